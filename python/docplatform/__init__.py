@@ -1,0 +1,84 @@
+"""The Python client for a documentation platform.
+
+>>> import docplatform
+>>> client = docplatform.Client()  # key, address and project from DOCPLATFORM_* variables
+>>> job = client.run_job("Fix the broken links on the quickstart page")
+>>> job.pr_link
+>>> rows = list(client.visitors(date_from="2026-01-01", date_to="2026-02-01"))
+"""
+
+from __future__ import annotations
+
+from docplatform._native import (
+    AsyncClient,
+    AsyncRows,
+    AsyncVisitors,
+    Client,
+    Job,
+    Rows,
+    Visitors,
+    __version__,
+)
+from docplatform.errors import (
+    AuthenticationError,
+    BadRequestError,
+    ConfigurationError,
+    ConflictError,
+    ConnectError,
+    DataChangedWarning,
+    DataWarning,
+    DocPlatformError,
+    JobFailedError,
+    NotFoundError,
+    Outcome,
+    PaginationError,
+    PermissionDeniedError,
+    RateLimitError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+    StatusError,
+    TransportError,
+    UnconfirmedWriteError,
+    UnprocessableError,
+    WaitTimeoutError,
+)
+from docplatform.types import Attempt, Source, Stats, Totals, VisitorsPage
+
+__all__ = [
+    "AsyncClient",
+    "AsyncRows",
+    "AsyncVisitors",
+    "Attempt",
+    "AuthenticationError",
+    "BadRequestError",
+    "Client",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectError",
+    "DataChangedWarning",
+    "DataWarning",
+    "DocPlatformError",
+    "Job",
+    "JobFailedError",
+    "NotFoundError",
+    "Outcome",
+    "PaginationError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RequestTimeoutError",
+    "ResponseError",
+    "Rows",
+    "ServerError",
+    "Source",
+    "Stats",
+    "StatusError",
+    "Totals",
+    "TransportError",
+    "UnconfirmedWriteError",
+    "UnprocessableError",
+    "Visitors",
+    "VisitorsPage",
+    "WaitTimeoutError",
+    "__version__",
+]

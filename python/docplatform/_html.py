@@ -1,0 +1,42 @@
+"""What notebooks show. Every value is escaped; a link is made of nothing but https."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from docplatform._native import Job
+
+_INVISIBLE = {code: f"\\u{{{code:x}}}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+
+def text(value: object) -> str:
+    """``value`` as HTML text; what would turn the reading direction is shown instead of obeyed."""
+    return escape(str(value).translate(_INVISIBLE))
+
+
+def link(url: str) -> str:
+    """``url`` as a link where it is plainly https, else as text."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return text(url)
+    if parts.scheme != "https" or not parts.hostname or parts.username or parts.password:
+        return text(url)
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return text(url)
+    return f'<a href="{escape(url)}" rel="noopener noreferrer" target="_blank">{text(url)}</a>'
+
+
+def job(value: Job) -> str:
+    """A job as a small table."""
+    rows = [
+        ("status", text(value.status)),
+        ("pull request", link(value.pr_link) if value.pr_link else "none"),
+        ("repository", text(value.source.repository or "")),
+        ("created", text(value.created_at or "")),
+    ]
+    cells = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in rows)
+    return f"<table><caption>Job {text(value.id)}</caption><tbody>{cells}</tbody></table>"

@@ -1,0 +1,8 @@
+"""The package's logger. Imported when there is a first line to log, so that ``import docplatform`` stays quick."""
+
+from __future__ import annotations
+
+import logging
+
+logger = logging.getLogger("docplatform")
+logger.addHandler(logging.NullHandler())

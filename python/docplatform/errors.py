@@ -1,0 +1,170 @@
+"""What can go wrong. Every error derives from :class:`DocPlatformError`, pickles, and shows no key.
+
+Wrong arguments are ``ValueError`` or ``TypeError``, misuse of an object is ``RuntimeError``; both are
+raised before anything is sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from docplatform._native import Job
+    from docplatform.types import Attempt
+
+__all__ = [
+    "AuthenticationError",
+    "BadRequestError",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectError",
+    "DataChangedWarning",
+    "DataWarning",
+    "DocPlatformError",
+    "JobFailedError",
+    "NotFoundError",
+    "Outcome",
+    "PaginationError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RequestTimeoutError",
+    "ResponseError",
+    "ServerError",
+    "StatusError",
+    "TransportError",
+    "UnconfirmedWriteError",
+    "UnprocessableError",
+    "WaitTimeoutError",
+]
+
+Outcome: TypeAlias = Literal["not_sent", "rejected", "unknown", "applied"]
+"""What is known about a write that did not return.
+
+``not_sent``: no byte was written, so it may be sent again. ``rejected``: the service refused it, so
+mend the cause first. ``unknown``: it may have happened, so look before sending it again. ``applied``: it
+happened, though its answer cannot be used.
+"""
+
+
+class DocPlatformError(Exception):
+    """The base of all errors of this package."""
+
+    outcome: Outcome | None = None
+    """For a call that writes, what became of it; ``None`` for a read."""
+    attempts: tuple[Attempt, ...] = ()
+    """Each try, oldest first."""
+    deadline_exceeded: bool = False
+    """Whether a further try was left out because the call's ``deadline`` came first."""
+    checkpoint: str | None = None
+    """For an export that broke off, where to go on: ``visitors(resume=error.checkpoint)``."""
+    job: Job | None = None
+    """For a wait that broke off, the job's last snapshot."""
+
+
+class ConfigurationError(DocPlatformError, ValueError):
+    """A setting is missing or cannot be used. The text says what to set."""
+
+
+class ConnectError(DocPlatformError, ConnectionError):
+    """The service was never reached: name resolution, a refused connection, TLS. No byte of the request left."""
+
+
+class RequestTimeoutError(DocPlatformError, TimeoutError):
+    """An attempt took longer than ``timeout``, or the call longer than ``deadline``."""
+
+
+class TransportError(DocPlatformError, ConnectionError):
+    """A read broke off on the way."""
+
+
+class UnconfirmedWriteError(DocPlatformError):
+    """A write that may have happened (``outcome="unknown"``) or did (``outcome="applied"``).
+
+    It is never sent again by itself: look on the platform first. Deliberately neither a
+    ``ConnectionError`` nor a ``TimeoutError``, so that no retry wrapper catches it.
+    """
+
+    status: int | None = None
+    """The HTTP status, where an answer came."""
+    request_id: str | None = None
+    """The service's ``x-request-id``, where it gave one."""
+    body: str | None = None
+    """The beginning of the answer, where one came."""
+
+
+class ResponseError(DocPlatformError, ValueError):
+    """A whole answer that cannot be read: not JSON, of the wrong shape, about another job, too large."""
+
+    status: int | None = None
+    """The HTTP status."""
+    request_id: str | None = None
+    """The service's ``x-request-id``, where it gave one."""
+    body: str | None = None
+    """The beginning of the answer."""
+
+
+class StatusError(DocPlatformError):
+    """The service refused the request. A redirect is one too: none is ever followed."""
+
+    status: int | None = None
+    """The HTTP status."""
+    message: str | None = None
+    """The service's own words."""
+    body: str | None = None
+    """The beginning of the answer."""
+    request_id: str | None = None
+    """The service's ``x-request-id``, where it gave one."""
+    retry_after: float | None = None
+    """How long the service asked to wait, in seconds."""
+
+
+class BadRequestError(StatusError):
+    """400: the service does not understand the request."""
+
+
+class AuthenticationError(StatusError):
+    """401: the API key is missing, wrong or expired."""
+
+
+class PermissionDeniedError(StatusError):
+    """403: the API key lacks a permission, or may not be used from this address."""
+
+
+class NotFoundError(StatusError):
+    """404: no such project, job or path."""
+
+
+class ConflictError(StatusError):
+    """409: the request contradicts the present state."""
+
+
+class UnprocessableError(StatusError):
+    """422: the request is understood and refused."""
+
+
+class RateLimitError(StatusError):
+    """429, or a call held back because an earlier 429 asked this client to wait (``outcome="not_sent"``)."""
+
+
+class ServerError(StatusError):
+    """5xx on a read."""
+
+
+class PaginationError(DocPlatformError):
+    """The service broke its own paging rule, so that going on would never end or lose rows."""
+
+
+class JobFailedError(DocPlatformError):
+    """The job ended as ``failed``; ``job`` is its last snapshot. ``check=False`` returns it instead."""
+
+
+class WaitTimeoutError(DocPlatformError, TimeoutError):
+    """The job was not final in time. It goes on by itself: ``wait_for_job(error.job)`` takes the wait up."""
+
+
+class DataWarning(UserWarning):
+    """An export is complete but not as plain as it looks: short pages, letters that are no text."""
+
+
+class DataChangedWarning(DataWarning):
+    """The data moved while it was exported: totals that changed, a row seen twice."""

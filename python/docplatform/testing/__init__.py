@@ -1,0 +1,71 @@
+"""A stand-in for the service, so that code that uses ``docplatform`` can be tested.
+
+:class:`StubServer` speaks the service's wire format on loopback, from a thread of its own. It needs
+no network, no account, and nothing but the standard library. It is not a mock: the real client
+talks to it over a real connection, so timeouts, retries, paging and cancelling can be tried as they
+will happen.
+
+A test that creates a job and waits for it::
+
+    from docplatform.testing import StubServer
+
+    def test_pull_request_is_reported():
+        with StubServer(active_polls=1) as stub, stub.client() as client:
+            job = client.run_job("Fix the typo on the start page", poll_interval=0.01)
+            assert job.pr_link == "https://github.com/example/docs/pull/1"
+            assert stub.jobs[0].prompts == ["Fix the typo on the start page"]
+
+With pytest there is a fixture, which the package registers by itself::
+
+    def test_export(docplatform_stub):
+        with docplatform_stub.client() as client:
+            assert len(client.visitors().collect()) == 1_000
+
+    @pytest.mark.parametrize("docplatform_stub", [{"visitors": 3}], indirect=True)
+    def test_small_export(docplatform_stub): ...
+
+Faults, the order of a job's statuses, and slowness are the test's to choose::
+
+    stub.fail_next(status=503, times=2, retry_after=1)   # the next two requests
+    stub.fail_next(drop=True, path="/message")           # read, then closed unanswered
+    stub.script_job("active", "failed")                  # what the next job will show
+    stub.jobs[0].status = "archived"                     # or change one that is there
+    stub.latency = 0.2                                   # seconds before each answer
+
+What arrived is there to be looked at, with the API key masked, and waiting for it needs no sleep::
+
+    stub.wait_for(lambda s: len(s.requests) == 3)
+    assert stub.requests[0].path == "/v2/agent/demo/job"
+    assert stub.requests[0].json == {"prompt": "Fix the typo on the start page"}
+
+Where the service's own behaviour is not documented the stub picks one and says so in the docstring
+of what does it. The visitors it serves are invented, and the same in every run.
+
+The stub listens on ``127.0.0.1`` and ``::1`` alone, and takes no key but its own
+:attr:`StubServer.api_key`, so a real one sent to it by mistake is refused and not kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from docplatform.testing._server import StubServer
+    from docplatform.testing._service import StubJob, StubRequest
+
+__all__ = ["StubJob", "StubRequest", "StubServer"]
+
+if not TYPE_CHECKING:
+    # pytest imports this package in every run to reach the plugin: the server, and asyncio with
+    # it, is loaded when it is first asked for.
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from docplatform.testing import _server, _service
+
+        value = getattr(_server if name == "StubServer" else _service, name)
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,334 @@
+"""What the service means, without a socket: routes, jobs, errors, the rate limit."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from docplatform.testing._visitors import Query, Visitors
+
+HOUR = 3600.0
+DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
+"""The ``prLink`` of a job; ``{number}`` is that of the job, counted from 1."""
+
+_header = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*").fullmatch
+_phrases = {status.value: status.phrase for status in HTTPStatus}
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_script_lock = threading.RLock()  # a poll reads and writes what a test may be assigning
+
+
+@dataclass(eq=False)
+class StubRequest:
+    """One request as it arrived, and what became of it.
+
+    ``path`` is as sent, still percent-encoded and without the query; ``query`` and ``json`` are
+    decoded. ``json`` is ``None`` where the body is empty or no JSON. Of credentials in ``headers``
+    (lower-case names) only the scheme is kept: ``"Bearer ***"``.
+
+    Example: ``assert stub.requests[-1].query["limit"] == "250"``.
+    """
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    json: Any
+    time: float
+    """When it had been read, in seconds of :func:`time.monotonic`."""
+    status: int | None = None
+    """The status answered; ``None`` while pending, and for ever where no answer was sent."""
+    disconnected: float | None = None
+    """When the client went away before its answer, in seconds of :func:`time.monotonic`."""
+
+
+@dataclass(eq=False)
+class StubJob:
+    """One agent job, as it is served now. Every field may be assigned while the stub runs.
+
+    Each poll (a ``GET`` of the job) takes the next status from ``script``; when that is empty the
+    status stays. Assigning ``status`` empties ``script``, so what was assigned is what is served,
+    and a new ``script`` may be assigned after it.
+
+    Example: ``stub.jobs[0].status = "failed"``.
+    """
+
+    id: str
+    project_id: str
+    status: str
+    prompts: list[str]
+    """The first prompt, then that of each message."""
+    script: list[str]
+    """The statuses still to be shown, one for each poll."""
+    pr_link: str | None
+    """Served while the status is ``completed`` or ``archived``; before that ``prLink`` is null."""
+    created_at: str
+    """ISO 8601, served as it is."""
+    archived_at: str | None = None
+    """ISO 8601, served as it is; set when the job is first served as ``archived``."""
+    model: str = "example-model"
+    source: dict[str, str | None] = field(
+        default_factory=lambda: {"repository": "example/docs", "ref": "main"}
+    )
+    polls: int = 0
+    """How many polls were answered."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        with _script_lock:
+            object.__setattr__(self, name, value)
+            if name == "status":
+                object.__setattr__(self, "script", [])
+
+    def _poll(self) -> None:
+        with _script_lock:
+            self.polls += 1
+            if self.script:
+                self.status, self.script = self.script[0], self.script[1:]
+
+    def _to_json(self) -> dict[str, Any]:
+        if self.status == "archived" and self.archived_at is None:
+            self.archived_at = _now()
+        return {
+            "id": self.id,
+            "status": self.status,
+            "source": self.source,
+            "model": self.model,
+            "prLink": self.pr_link if self.status in ("completed", "archived") else None,
+            "createdAt": self.created_at,
+            "archivedAt": self.archived_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: the wire adds the framing, the date and the request id."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Fault:
+    """What some requests get instead of the service: an answer, or (``None``) the end."""
+
+    answer: Answer | None
+    times: int
+    path: str
+
+
+@dataclass(slots=True)
+class Call:
+    """A request with what must not, or need not, be recorded of it."""
+
+    request: StubRequest
+    authorization: str
+    broken_json: bool
+
+
+class Refusal(Exception):
+    """Raised wherever a request cannot be served; carries the answer."""
+
+    def __init__(self, status: int, message: str, *details: str, **headers: str) -> None:
+        super().__init__(message)
+        body: dict[str, Any] = {"error": message}
+        if details:
+            body["details"] = [{"message": detail} for detail in details]
+        named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+        self.answer = Answer(status, _encode(body).encode(), named)
+
+
+def make_answer(status: int, body: object, headers: Sequence[tuple[str, str]]) -> Answer:
+    """An answer that a test asked for. What would break the framing is a ``ValueError``."""
+    if not 200 <= status <= 599:
+        raise ValueError(f"status must be from 200 to 599, not {status}")
+    for name, value in headers:
+        if not _header(f"{name}: {value}"):
+            raise ValueError(f"{name!r} is no header that can be sent")
+        if name.lower() in ("content-length", "transfer-encoding", "connection"):
+            raise ValueError(f"{name} is set by the stub")
+    if body is None:
+        body = {} if status < 400 else {"error": _phrases.get(status, "Unknown")}
+    if not isinstance(body, str | bytes):
+        body = json.dumps(body)
+    data = body.encode() if isinstance(body, str) else body
+    return Answer(status, b"" if status in (204, 304) else data, tuple(headers))
+
+
+def read_call(method: str, target: str, headers: dict[str, str], body: bytes) -> Call:
+    """Make the record of a request. ``headers`` becomes a part of it, with credentials masked."""
+    authorization = headers.get("authorization", "")
+    for name in ("authorization", "proxy-authorization", "x-api-key", "cookie"):
+        if name in headers:
+            bearer = headers[name][:7].lower() == "bearer "
+            headers[name] = "Bearer ***" if bearer else "***"
+    path, _, query = target.partition("?")
+    value, broken = None, False
+    if body:
+        try:
+            value = json.loads(body.decode(), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            broken = True
+    decoded = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
+    request = StubRequest(method, path, decoded, headers, value, time.monotonic())
+    return Call(request, authorization, broken)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")  # Python's parser would take NaN and Infinity
+
+
+def check_sender(request: StubRequest, hosts: frozenset[str]) -> None:
+    """Refuse what a web page may have sent: a page cannot hide its origin, nor choose the host."""
+    if "origin" in request.headers:
+        raise Refusal(403, "Requests from web pages are refused")
+    if request.headers["host"].lower() not in hosts:
+        raise Refusal(403, "The Host header does not name this server")
+
+
+class Service:
+    """The state of the service and its rules. Not locked: the caller's lock is held throughout."""
+
+    def __init__(
+        self,
+        visitors: Visitors,
+        *,
+        api_key: str,
+        projects: Sequence[str],
+        active_polls: int,
+        stale_polls: int,
+        requests_per_hour: int | None,
+        page_cap: int | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._visitors = visitors
+        self._api_key = api_key
+        self._projects = projects
+        self._active_polls = active_polls
+        self._stale_polls = stale_polls
+        self._requests_per_hour = requests_per_hour
+        self._page_cap = page_cap
+        self._clock = clock
+        self.jobs: list[StubJob] = []
+        self._jobs_by_id: dict[str, StubJob] = {}
+        self._scripts: deque[tuple[list[str], str | None]] = deque()
+        self._analytics: deque[float] = deque()
+
+    def reset(self) -> None:
+        """Back to how it was when new."""
+        self.jobs = []
+        self._jobs_by_id = {}
+        self._scripts.clear()
+        self._analytics.clear()
+
+    def script(self, statuses: list[str], pr_link: str | None) -> None:
+        """Queue the statuses of a job to come."""
+        self._scripts.append((statuses, pr_link))
+
+    def answer(self, call: Call) -> Answer:
+        """Do what is asked for. Raises :class:`Refusal`."""
+        scheme, _, key = call.authorization.partition(" ")
+        if scheme.lower() != "bearer" or key != self._api_key:
+            raise Refusal(401, "Missing or unknown API key", WWW_Authenticate="Bearer")
+        method = call.request.method
+        match [unquote(part) for part in call.request.path.split("/")]:
+            case ["", "v2", "agent", project, "job"]:
+                self._check(method, "POST", project)
+                return _job_answer(201, self._create(project, _prompt(call)))
+            case ["", "v2", "agent", project, "job", job_id]:
+                self._check(method, "GET", project)
+                job = self._find(project, job_id)
+                job._poll()
+                return _job_answer(200, job)
+            case ["", "v2", "agent", project, "job", job_id, "message"]:
+                self._check(method, "POST", project)
+                job = self._find(project, job_id)
+                return _job_answer(200, self._message(job, _prompt(call)))
+            case ["", "v1", "analytics", project, "visitors"]:
+                self._check(method, "GET", project)
+                return self._page(call.request.query)
+        raise Refusal(404, "No such path")
+
+    def _check(self, method: str, allowed: str, project: str) -> None:
+        if method != allowed:
+            raise Refusal(405, "Method not allowed", Allow=allowed)
+        if project not in self._projects:
+            raise Refusal(404, "No such project")
+
+    def _create(self, project: str, prompt: str) -> StubJob:
+        number = len(self.jobs) + 1
+        usual = (["active"] * self._active_polls + ["completed"], DEFAULT_LINK)
+        script, link = self._scripts.popleft() if self._scripts else usual
+        link = link and link.replace("{number}", str(number))
+        job = StubJob(f"job-{number}", project, "active", [prompt], script, link, _now())
+        self.jobs.append(job)
+        self._jobs_by_id[job.id] = job
+        return job
+
+    def _find(self, project: str, job_id: str) -> StubJob:
+        job = self._jobs_by_id.get(job_id)
+        if job is None or job.id != job_id:  # a test may have given a job another id
+            job = next((job for job in self.jobs if job.id == job_id), None)
+        if job is None or job.project_id != project:
+            raise Refusal(404, "No such job")
+        return job
+
+    def _message(self, job: StubJob, prompt: str) -> StubJob:
+        with _script_lock:
+            job.prompts.append(prompt)
+            stale = [job.status] * self._stale_polls
+            job.status = job.status if stale else "active"
+            job.script = [*stale, *["active"] * self._active_polls, "completed"]
+            job.archived_at = None
+        return job
+
+    def _page(self, parameters: dict[str, str]) -> Answer:
+        try:
+            query = Query.parse(parameters)
+        except ValueError as error:
+            raise Refusal(400, "Invalid request", str(error)) from error
+        self._take_slot()
+        limit = min(query.limit, self._page_cap or query.limit)
+        return Answer(200, self._visitors.page(replace(query, limit=limit)))
+
+    def _take_slot(self) -> None:
+        if self._requests_per_hour is None:
+            return
+        now = self._clock()
+        while self._analytics and self._analytics[0] <= now - HOUR:
+            self._analytics.popleft()
+        if len(self._analytics) >= self._requests_per_hour:
+            free = self._analytics[0] + HOUR - now if self._analytics else HOUR
+            raise Refusal(429, "Rate limit exceeded", Retry_After=str(max(1, ceil(free))))
+        self._analytics.append(now)
+
+
+def _job_answer(status: int, job: StubJob) -> Answer:
+    try:
+        return Answer(status, _encode(job._to_json()).encode())
+    except (TypeError, ValueError) as error:  # a test may assign anything: tell it
+        raise Refusal(500, "The stub cannot serve this job", f"{job.id}: {error}") from error
+
+
+def _prompt(call: Call) -> str:
+    if call.broken_json:
+        raise Refusal(400, "The body is not valid JSON")
+    body = call.request.json
+    prompt = body.get("prompt") if isinstance(body, dict) else None
+    if not isinstance(prompt, str) or not prompt:
+        raise Refusal(400, "Invalid request", "prompt: must be a string of at least 1 character")
+    return prompt
+
+
+def _now() -> str:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return now.replace("+00:00", "Z")

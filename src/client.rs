@@ -1,0 +1,412 @@
+//! `call`: auth, gate, place, attempt, retry, decode. The only way to the transport.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep, timeout_at};
+use url::Url;
+
+use crate::config::Settings;
+use crate::endpoint::{Segment, Template};
+use crate::error::{Attempt, Error, Kind, Outcome, Result};
+use crate::gate::{Lane, Shared};
+use crate::observer::{Level, Note, Observer};
+use crate::report;
+use crate::retry::{self, Failure, Head, LAST_CALL, Limits, Plan};
+use crate::retry_after::retry_after;
+use crate::transport::{Incoming, Outgoing, Transport};
+
+/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
+/// client within 64 connections, also while finished connections wait to be closed.
+pub const MAX_READS: usize = 24;
+/// Writes in flight at one time; each has a connection of its own.
+pub const MAX_WRITES: usize = 12;
+/// The most of an error's body that is read.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+/// A pause longer than this is told before it begins.
+const TELL: Duration = Duration::from_secs(1);
+
+/// One logical call, before it becomes requests.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// `GET` reads; everything else is a write.
+    pub method: Method,
+    /// Where to; also what logs and errors show.
+    pub path: Template,
+    /// For `{project_id}`.
+    pub project: Option<Segment>,
+    /// For `{id}`.
+    pub id: Option<Segment>,
+    /// Query parameters.
+    pub query: Vec<(String, String)>,
+    /// JSON.
+    pub body: Option<Bytes>,
+    /// What it is throttled with.
+    pub lane: Lane,
+    /// The largest answer, in bytes.
+    pub cap: usize,
+    /// What the user wrote, so that no error shows it where the service echoes it.
+    pub prompt: Option<String>,
+}
+
+impl Call {
+    /// Whether sending it twice could do something twice.
+    pub fn is_write(&self) -> bool {
+        self.method != Method::GET
+    }
+}
+
+/// A whole 2xx answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its head.
+    pub head: Box<Head>,
+    /// Its body.
+    pub body: Bytes,
+}
+
+/// Counts of a client and all its handles.
+#[derive(Debug, Default)]
+pub struct Stats {
+    requests: AtomicU64,
+    retries: AtomicU64,
+    waited_micros: AtomicU64,
+}
+
+/// The counts at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Snapshot {
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// Retries among them.
+    pub retries: u64,
+    /// Seconds spent in pauses.
+    pub waited: f64,
+}
+
+impl Stats {
+    /// The counts now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            requests: self.requests.load(Ordering::Relaxed),
+            retries: self.retries.load(Ordering::Relaxed),
+            waited: Duration::from_micros(self.waited_micros.load(Ordering::Relaxed)).as_secs_f64(),
+        }
+    }
+
+    fn paused(&self, pause: Duration) {
+        let micros = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
+        self.waited_micros.fetch_add(micros, Ordering::Relaxed);
+    }
+}
+
+/// What a client and its handles share.
+struct Pool {
+    transport: Arc<dyn Transport>,
+    reads: Semaphore,
+    writes: Semaphore,
+    shared: Shared,
+    jitter: Box<dyn Fn() -> f64 + Send + Sync>,
+}
+
+/// The core client. A clone is the same client.
+#[derive(Clone)]
+pub struct Client {
+    settings: Arc<Settings>,
+    pool: Arc<Pool>,
+    stats: Arc<Stats>,
+}
+
+impl Client {
+    /// A client with connections of its own. `jitter` gives random numbers from 0 to 1.
+    pub fn new(
+        settings: Settings,
+        transport: Arc<dyn Transport>,
+        stats: Arc<Stats>,
+        jitter: impl Fn() -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        let pool = Pool {
+            transport,
+            reads: Semaphore::new(MAX_READS),
+            writes: Semaphore::new(MAX_WRITES),
+            shared: Shared::default(),
+            jitter: Box::new(jitter),
+        };
+        Self { settings: Arc::new(settings), pool: Arc::new(pool), stats }
+    }
+
+    /// A second handle with other settings on the same connections, gates and counts; `None` where the
+    /// change needs connections of its own.
+    pub fn with(&self, settings: Settings) -> Option<Self> {
+        let (old, new) = (&self.settings, &settings);
+        let same = old.base_url == new.base_url && old.api_key == new.api_key && old.wire == new.wire;
+        same.then(|| Self { settings: Arc::new(settings), ..self.clone() })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The counts.
+    pub fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
+    /// A random number from 0 to 1.
+    pub(crate) fn jitter(&self) -> f64 {
+        (self.pool.jitter)()
+    }
+
+    /// The project of a call: the one named, or the client's.
+    pub fn project(&self, named: Option<&str>) -> Result<Segment> {
+        if let Some(id) = named {
+            return Segment::parse("project_id", id);
+        }
+        self.settings.project_id.clone().ok_or_else(|| {
+            Error::configuration(format!(
+                "no project: pass project_id= to the call or the client, or set {}",
+                crate::config::ENV_PROJECT_ID
+            ))
+        })
+    }
+
+    /// Sends `call`, as often as the policy allows, until `decode` gets a whole 2xx answer.
+    pub async fn call<T>(
+        &self,
+        call: Call,
+        observer: &dyn Observer,
+        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+    ) -> Result<T> {
+        let write = call.is_write();
+        let url =
+            self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
+        let deadline = Instant::now() + self.settings.deadline;
+        observer.write(write.then_some(Outcome::NotSent));
+        let mut attempts = Vec::new();
+        let mut waited = Duration::ZERO;
+        let mut last_retry = None;
+        let mut number = 0;
+        loop {
+            number += 1;
+            let place = self.place(&call, deadline, observer).await.map_err(|mut error| {
+                // Failed attempts of this very call say more than the gate that they closed.
+                error.attempts = std::mem::take(&mut attempts);
+                error
+            })?;
+            if write {
+                observer.write(Some(Outcome::Unknown));
+            }
+            let begun = Instant::now();
+            let answer = self.attempt(&call, url.clone(), deadline, observer).await;
+            let failure = match answer.and_then(|answer| {
+                decode(&answer).map_err(|reason| Failure::Unreadable {
+                    head: answer.head.clone(),
+                    reason,
+                    body: answer.body.slice(..answer.body.len().min(MAX_ERROR_BODY)),
+                })
+            }) {
+                Ok(value) => {
+                    observer.write(None);
+                    self.pool.shared.give_back(last_retry);
+                    return Ok(value);
+                }
+                Err(failure) => failure,
+            };
+
+            let verdict = retry::judge(write, &failure);
+            observer.write(verdict.outcome);
+            let told = failure.head().and_then(|head| head.retry_after);
+            if let (Some(told), Some(429 | 503)) = (told, failure.head().map(|head| head.status)) {
+                self.pool.shared.close(call.lane, told);
+            }
+            let report =
+                report::Failed { call: &call, key: &self.settings.api_key, failure: &failure, verdict };
+            let attempt = Attempt {
+                number,
+                status: failure.head().map(|head| head.status),
+                error: report.attempt(),
+                elapsed: begun.elapsed(),
+                waited,
+            };
+            observer.note(report.note(&attempt));
+            attempts.push(attempt);
+
+            let left = deadline.saturating_duration_since(Instant::now());
+            let limits = Limits {
+                max_retries: self.settings.max_retries,
+                max_retry_after: self.settings.max_retry_after,
+            };
+            let mut plan = retry::plan(verdict.retry, told, number, limits, left, || self.jitter());
+            if let (Plan::Pause(_), Some(pace)) = (plan, verdict.retry)
+                && !self.pool.shared.take(pace)
+            {
+                plan = Plan::GiveUp;
+            }
+            let Plan::Pause(pause) = plan else {
+                return Err(report.error(attempts, plan == Plan::Deadline));
+            };
+            last_retry = verdict.retry;
+            self.stats.retries.fetch_add(1, Ordering::Relaxed);
+            drop(place);
+            self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
+            waited = pause;
+        }
+    }
+
+    /// Waits until the gate is open and a place is free.
+    async fn place(
+        &self,
+        call: &Call,
+        deadline: Instant,
+        observer: &dyn Observer,
+    ) -> Result<SemaphorePermit<'_>> {
+        let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
+        let not_sent = call.is_write().then_some(Outcome::NotSent);
+        loop {
+            if let Some(gate) = self.pool.shared.closed(call.lane) {
+                let left = gate.until.saturating_duration_since(Instant::now());
+                if gate.until + LAST_CALL > deadline {
+                    return Err(report::closed_gate(call, left).with_outcome(not_sent));
+                }
+                let pause = left + retry::spread(gate.told, self.jitter());
+                self.pause(pause, &format!("{}: throttled", report::what(call)), observer).await;
+            }
+            let Ok(place) = timeout_at(deadline, places.acquire()).await else {
+                return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
+            };
+            let place = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
+            // The gate may have closed while this call stood in line.
+            if self.pool.shared.closed(call.lane).is_none() {
+                return Ok(place);
+            }
+        }
+    }
+
+    async fn pause(&self, pause: Duration, why: &str, observer: &dyn Observer) {
+        if pause > TELL {
+            let text = format!("{why}: waiting {:.1} s", pause.as_secs_f64());
+            observer.note(Note { level: Level::Info, text });
+        }
+        sleep(pause).await;
+        self.stats.paused(pause);
+    }
+
+    /// One request, to the last byte of its answer.
+    async fn attempt(
+        &self,
+        call: &Call,
+        url: Url,
+        deadline: Instant,
+        observer: &dyn Observer,
+    ) -> Result<Answer, Failure> {
+        let timeout = self.settings.timeout * if call.is_write() { 2 } else { 1 };
+        let until = deadline.min(Instant::now() + timeout);
+        let late = || {
+            if until == deadline {
+                "no whole answer within the call's deadline".to_owned()
+            } else {
+                format!("no whole answer within {} s", timeout.as_secs_f64())
+            }
+        };
+        let request = Outgoing {
+            method: call.method.clone(),
+            url,
+            headers: self
+                .headers(call)
+                .map_err(|error| Failure::Unsent { reason: error.message.clone(), fatal: true })?,
+            body: call.body.clone(),
+        };
+        self.stats.requests.fetch_add(1, Ordering::Relaxed);
+        let mut incoming = match timeout_at(until, self.pool.transport.send(request)).await {
+            Ok(Ok(incoming)) => incoming,
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => return Err(Failure::Ambiguous { reason: late(), timeout: true }),
+        };
+
+        let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
+        if malformed {
+            let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
+            observer.note(Note { level: Level::Warning, text });
+        }
+        let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
+        let success = incoming.status.is_success();
+        let cap = if success { call.cap } else { MAX_ERROR_BODY };
+        let body = match encoding(&incoming.headers) {
+            None => timeout_at(until, read(&mut incoming, cap)).await,
+            Some(encoding) => Ok(Err(Lost::Unusable(format!(
+                "the body is encoded as {encoding}, though identity was asked for"
+            )))),
+        };
+        if !success {
+            // The head decides, also where the body is cut.
+            let body = match body {
+                Ok(Ok(body) | Err(Lost::TooLarge(body))) => body.into(),
+                _ => Bytes::new(),
+            };
+            return Err(Failure::Refused { head, body });
+        }
+        match body {
+            Ok(Ok(body)) => Ok(Answer { head, body: body.into() }),
+            Ok(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
+            Ok(Err(Lost::Unusable(reason))) => Err(Failure::Unreadable { head, reason, body: Bytes::new() }),
+            Ok(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
+                head,
+                reason: format!("the answer is larger than {cap} bytes (see max_response_bytes)"),
+                body: Bytes::from(body).slice(..MAX_ERROR_BODY.min(cap)),
+            }),
+            Err(_) => Err(Failure::BodyLost { head, reason: late(), timeout: true }),
+        }
+    }
+
+    fn headers(&self, call: &Call) -> Result<HeaderMap> {
+        let mut headers = self.settings.headers.clone();
+        headers.insert(AUTHORIZATION, self.settings.api_key.header()?);
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if call.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Ok(headers)
+    }
+}
+
+enum Lost {
+    Broken(String),
+    TooLarge(Vec<u8>),
+    Unusable(String),
+}
+
+async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
+    let mut body = Vec::new();
+    while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
+        let room = cap - body.len();
+        if chunk.len() > room {
+            body.extend_from_slice(chunk.get(..room).unwrap_or_default());
+            return Err(Lost::TooLarge(body));
+        }
+        if body.capacity() - body.len() < chunk.len() {
+            // Doubling, but never beyond the cap: a flood costs no more memory than was allowed.
+            let wanted = (body.capacity() * 2).max(body.len() + chunk.len()).min(cap);
+            body.reserve_exact(wanted - body.len());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The content encoding, where there is one.
+fn encoding(headers: &HeaderMap) -> Option<String> {
+    let all: Vec<_> = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .filter(|value| !value.eq_ignore_ascii_case("identity"))
+        .collect();
+    (!all.is_empty()).then(|| crate::text::safe(&all.join(", "), 60))
+}

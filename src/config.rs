@@ -1,0 +1,395 @@
+//! The settings of a client: what a user may give, and what it becomes once it was checked.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::endpoint::{BaseUrl, Segment, Template};
+use crate::error::{Error, Result};
+
+/// Environment variables that stand in for arguments that were not given.
+pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
+/// See [`ENV_API_KEY`].
+pub const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
+/// See [`ENV_API_KEY`].
+pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
+
+/// Only the last four letters of a key at least this long are ever shown.
+const SHOWABLE_KEY: usize = 20;
+
+/// Headers that are this client's own business.
+const RESERVED_HEADERS: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// Checks a key. No error ever contains it.
+    pub fn parse(text: &SecretString) -> Result<Self> {
+        let key = text.expose_secret();
+        let fault = if key.is_empty() {
+            "is empty"
+        } else if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
+            "starts with \"Bearer \"; give the key alone"
+        } else if key.contains(char::is_whitespace) {
+            "contains white space (perhaps a line end from a file); strip it"
+        } else if key.contains(['"', '\'', '`']) {
+            "contains quotes; give the key alone"
+        } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
+            "contains characters that no key has; copy it again from the dashboard"
+        } else {
+            return Ok(Self(text.clone()));
+        };
+        Err(Error::configuration(format!("the API key {fault}")))
+    }
+
+    /// The last four letters of a long key, for people to tell keys apart.
+    pub fn hint(&self) -> Option<&str> {
+        let key = self.0.expose_secret();
+        if key.len() < SHOWABLE_KEY {
+            return None;
+        }
+        key.get(key.len() - 4..)
+    }
+
+    /// The value of the `Authorization` header, marked sensitive.
+    pub(crate) fn header(&self) -> Result<HeaderValue> {
+        let text = SecretString::from(format!("Bearer {}", self.0.expose_secret()));
+        let mut value = HeaderValue::from_str(text.expose_secret())
+            .map_err(|_| Error::configuration("the API key cannot stand in a header"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// `text` with every occurrence of the key replaced.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        text.replace(self.0.expose_secret(), "[API key]")
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+impl PartialEq for ApiKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+}
+
+/// What a user may give, unchecked. Kept by a client so that a handle or a copy can be made of it.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The API key; from the environment where `None`.
+    pub api_key: Option<SecretString>,
+    /// The customer's address; from the environment where `None`.
+    pub base_url: Option<String>,
+    /// The project where a call names none; from the environment where `None`.
+    pub project_id: Option<String>,
+    /// Seconds for one attempt; a write has twice that.
+    pub timeout: f64,
+    /// Seconds to resolve, connect and shake hands.
+    pub connect_timeout: f64,
+    /// Seconds for one call or one page, with every retry and every pause.
+    pub deadline: f64,
+    /// Retries after the first attempt.
+    pub max_retries: u32,
+    /// The longest `Retry-After`, in seconds, that is waited for.
+    pub max_retry_after: f64,
+    /// A proxy's URL; it may hold a user name and password.
+    pub proxy: Option<SecretString>,
+    /// Whether the environment's proxies count.
+    pub trust_env: bool,
+    /// A PEM file of certificates to trust besides the platform's.
+    pub ca_bundle: Option<PathBuf>,
+    /// Extra headers. Their values are secrets.
+    pub headers: Vec<(String, SecretString)>,
+    /// Whether plain http may leave the machine.
+    pub allow_http: bool,
+    /// The largest answer that is read, in bytes.
+    pub max_response_bytes: u64,
+    /// Where a job is read.
+    pub job_path: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            api_key: None,
+            base_url: None,
+            project_id: None,
+            timeout: 30.0,
+            connect_timeout: 5.0,
+            deadline: 90.0,
+            max_retries: 2,
+            max_retry_after: 60.0,
+            proxy: None,
+            trust_env: true,
+            ca_bundle: None,
+            headers: Vec::new(),
+            allow_http: false,
+            max_response_bytes: 32 * 1024 * 1024,
+            job_path: "/v2/agent/{project_id}/job/{id}".to_owned(),
+        }
+    }
+}
+
+/// Checked settings. Cheap to share, impossible to print a secret from.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The API key.
+    pub api_key: ApiKey,
+    /// The customer's address.
+    pub base_url: BaseUrl,
+    /// The project where a call names none.
+    pub project_id: Option<Segment>,
+    /// See [`Options::timeout`].
+    pub timeout: Duration,
+    /// See [`Options::deadline`].
+    pub deadline: Duration,
+    /// See [`Options::max_retries`].
+    pub max_retries: u32,
+    /// See [`Options::max_retry_after`].
+    pub max_retry_after: Duration,
+    /// What every request carries besides the client's own headers.
+    pub headers: HeaderMap,
+    /// See [`Options::max_response_bytes`].
+    pub max_response_bytes: usize,
+    /// See [`Options::job_path`].
+    pub job_path: Template,
+    /// What the connections need to know.
+    pub wire: Wire,
+}
+
+/// The part of the settings that makes a connection pool: two clients share one only where these,
+/// the key and the address are the same.
+#[derive(Debug, Clone)]
+pub struct Wire {
+    /// See [`Options::connect_timeout`].
+    pub connect_timeout: Duration,
+    /// See [`Options::proxy`].
+    pub proxy: Option<SecretString>,
+    /// See [`Options::trust_env`].
+    pub trust_env: bool,
+    /// See [`Options::ca_bundle`].
+    pub ca_bundle: Option<PathBuf>,
+}
+
+impl PartialEq for Wire {
+    fn eq(&self, other: &Self) -> bool {
+        let proxy = |wire: &Self| wire.proxy.as_ref().map(|p| p.expose_secret().to_owned());
+        self.connect_timeout == other.connect_timeout
+            && proxy(self) == proxy(other)
+            && self.trust_env == other.trust_env
+            && self.ca_bundle == other.ca_bundle
+    }
+}
+
+impl Options {
+    /// Checks everything; `env` looks an environment variable up.
+    pub fn validate(&self, env: impl Fn(&str) -> Option<String>) -> Result<Settings> {
+        let api_key =
+            self.api_key.clone().or_else(|| env(ENV_API_KEY).map(SecretString::from)).ok_or_else(|| {
+                Error::configuration(format!("no API key: pass api_key= or set {ENV_API_KEY}"))
+            })?;
+        let base_url = self.base_url.clone().or_else(|| env(ENV_BASE_URL)).ok_or_else(|| {
+            Error::configuration(format!(
+                "no base URL: pass base_url= or set {ENV_BASE_URL} to the address of your documentation platform"
+            ))
+        })?;
+        let project_id = self
+            .project_id
+            .clone()
+            .or_else(|| env(ENV_PROJECT_ID))
+            .map(|id| Segment::parse("project_id", &id))
+            .transpose()?;
+        let max_response_bytes = usize::try_from(self.max_response_bytes)
+            .ok()
+            .filter(|&bytes| bytes >= 1024)
+            .ok_or_else(|| Error::argument("max_response_bytes must be at least 1024"))?;
+        let job_path = Template::parse("job_path", &self.job_path)?;
+        if !job_path.has_id() {
+            return Err(Error::argument("job_path must contain {id}"));
+        }
+        Ok(Settings {
+            api_key: ApiKey::parse(&api_key)?,
+            base_url: BaseUrl::parse(&base_url, self.allow_http)?,
+            project_id,
+            timeout: seconds("timeout", self.timeout)?,
+            deadline: seconds("deadline", self.deadline)?,
+            max_retries: self.max_retries,
+            max_retry_after: seconds_or_zero("max_retry_after", self.max_retry_after)?,
+            headers: headers(&self.headers)?,
+            max_response_bytes,
+            job_path,
+            wire: Wire {
+                connect_timeout: seconds("connect_timeout", self.connect_timeout)?,
+                proxy: self.proxy.clone(),
+                trust_env: self.trust_env,
+                ca_bundle: self.ca_bundle.clone(),
+            },
+        })
+    }
+
+    /// Why these options may not be written down (pickled), if so: they hold secrets besides the key.
+    pub fn secret(&self) -> Option<&'static str> {
+        if !self.headers.is_empty() {
+            return Some("headers");
+        }
+        let userinfo = |proxy: &SecretString| proxy.expose_secret().contains('@');
+        self.proxy.as_ref().is_some_and(userinfo).then_some("proxy")
+    }
+}
+
+/// A finite number of seconds above zero.
+pub fn seconds(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value > 0.0, "above 0")
+}
+
+/// A finite number of seconds, 0 included.
+pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value >= 0.0, "0 or more")
+}
+
+fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
+    /// A hundred years: far beyond any use, far below any overflow.
+    const MOST: f64 = 100.0 * 365.0 * 86_400.0;
+    if value.is_finite() && fits && value <= MOST {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))
+}
+
+fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
+    let mut map = HeaderMap::new();
+    for (name, value) in given {
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| Error::argument(format!("headers: {name:?} is no header name")))?;
+        if RESERVED_HEADERS.contains(&header.as_str()) {
+            return Err(Error::argument(format!("headers: {header} is set by the client itself")));
+        }
+        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
+            Error::argument(format!("headers: the value of {header} cannot stand in a header"))
+        })?;
+        value.set_sensitive(true);
+        map.append(header, value);
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options {
+            api_key: Some("dp_0123456789abcdefghij".into()),
+            base_url: Some("https://docs.example.com".to_owned()),
+            ..Options::default()
+        }
+    }
+
+    fn message(options: &Options) -> String {
+        options.validate(|_| None).unwrap_err().message.clone()
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = message(&Options::default());
+        assert!(error.contains(ENV_API_KEY), "{error}");
+        let error = message(&Options { base_url: None, ..options() });
+        assert!(error.contains(ENV_BASE_URL), "{error}");
+    }
+
+    #[test]
+    fn the_environment_stands_in() {
+        let env = |name: &str| match name {
+            ENV_API_KEY => Some("dp_key".to_owned()),
+            ENV_BASE_URL => Some("https://env.example.com".to_owned()),
+            ENV_PROJECT_ID => Some("from-env".to_owned()),
+            _ => None,
+        };
+        let settings = Options::default().validate(env).unwrap();
+        assert_eq!(settings.base_url.as_str(), "https://env.example.com");
+        assert_eq!(settings.project_id.unwrap().as_str(), "from-env");
+        let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
+        assert_eq!(settings.project_id.unwrap().as_str(), "given");
+        assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
+    }
+
+    #[test]
+    fn bad_keys_are_refused_and_never_shown() {
+        for bad in [
+            "",
+            "dp_secret\n",
+            "dp_se cret",
+            "dp_secret\0",
+            "dp_sécret",
+            "Bearer dp_secret",
+            "bearer dp_secret",
+            "\"dp_secret\"",
+            "'dp_secret'",
+            "dp_\u{7f}secret",
+        ] {
+            let error = message(&Options { api_key: Some(bad.into()), ..options() });
+            assert!(!error.contains("secret") && !error.contains("sécret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn settings_print_no_secret() {
+        let settings = Options {
+            headers: vec![("x-team".to_owned(), "hush".into())],
+            proxy: Some("http://user:hush@proxy:1".into()),
+            ..options()
+        }
+        .validate(|_| None)
+        .unwrap();
+        let shown = format!("{settings:?}");
+        assert!(!shown.contains("0123456789") && !shown.contains("hush"), "{shown}");
+        assert_eq!(settings.api_key.hint(), Some("ghij"));
+    }
+
+    #[test]
+    fn seconds_are_finite_and_positive() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            assert!(seconds("timeout", bad).is_err());
+        }
+        assert_eq!(seconds_or_zero("max_retry_after", 0.0).unwrap(), Duration::ZERO);
+    }
+
+    #[test]
+    fn reserved_and_broken_headers_are_refused() {
+        for (name, value) in [
+            ("Authorization", "x"),
+            ("HOST", "x"),
+            ("a b", "x"),
+            ("x-a", "a\r\nb"),
+            ("accept-encoding", "gzip"),
+        ] {
+            let given = vec![(name.to_owned(), SecretString::from(value))];
+            assert!(Options { headers: given, ..options() }.validate(|_| None).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Where a request goes: the base URL, path templates, and the ids that are put into them.
+
+use std::fmt::Write as _;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::{Host, Url};
+
+use crate::error::{Error, Result};
+
+/// What RFC 3986 calls unreserved stays as it is; all else in a segment is percent-encoded.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The longest id that is put into a path, in bytes.
+const MAX_SEGMENT: usize = 256;
+
+/// An id that can stand in a path: checked once, so that no URL is ever built from anything else.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Segment(String);
+
+impl Segment {
+    /// Checks `text`; `what` names it in the error.
+    pub fn parse(what: &str, text: &str) -> Result<Self> {
+        let fault = if text.is_empty() {
+            "is empty".to_owned()
+        } else if text.len() > MAX_SEGMENT {
+            format!("is longer than {MAX_SEGMENT} bytes")
+        } else if text == "." || text == ".." {
+            "is a path step, not an id".to_owned()
+        } else if let Some(bad) = text.chars().find(|&c| forbidden(c)) {
+            format!("contains {bad:?}, which cannot be part of an id")
+        } else {
+            return Ok(Self(text.to_owned()));
+        };
+        Err(Error::argument(format!("{what} {fault}; copy it as the dashboard or the service shows it")))
+    }
+
+    /// The id as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn forbidden(c: char) -> bool {
+    c.is_control() || c.is_whitespace() || matches!(c, '/' | '\\' | '?' | '#' | '%')
+}
+
+/// A path with `{project_id}` and `{id}` still in it. Logs and errors show this, not the filled-in path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(String);
+
+impl Template {
+    /// Checks a path template that a user gave.
+    pub fn parse(what: &str, text: &str) -> Result<Self> {
+        let fail = |why: &str| {
+            Err(Error::argument(format!(
+                "{what} {why}; it looks like \"/v2/agent/{{project_id}}/job/{{id}}\""
+            )))
+        };
+        if !text.starts_with('/') {
+            return fail("must start with \"/\"");
+        }
+        if text.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%')) {
+            return fail("may hold no query, fragment, white space, backslash or percent sign");
+        }
+        for step in text.split('/').skip(1) {
+            if matches!(step, "" | "." | "..") {
+                return fail("may hold no empty step and no \".\" or \"..\"");
+            }
+            let bare = step.replace("{project_id}", "").replace("{id}", "");
+            if bare.contains(['{', '}']) {
+                return fail("knows the placeholders {project_id} and {id} only");
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// A template of this crate's own.
+    pub const fn own(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The template as text, for logs and errors.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `{id}` stands in it.
+    pub fn has_id(&self) -> bool {
+        self.0.contains("{id}")
+    }
+
+    /// The path with its placeholders filled in, percent-encoded.
+    fn fill(&self, project: Option<&Segment>, id: Option<&Segment>) -> Result<String> {
+        let mut path = self.0.clone();
+        for (mark, value) in [("{project_id}", project), ("{id}", id)] {
+            if !path.contains(mark) {
+                continue;
+            }
+            let Some(segment) = value else {
+                return Err(Error::argument(format!("the path {} has no value for {mark}", self.0)));
+            };
+            let encoded = utf8_percent_encode(segment.as_str(), SEGMENT).to_string();
+            path = path.replace(mark, &encoded);
+        }
+        Ok(path)
+    }
+}
+
+/// The customer's base URL: https, or http to a loopback literal, or http where that was allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    /// Without a trailing slash.
+    text: String,
+    origin: String,
+    https: bool,
+    loopback: bool,
+}
+
+impl BaseUrl {
+    /// Checks `text` (reliability.md, rows G4 and G7).
+    pub fn parse(text: &str, allow_http: bool) -> Result<Self> {
+        let fail = |why: &str| Err(Error::configuration(format!("base_url {why}")));
+        if text.is_empty() {
+            return fail("is empty; set it to the address of your documentation platform");
+        }
+        if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+            return fail("contains white space, a control character or a backslash");
+        }
+        let Ok(url) = Url::parse(text) else {
+            return fail("is not a URL; it looks like \"https://docs-api.example.com\"");
+        };
+        let Some(host) = url.host() else {
+            return fail("names no host");
+        };
+        if !text.is_ascii() {
+            let shown = host.to_string();
+            return fail(&format!(
+                "has letters outside ASCII; if you trust this host, write it as {shown:?}"
+            ));
+        }
+        if !matches!(url.scheme(), "https" | "http") {
+            return fail("must start with https:// (or http:// for loopback)");
+        }
+        if !url.username().is_empty() || url.password().is_some() || authority(text).contains('@') {
+            return fail("holds a user name or password; the API key is the only credential");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return fail("holds a query or a fragment; give the address up to the path");
+        }
+        if text.contains('%') || url.path().contains("//") {
+            return fail("has a percent sign or an empty step in its path");
+        }
+        let loopback = is_loopback_literal(authority(text), &host);
+        if url.scheme() == "http" && !loopback && !allow_http {
+            return fail(&format!(
+                "{host} is plain http, which would show the API key to the network; use https \
+                 (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
+            ));
+        }
+        Ok(Self {
+            text: url.as_str().trim_end_matches('/').to_owned(),
+            origin: url.origin().ascii_serialization(),
+            https: url.scheme() == "https",
+            loopback,
+        })
+    }
+
+    /// The URL, without a trailing slash.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Scheme, host and port: what a gate and a quota are kept for.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Whether it is https.
+    pub fn is_https(&self) -> bool {
+        self.https
+    }
+
+    /// Whether its host is a loopback literal.
+    pub fn is_loopback(&self) -> bool {
+        self.loopback
+    }
+
+    /// The URL of one request.
+    pub fn join(
+        &self,
+        template: &Template,
+        project: Option<&Segment>,
+        id: Option<&Segment>,
+        query: &[(String, String)],
+    ) -> Result<Url> {
+        let mut text = self.text.clone();
+        text.push_str(&template.fill(project, id)?);
+        if !query.is_empty() {
+            let pairs = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+            // Writing to a String cannot fail.
+            let _ = write!(text, "?{pairs}");
+        }
+        let url = Url::parse(&text)
+            .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
+        if url.origin().ascii_serialization() != self.origin {
+            return Err(Error::argument("the path leads to another host"));
+        }
+        Ok(url)
+    }
+}
+
+/// The authority as it was typed: the `url` crate turns `2130706433` into `127.0.0.1`.
+fn authority(text: &str) -> &str {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest)
+}
+
+/// `localhost`, `127.x.y.z` and `[::1]` as they are commonly written, and nothing that only resolves to them.
+fn is_loopback_literal(authority: &str, host: &Host<&str>) -> bool {
+    let typed = match authority.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => authority,
+    };
+    match host {
+        Host::Domain(_) => typed.eq_ignore_ascii_case("localhost"),
+        Host::Ipv4(address) => address.is_loopback() && typed == address.to_string(),
+        Host::Ipv6(address) => address.is_loopback() && typed == "[::1]",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_could_change_the_path_are_refused() {
+        let long = "x".repeat(257);
+        for bad in [
+            "", ".", "..", "../a", "a?b", "a#b", "%2e%2e", "//host", "\\\\host", "a\r\nb", "a b", "a\u{a0}b",
+            "\0", &long,
+        ] {
+            assert!(Segment::parse("job id", bad).is_err(), "{bad:?}");
+        }
+        for good in ["a", "...", "prj_1-2~3", "é:@&=+$,;'", &"x".repeat(256)] {
+            assert_eq!(Segment::parse("job id", good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn base_urls() {
+        for bad in [
+            "",
+            "docs.example.com",
+            "ftp://docs.example.com",
+            "https://",
+            "https://user@docs.example.com",
+            "https://@docs.example.com",
+            "https://user:pw@docs.example.com",
+            "https://docs.example.com?x=1",
+            "https://docs.example.com/#x",
+            "https:\\\\docs.example.com",
+            "https://docs.example.com\t",
+            "https://docs.example.com/a b",
+            "https://docs.exаmple.com", // a Cyrillic а
+            "http://docs.example.com",
+            "http://127.0.0.1.nip.io",
+            "http://localhost.evil.com",
+            "http://0.0.0.0",
+            "http://[::ffff:127.0.0.1]",
+            "http://2130706433",
+            "http://0x7f.1",
+            "http://127.1",
+            "http://localhost.",
+            "http://10.0.0.1",
+        ] {
+            assert!(BaseUrl::parse(bad, false).is_err(), "{bad:?}");
+        }
+        for good in [
+            "https://docs.example.com",
+            "https://docs.example.com/api/",
+            "https://10.0.0.1:8443",
+            "http://127.0.0.1:8000",
+            "http://127.9.9.9",
+            "http://[::1]:80",
+            "http://LocalHost:1/api",
+        ] {
+            assert!(BaseUrl::parse(good, false).is_ok(), "{good:?}");
+        }
+        assert!(BaseUrl::parse("http://docs.example.com", true).is_ok());
+        let error = BaseUrl::parse("https://docs.exаmple.com", false).unwrap_err();
+        assert!(error.message.contains("xn--"), "{error}");
+    }
+
+    #[test]
+    fn urls_are_the_base_and_the_filled_template() {
+        let base = BaseUrl::parse("https://docs.example.com/api/", false).unwrap();
+        let template = Template::parse("path", "/v2/agent/{project_id}/job/{id}").unwrap();
+        let project = Segment::parse("project_id", "a&b=é").unwrap();
+        let id = Segment::parse("job", "1:2").unwrap();
+        let query = [("dateFrom".to_owned(), "2026-01-01T00:00:00+02:00".to_owned())];
+        assert_eq!(
+            base.join(&template, Some(&project), Some(&id), &query).unwrap().as_str(),
+            "https://docs.example.com/api/v2/agent/a%26b%3D%C3%A9/job/1%3A2?dateFrom=2026-01-01T00%3A00%3A00%2B02%3A00"
+        );
+        assert!(base.join(&template, None, Some(&id), &[]).is_err());
+    }
+
+    #[test]
+    fn templates_that_could_change_the_host_are_refused() {
+        for bad in ["", "v2/x", "//evil.example/{id}", "/a/../b", "/a//b", "/a?b", "/{other}", "/a%2f", "/a/"]
+        {
+            assert!(Template::parse("job_path", bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The one error of the crate: what happened, what it means for a write, and what was tried.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::jobs::Job;
+
+/// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A setting is missing or unusable.
+    Configuration,
+    /// A wrong argument, found before anything was sent.
+    Argument,
+    /// An object used after its end: a closed client, a finished iterator.
+    Misuse,
+    /// The service was never reached: no byte of the request was written.
+    Connect,
+    /// An attempt or the whole call ran out of time.
+    Timeout,
+    /// A read broke off on the way.
+    Transport,
+    /// A write that may have happened, or did and cannot be read.
+    UnconfirmedWrite,
+    /// A whole answer that cannot be understood.
+    Response,
+    /// A complete answer that refuses the request.
+    Status,
+    /// The service broke its paging rule.
+    Pagination,
+    /// The job ended as `failed`.
+    JobFailed,
+    /// A job was not final in time.
+    WaitTimeout,
+    /// A bug in this crate.
+    Internal,
+}
+
+impl Kind {
+    /// The name of its class in `docplatform`; a `Status` error's depends on the status.
+    pub fn class(self, status: Option<u16>) -> &'static str {
+        match self {
+            Self::Configuration => "ConfigurationError",
+            Self::Argument => "ValueError",
+            Self::Misuse => "RuntimeError",
+            Self::Connect => "ConnectError",
+            Self::Timeout => "RequestTimeoutError",
+            Self::Transport => "TransportError",
+            Self::UnconfirmedWrite => "UnconfirmedWriteError",
+            Self::Response => "ResponseError",
+            Self::Pagination => "PaginationError",
+            Self::JobFailed => "JobFailedError",
+            Self::WaitTimeout => "WaitTimeoutError",
+            Self::Internal => "DocPlatformError",
+            Self::Status => match status {
+                Some(400) => "BadRequestError",
+                Some(401) => "AuthenticationError",
+                Some(403) => "PermissionDeniedError",
+                Some(404) => "NotFoundError",
+                Some(409) => "ConflictError",
+                Some(422) => "UnprocessableError",
+                Some(429) => "RateLimitError",
+                Some(500..) => "ServerError",
+                _ => "StatusError",
+            },
+        }
+    }
+}
+
+/// What is known about a write that did not return (reliability.md, "Outcome of a write").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No byte of the request was written.
+    NotSent,
+    /// A complete final answer refused it.
+    Rejected,
+    /// Bytes may have left and there is no trustworthy verdict.
+    Unknown,
+    /// A 2xx head came, but its body cannot be used.
+    Applied,
+}
+
+impl Outcome {
+    /// The word that users see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotSent => "not_sent",
+            Self::Rejected => "rejected",
+            Self::Unknown => "unknown",
+            Self::Applied => "applied",
+        }
+    }
+}
+
+/// One try of a call that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// 1 for the first.
+    pub number: u32,
+    /// The status, where an answer's head came.
+    pub status: Option<u16>,
+    /// What went wrong, in words, with the service's request id where it gave one.
+    pub error: String,
+    /// How long the attempt took.
+    pub elapsed: Duration,
+    /// How long was paused before it.
+    pub waited: Duration,
+}
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The crate's one error. Boxed: results stay small.
+#[derive(Debug, Clone)]
+pub struct Error(Box<Details>);
+
+/// What an [`Error`] carries.
+#[derive(Debug, Clone)]
+pub struct Details {
+    /// What kind of failure.
+    pub kind: Kind,
+    /// The text for people, complete and without secrets.
+    pub message: String,
+    /// What it means for a write; `None` for a read.
+    pub outcome: Option<Outcome>,
+    /// The answer's status.
+    pub status: Option<u16>,
+    /// The service's own words, where the body had them.
+    pub service_message: Option<String>,
+    /// The beginning of the answer's body.
+    pub body: Option<String>,
+    /// The service's `x-request-id`.
+    pub request_id: Option<String>,
+    /// How long the service asked to wait.
+    pub retry_after: Option<Duration>,
+    /// Whether the same call may succeed later, as the retry policy sees it.
+    pub transient: bool,
+    /// Whether a retry was left out because the deadline came first.
+    pub deadline_exceeded: bool,
+    /// Each try.
+    pub attempts: Vec<Attempt>,
+    /// The last snapshot of the job that was waited for.
+    pub job: Option<Job>,
+    /// What this one rests on.
+    pub source: Option<Error>,
+}
+
+impl Error {
+    /// An error with nothing but its kind and its text.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self(Box::new(Details {
+            kind,
+            message: message.into(),
+            outcome: None,
+            status: None,
+            service_message: None,
+            body: None,
+            request_id: None,
+            retry_after: None,
+            transient: false,
+            deadline_exceeded: false,
+            attempts: Vec::new(),
+            job: None,
+            source: None,
+        }))
+    }
+
+    /// A wrong argument.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new(Kind::Argument, message)
+    }
+
+    /// A missing or unusable setting.
+    pub fn configuration(message: impl Into<String>) -> Self {
+        Self::new(Kind::Configuration, message)
+    }
+
+    /// The same error, with what it means for a write.
+    #[must_use]
+    pub fn with_outcome(mut self, outcome: Option<Outcome>) -> Self {
+        self.0.outcome = outcome;
+        self
+    }
+
+    /// The same error, with the last snapshot of the job it is about.
+    #[must_use]
+    pub fn with_job(mut self, job: Option<Job>) -> Self {
+        self.0.job = job;
+        self
+    }
+
+    /// The same error, with the one it rests on.
+    #[must_use]
+    pub fn because(mut self, source: Option<Self>) -> Self {
+        self.0.source = source;
+        self
+    }
+}
+
+impl std::ops::Deref for Error {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|error| error as _)
+    }
+}

@@ -1,0 +1,232 @@
+//! The real transport: reqwest, told to do nothing by itself.
+//!
+//! Two clients (reliability.md, "Retry policy"): writes go out on a connection of their own, so that no
+//! idle connection that the server is just closing can make their outcome unknown; reads are pooled.
+
+use std::error::Error as StdError;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Method;
+use rustls::{AlertDescription, CertificateError};
+use secrecy::ExposeSecret as _;
+
+use crate::client::MAX_READS;
+use crate::config::Wire;
+use crate::endpoint::BaseUrl;
+use crate::error::{Error, Result};
+use crate::transport::{Body, Incoming, Outgoing, SendError, Transport};
+
+/// The same for everyone: it names no user, host, path or platform.
+const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
+/// How long an unused connection for reads is kept.
+const IDLE: Duration = Duration::from_secs(15);
+/// After how long a peer that does not answer on the TCP level is given up.
+const HALF_OPEN: Duration = Duration::from_secs(30);
+
+/// The connections of one client and its handles.
+pub struct HttpTransport {
+    reads: reqwest::Client,
+    writes: reqwest::Client,
+}
+
+impl HttpTransport {
+    /// Builds the connections; reads the CA bundle and the platform's trust store, sends nothing.
+    pub fn new(base: &BaseUrl, wire: &Wire) -> Result<Arc<Self>> {
+        static PROVIDER: Once = Once::new();
+        // The provider is this library's own static; an error only says that it is installed already.
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        Ok(Arc::new(Self { reads: build(base, wire, MAX_READS)?, writes: build(base, wire, 0)? }))
+    }
+}
+
+fn build(base: &BaseUrl, wire: &Wire, idle_connections: usize) -> Result<reqwest::Client> {
+    let localhost = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
+    let mut builder = reqwest::Client::builder()
+        .user_agent(USER_AGENT)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .http1_only()
+        .https_only(base.is_https())
+        .connect_timeout(wire.connect_timeout)
+        .pool_max_idle_per_host(idle_connections)
+        .pool_idle_timeout(IDLE)
+        .tcp_nodelay(true)
+        .tcp_keepalive(HALF_OPEN)
+        // `localhost` must not depend on a resolver that could send it elsewhere.
+        .resolve_to_addrs("localhost", &localhost);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        builder = builder.tcp_user_timeout(HALF_OPEN);
+    }
+
+    let mut tls = base.is_https();
+    if let Some(proxy) = &wire.proxy {
+        let url = proxy.expose_secret();
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(Error::configuration("proxy must start with http:// or https://"));
+        }
+        tls |= url.starts_with("https://");
+        let proxy = reqwest::Proxy::all(url)
+            .map_err(|_| Error::configuration("proxy is not a URL that can be used"))?;
+        builder = builder.proxy(proxy);
+    } else if !wire.trust_env || base.is_loopback() {
+        builder = builder.no_proxy();
+    }
+
+    if let Some(path) = &wire.ca_bundle {
+        let fail = |why: &str| Error::configuration(format!("ca_bundle {}: {why}", path.display()));
+        let pem = std::fs::read(path).map_err(|error| fail(&error.to_string()))?;
+        let certificates = reqwest::Certificate::from_pem_bundle(&pem)
+            .ok()
+            .filter(|found| !found.is_empty())
+            .ok_or_else(|| fail("no PEM certificate in it"))?;
+        builder = builder.tls_certs_merge(certificates);
+    } else if !tls {
+        // Plain http needs no trust store, and must work on machines that have none.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| {
+        Error::configuration(format!(
+            "TLS cannot be set up ({}); install the system's CA certificates or pass ca_bundle=",
+            root_cause(&error)
+        ))
+    })
+}
+
+impl Transport for HttpTransport {
+    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let client = if request.method == Method::GET { &self.reads } else { &self.writes };
+        let mut builder = client.request(request.method, request.url).headers(request.headers);
+        if let Some(body) = request.body {
+            builder = builder.body(body);
+        }
+        async move {
+            let response = builder.send().await.map_err(|error| classify(&error))?;
+            Ok(Incoming {
+                status: response.status(),
+                headers: response.headers().clone(),
+                body: Box::new(HttpBody(response)),
+            })
+        }
+        .boxed()
+    }
+}
+
+struct HttpBody(reqwest::Response);
+
+impl Body for HttpBody {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>> {
+        async { self.0.chunk().await.map_err(|error| words(&error)) }.boxed()
+    }
+}
+
+/// Whether a byte was written, which only two things prove: a connection that was never made, and hyper
+/// saying in its *outermost* error that it gave the request back.
+fn classify(error: &reqwest::Error) -> SendError {
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return SendError::Unsent { reason: tls_words(tls), fatal: true };
+    }
+    if error.is_connect() || error.is_builder() {
+        return SendError::Unsent { reason: connect_words(error), fatal: error.is_builder() };
+    }
+    if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
+        return SendError::Unsent {
+            reason: "the connection closed before the request was written".to_owned(),
+            fatal: false,
+        };
+    }
+    SendError::Ambiguous { reason: words(error) }
+}
+
+/// The outermost error of type `T` in the chain. What an `io::Error` wraps is not its `source`, so look inside.
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<T>() {
+            return Some(found);
+        }
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(found) = inner.and_then(|inner| find(inner)) {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn root_cause(error: &dyn StdError) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}
+
+fn connect_words(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no connection within connect_timeout".to_owned();
+    }
+    if error.is_dns() {
+        return format!("the host name could not be resolved ({})", root_cause(error));
+    }
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionRefused) => "connection refused".to_owned(),
+        _ => root_cause(error),
+    }
+}
+
+/// Why an exchange broke off, without the URL.
+fn words(error: &reqwest::Error) -> String {
+    if let Some(kind) = find::<io::Error>(error).map(io::Error::kind) {
+        match kind {
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+                return "the connection was reset".to_owned();
+            }
+            io::ErrorKind::UnexpectedEof => {
+                return "the connection closed in the middle of the answer".to_owned();
+            }
+            _ => {}
+        }
+    }
+    match find::<hyper::Error>(error) {
+        Some(error) if error.is_incomplete_message() => {
+            "the connection closed before the answer was complete".to_owned()
+        }
+        Some(error) if error.is_parse() => format!("the answer is not HTTP ({error})"),
+        _ => root_cause(error),
+    }
+}
+
+fn tls_words(error: &rustls::Error) -> String {
+    use rustls::Error as Tls;
+    let why = match error {
+        Tls::InvalidCertificate(fault) => match fault {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "the server's certificate has expired"
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "the server's certificate is not valid yet; is this machine's clock right?"
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "the server's certificate is for another host name"
+            }
+            CertificateError::UnknownIssuer => {
+                "the server's certificate is not signed by an authority that this machine trusts; where \
+                 the network or the service has its own authority, pass its PEM file as ca_bundle="
+            }
+            _ => return format!("TLS: {error}"),
+        },
+        Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
+            "the server offers no version of TLS that is safe (1.2 or later)"
+        }
+        _ => return format!("TLS: {error}"),
+    };
+    why.to_owned()
+}

@@ -1,0 +1,234 @@
+//! Bodies to values: strict where a wrong reading would lie, lenient where a single bad letter would cost a page.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
+
+use crate::text;
+
+/// The most of a parser's message that is shown, in characters.
+const MOST_MESSAGE: usize = 300;
+
+/// A parsed body.
+#[derive(Debug)]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// Whether letters that are no text were replaced by U+FFFD to read it.
+    pub repaired: bool,
+}
+
+/// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are no UTF-8 and lone
+/// surrogate escapes become U+FFFD, and are told; any other fault is an error that says where it is.
+pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    if let Ok(value) = serde_json::from_slice(body) {
+        return Ok(Parsed { value, repaired: false });
+    }
+    // Only now: a good body is never looked at twice.
+    let text = String::from_utf8_lossy(body);
+    let mended = mend_surrogates(&text);
+    let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
+    let mut parser = serde_json::Deserializer::from_str(&mended);
+    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { format!("{path}: ") };
+        text::safe(&format!("{place}{}", error.into_inner()), MOST_MESSAGE)
+    })?;
+    parser.end().map_err(|error| error.to_string())?;
+    Ok(Parsed { value, repaired })
+}
+
+/// `text` with every `\uD800`-`\uDFFF` that is no half of a pair replaced by `\uFFFD`.
+fn mend_surrogates(text: &str) -> Cow<'_, str> {
+    let mut mended = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        mended.push_str(before);
+        let width = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                mended.push_str("\\ufffd");
+                rest = escape.get(6..).unwrap_or_default();
+                continue;
+            }
+            // A backslash and what it escapes, which may be another backslash.
+            _ => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
+        };
+        let (escape, after) = escape.split_at(width);
+        mended.push_str(escape);
+        rest = after;
+    }
+    mended.push_str(rest);
+    if mended == text { Cow::Borrowed(text) } else { Cow::Owned(mended) }
+}
+
+/// The UTF-16 unit of the `\uXXXX` that `text` starts with.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let all_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    all_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// A count: a whole number from 0 to 2^63-1. The service's numbers are JSON numbers, so 12.0 is 12.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count(pub i64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CountVisitor;
+
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number from 0 to 2^63-1")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
+                i64::try_from(value)
+                    .map(Count)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Unsigned(value), &self))
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Count, E> {
+                if value >= 0 {
+                    return Ok(Count(value));
+                }
+                Err(E::invalid_value(serde::de::Unexpected::Signed(value), &self))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Count, E> {
+                /// 2^63, which no i64 reaches.
+                const BOUND: f64 = 9_223_372_036_854_775_808.0;
+                if value.fract() == 0.0 && (0.0..BOUND).contains(&value) {
+                    // Whole and within the bounds: nothing is cut.
+                    #[expect(clippy::cast_possible_truncation)]
+                    return Ok(Count(value as i64));
+                }
+                Err(E::invalid_value(serde::de::Unexpected::Float(value), &self))
+            }
+        }
+
+        deserializer.deserialize_u64(CountVisitor)
+    }
+}
+
+/// Refuses what a map has twice: which of the two is meant cannot be known.
+pub(crate) fn set<T, E: serde::de::Error>(
+    slot: &mut Option<T>,
+    name: &'static str,
+    value: T,
+) -> Result<(), E> {
+    if slot.replace(value).is_some() {
+        return Err(E::duplicate_field(name));
+    }
+    Ok(())
+}
+
+/// The value of a field that must be there.
+pub(crate) fn need<T, E: serde::de::Error>(slot: Option<T>, name: &'static str) -> Result<T, E> {
+    slot.ok_or_else(|| E::missing_field(name))
+}
+
+/// A type error, in the parser's own words, for values that are looked at by hand.
+pub(crate) fn wrong_type(value: &serde_json::Value, expected: &str) -> String {
+    use serde_json::Value;
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    format!("expected {expected}, found {found}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn count(text: &str) -> Result<i64, String> {
+        parse::<Count>(text.as_bytes()).map(|parsed| parsed.value.0)
+    }
+
+    #[test]
+    fn counts() {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("-0.0", 0),
+            ("12", 12),
+            ("12.0", 12),
+            ("1e2", 100),
+            ("9223372036854775807", i64::MAX),
+        ] {
+            assert_eq!(count(text), Ok(value), "{text}");
+        }
+        for bad in [
+            "12.5",
+            "-1",
+            "-1.0",
+            "18446744073709551615",
+            "9223372036854775808",
+            "9.3e18",
+            "1e400",
+            "NaN",
+            "Infinity",
+            "\"12\"",
+            "null",
+            "true",
+            "[1]",
+            "",
+            "99999999999999999999999",
+        ] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_accepted_once() {
+        assert!(parse::<Value>(b"\xef\xbb\xbf{}").is_ok());
+        assert!(parse::<Value>(b"\xef\xbb\xbf\xef\xbb\xbf{}").is_err());
+        assert!(parse::<Value>(b"{}\xef\xbb\xbf").is_err());
+    }
+
+    #[test]
+    fn what_is_no_text_is_replaced_and_told() {
+        for (body, text) in [
+            (&br#""a\ud800b""#[..], "a\u{fffd}b"),
+            (br#""\udc00\ud800""#, "\u{fffd}\u{fffd}"),
+            (br#""\ud800\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+            (br#""\ud83d\ude00\udead""#, "\u{1f600}\u{fffd}"),
+            (b"\"a\xffb\"", "a\u{fffd}b"),
+            (br#""\\ud800\ud800""#, "\\ud800\u{fffd}"),
+        ] {
+            let parsed = parse::<String>(body).unwrap();
+            assert_eq!((parsed.value.as_str(), parsed.repaired), (text, true));
+        }
+        let parsed = parse::<String>(br#""\ud83d\ude00 \\ud800""#).unwrap();
+        assert_eq!((parsed.value.as_str(), parsed.repaired), ("\u{1f600} \\ud800", false));
+    }
+
+    #[test]
+    fn broken_bodies_say_where() {
+        for body in ["", "<html>", "{", "[1,]", "{} {}", "\"\\ud800"] {
+            assert!(parse::<Value>(body.as_bytes()).is_err(), "{body}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(parse::<Value>(deep.as_bytes()).is_err());
+        let error = parse::<Vec<Vec<Count>>>(b"[[1],[2,-3]]").unwrap_err();
+        assert!(error.starts_with("[1][1]: "), "{error}");
+    }
+
+    #[test]
+    fn numbers_survive_as_they_were_sent() {
+        let text = "[123456789012345678901234567890,0.1000,1e2]";
+        assert_eq!(parse::<Value>(text.as_bytes()).unwrap().value.to_string(), text);
+    }
+}

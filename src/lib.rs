@@ -1,0 +1,27 @@
+//! The client for a documentation platform: a core that knows the service and not Python, and under the feature
+//! `python` a thin layer that knows Python and not HTTP.
+
+pub mod checkpoint;
+pub mod client;
+pub mod config;
+pub mod dates;
+pub mod endpoint;
+pub mod error;
+pub mod findings;
+pub mod gate;
+pub mod http;
+pub mod jobs;
+pub mod json;
+pub mod observer;
+pub mod pager;
+#[cfg(feature = "python")]
+mod python;
+mod report;
+pub mod retry;
+pub mod retry_after;
+pub mod rows;
+mod seen;
+pub mod text;
+pub mod transport;
+pub mod visitors;
+pub mod wait;

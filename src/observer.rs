@@ -1,0 +1,90 @@
+//! What a running call tells its caller. The caller decides where: a log, a callback, an exception's note.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use crate::error::Outcome;
+use crate::jobs::Job;
+
+/// How much a note matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Something the user may want to know while it goes on.
+    Info,
+    /// Something went wrong and is being dealt with.
+    Warning,
+}
+
+/// A line for the log: no key, no prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// How much it matters.
+    pub level: Level,
+    /// The line.
+    pub text: String,
+}
+
+/// Receives what a call has to tell while it runs.
+pub trait Observer: Send + Sync {
+    /// A line for the log.
+    fn note(&self, note: Note);
+
+    /// What is known of the write that is under way; `None` before and behind it.
+    fn write(&self, _outcome: Option<Outcome>) {}
+
+    /// The job that was created or is waited for, for whoever interrupts the wait.
+    fn job(&self, _job: &Job) {}
+
+    /// A poll came back. Resolves when the caller has looked at it.
+    fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+}
+
+/// Passes notes on to whoever waits at the moment, and keeps them while nobody does: a prefetched page
+/// has no caller yet.
+#[derive(Default)]
+pub struct Relay(Mutex<RelayState>);
+
+#[derive(Default)]
+struct RelayState {
+    listener: Option<Arc<dyn Observer>>,
+    kept: Vec<Note>,
+}
+
+impl Relay {
+    /// From now on `listener` hears everything, first what was kept; nobody does once the guard is dropped.
+    pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
+        let mut state = self.state();
+        for note in std::mem::take(&mut state.kept) {
+            listener.note(note);
+        }
+        state.listener = Some(listener);
+        Listening(Arc::clone(self))
+    }
+
+    fn state(&self) -> MutexGuard<'_, RelayState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Relay {
+    fn note(&self, note: Note) {
+        let mut state = self.state();
+        match &state.listener {
+            Some(listener) => listener.note(note),
+            None => state.kept.push(note),
+        }
+    }
+}
+
+/// See [`Relay::listen`].
+pub struct Listening(Arc<Relay>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.state().listener = None;
+    }
+}

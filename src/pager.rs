@@ -1,0 +1,283 @@
+//! Offset paging: the stop rule, the guards against a service that breaks it, prefetch, and where an export stands.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::task::JoinHandle;
+
+use crate::checkpoint::Checkpoint;
+use crate::error::{Error, Kind, Result};
+use crate::findings::{Finding, Findings};
+use crate::observer::{Observer, Relay};
+use crate::rows::{Identity, Page, Rows, Totals};
+use crate::seen::{Repeat, Seen};
+
+/// How many pages are remembered, to find repeats, while streaming.
+pub const WINDOW: usize = 8;
+
+/// Where pages come from.
+pub trait Source: Send + Sync + 'static {
+    /// The page of at most `limit` rows from `offset`.
+    fn page(&self, offset: u64, limit: u32, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Page>>;
+}
+
+/// How to page.
+#[derive(Debug, Clone, Copy)]
+pub struct Paging {
+    /// The most rows that are handed out.
+    pub max_rows: Option<u64>,
+    /// Pages asked for ahead of need; above 1 it speculates.
+    pub prefetch: u32,
+    /// Whether what would be told is an error.
+    pub strict: bool,
+    /// How many pages are remembered to find repeats; `None`: all.
+    pub window: Option<usize>,
+}
+
+impl Paging {
+    /// The most that the service grants, and so the fewest requests.
+    pub const PAGE_SIZE: u32 = 250;
+}
+
+/// A page that came, cleaned of repeats.
+#[derive(Debug)]
+pub struct Turn {
+    /// The rows to hand out.
+    pub rows: Rows,
+    /// The page's totals.
+    pub totals: Option<Totals>,
+    /// The page's offset on the wire.
+    pub offset: u64,
+    /// Whether the service says that there is more.
+    pub has_more: bool,
+    /// What was found in it for the first time.
+    pub findings: Vec<Finding>,
+    /// For checkpoints behind each of its rows.
+    pub mark: Arc<Mark>,
+}
+
+/// A page's place in the export.
+#[derive(Debug)]
+pub struct Mark {
+    /// As before the page's first row.
+    before: Checkpoint,
+    /// As behind its last row; `None` where rows were held back at its end.
+    behind: Option<Checkpoint>,
+    /// Rows that are handed out, by their position in the answer.
+    kept: Vec<u32>,
+    /// The rows handed out, where the next answers may bring them again.
+    repeatable: Option<Vec<Identity>>,
+}
+
+impl Mark {
+    /// The place behind the first `handed` rows of the page.
+    pub fn behind(&self, handed: usize) -> Checkpoint {
+        if handed >= self.kept.len()
+            && let Some(behind) = &self.behind
+        {
+            return behind.clone();
+        }
+        let mut place = self.before.clone();
+        let Some(last) = handed.checked_sub(1).and_then(|last| self.kept.get(last)) else {
+            return place;
+        };
+        place.rows += handed as u64;
+        match &self.repeatable {
+            // Positions in a short page are not positions in the table: ask for the page again, and know its rows.
+            Some(rows) => {
+                let known = place.identities().unwrap_or_default();
+                place.set_identities(known.iter().chain(rows.iter().take(handed)));
+            }
+            None => place.offset += u64::from(*last) + 1,
+        }
+        place
+    }
+}
+
+/// The state of one export.
+pub struct Pager {
+    source: Arc<dyn Source>,
+    paging: Paging,
+    /// Where the next page starts.
+    place: Checkpoint,
+    handed: u64,
+    finished: bool,
+    /// A page was short: rows may come again, and offsets are not positions.
+    irregular: bool,
+    ahead: VecDeque<Ahead>,
+    seen: Seen,
+    findings: Findings,
+    relay: Arc<Relay>,
+}
+
+/// A request under way. Dropping it drops the request.
+struct Ahead {
+    offset: u64,
+    limit: u32,
+    task: JoinHandle<Result<Page>>,
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Pager {
+    /// An export that goes on at `place`.
+    pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
+        let mut seen = Seen::new(paging.window);
+        let known = place.identities().unwrap_or_default();
+        let irregular = !known.is_empty();
+        seen.take_in(&known);
+        Self {
+            source,
+            paging,
+            handed: 0,
+            finished: place.done,
+            irregular,
+            ahead: VecDeque::new(),
+            seen,
+            findings: Findings::new(place.totals()),
+            relay: Arc::new(Relay::default()),
+            place,
+        }
+    }
+
+    /// Where the next page starts.
+    pub fn place(&self) -> &Checkpoint {
+        &self.place
+    }
+
+    /// All that was found so far, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        self.findings.texts()
+    }
+
+    /// The next page, or `None` at the end. Dropping the future drops what is under way; the next call asks again.
+    pub async fn next_page(&mut self, observer: &Arc<dyn Observer>) -> Result<Option<Turn>> {
+        if self.finished || self.left() == Some(0) {
+            self.finished = true;
+            self.ahead.clear();
+            return Ok(None);
+        }
+        let listening = self.relay.listen(Arc::clone(observer));
+        if self.ahead.front().is_none_or(|ahead| ahead.offset != self.place.offset) {
+            self.ahead.clear();
+            self.ask(self.place.offset);
+        }
+        // Taken out of the queue first: if this future is dropped, so are the requests.
+        let mut waiting = std::mem::take(&mut self.ahead);
+        let Some(mut next) = waiting.pop_front() else {
+            return Err(Error::new(Kind::Internal, "no page was asked for"));
+        };
+        let page = match (&mut next.task).await {
+            Ok(page) => page?,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => return Err(Error::new(Kind::Misuse, "the runtime was stopped")),
+        };
+        drop(listening);
+        let turn = self.take_in(page, next.limit)?;
+        self.ahead = waiting;
+        if self.ahead.front().is_some_and(|ahead| ahead.offset != self.place.offset) {
+            self.ahead.clear();
+        }
+        self.look_ahead();
+        Ok(Some(turn))
+    }
+
+    /// How many rows may still be handed out.
+    fn left(&self) -> Option<u64> {
+        self.paging.max_rows.map(|most| most.saturating_sub(self.handed))
+    }
+
+    /// Checks a page, drops its repeats, and moves on behind it.
+    fn take_in(&mut self, page: Page, limit: u32) -> Result<Turn> {
+        let received = page.rows.len();
+        let identities = page.rows.identities();
+        if page.has_more {
+            if received == 0 {
+                return Err(broken("it sent no rows and said that there are more"));
+            }
+            if self.seen.page_again(&identities) {
+                return Err(broken("it sent the same page again and said that there are more"));
+            }
+        }
+        let before = self.place.clone();
+        let irregular_before = self.irregular;
+        let mut fresh = self.findings.page(&page, received, limit);
+        self.irregular |= page.has_more && received != limit as usize;
+
+        // A row of unknown shape may rightly stand there twice; only short pages bring it again.
+        let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
+        let mut kept: Vec<u32> = (0..).take(received).collect();
+        let repeats = self.seen.take_in(&identities);
+        if watch {
+            kept.retain(|&row| repeats.get(row as usize) != Some(&Repeat::Identical));
+            let differing = repeats.iter().filter(|&&r| r == Repeat::Differing).count();
+            fresh.extend(self.findings.repeats(received - kept.len(), differing, irregular_before));
+        }
+        if self.paging.strict
+            && let Some(finding) = fresh.first()
+        {
+            return Err(broken(&format!("{finding} (strict)")));
+        }
+        let most = self.left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let whole = kept.len() <= most;
+        kept.truncate(most);
+        let mut rows = page.rows;
+        rows.select(&kept);
+
+        let known = self.irregular.then(|| pick(&identities, &kept));
+        let step =
+            if page.has_more && received < limit as usize { received as u64 } else { u64::from(limit) };
+        self.place.offset = before.offset.saturating_add(step);
+        self.place.rows += kept.len() as u64;
+        self.place.done = whole && !page.has_more;
+        self.place.set_totals(self.findings.totals());
+        // Only the page before can bring its rows again: each short page starts within it.
+        self.place.set_identities(known.iter().flat_map(|_| &identities));
+        self.handed += kept.len() as u64;
+        self.finished = !page.has_more;
+        let offset = before.offset;
+        let mark = Mark { before, behind: whole.then(|| self.place.clone()), kept, repeatable: known };
+        Ok(Turn {
+            rows,
+            totals: page.totals,
+            offset,
+            has_more: page.has_more,
+            findings: fresh,
+            mark: Arc::new(mark),
+        })
+    }
+
+    /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
+    fn look_ahead(&mut self) {
+        let page_size = u64::from(self.place.page_size);
+        for page in self.ahead.len() as u64..u64::from(self.paging.prefetch) {
+            let ahead = page * page_size;
+            if self.finished || self.left().is_some_and(|left| ahead >= left) {
+                break;
+            }
+            self.ask(self.place.offset.saturating_add(ahead));
+        }
+    }
+
+    fn ask(&mut self, offset: u64) {
+        let ahead = offset - self.place.offset;
+        let room = self.left().map_or(u64::MAX, |left| left.saturating_sub(ahead));
+        let limit = u32::try_from(room).unwrap_or(u32::MAX).min(self.place.page_size);
+        let observer: Arc<dyn Observer> = Arc::clone(&self.relay) as _;
+        let task = tokio::spawn(self.source.page(offset, limit, observer));
+        self.ahead.push_back(Ahead { offset, limit, task });
+    }
+}
+
+fn pick(identities: &[Identity], kept: &[u32]) -> Vec<Identity> {
+    kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect()
+}
+
+fn broken(what: &str) -> Error {
+    Error::new(Kind::Pagination, format!("the service broke its paging rule: {what}"))
+}

@@ -1,0 +1,281 @@
+//! `Client` and `AsyncClient`: one set of methods, two ways to run them.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use super::bridge::{self, Op};
+use super::handle::Handle;
+use super::ops::{self, PagingArguments};
+use super::options;
+use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
+use super::convert;
+use crate::config::Options;
+use crate::wait::Wait;
+
+/// Makes a client again from what its pickle carries; the key comes from the environment.
+#[pyfunction]
+pub(super) fn _client<'py>(class: &Bound<'py, PyType>, settings: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    class.call((), Some(settings))
+}
+
+macro_rules! client_face {
+    ($Face:ident, $name:literal, $run:path, $Visitors:ident, $Rows:ident, $enter:ident, $exit:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[pyclass(frozen, module = "docplatform")]
+        pub(super) struct $Face {
+            handle: Arc<Handle>,
+        }
+
+        #[pymethods]
+        impl $Face {
+            #[new]
+            #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
+                base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
+                max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
+                max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}')")]
+            fn new(api_key: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+                let mut options = Options::default();
+                if let Some(key) = api_key {
+                    options::set(&mut options, "api_key", key)?;
+                }
+                options::update(&mut options, settings)?;
+                Ok(Self { handle: Arc::new(Handle::new(options, Arc::default())?) })
+            }
+
+            /// Asks the docs agent to do what `prompt` says; returns the new job, without waiting for it.
+            #[pyo3(signature = (prompt, *, project_id = None))]
+            fn create_job(
+                &self,
+                py: Python<'_>,
+                prompt: &Bound<'_, PyAny>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                $run(py, ops::create_job(concat!($name, ".create_job"), &self.handle, prompt, project_id)?)
+            }
+
+            /// Reads a job.
+            #[pyo3(signature = (job, *, project_id = None))]
+            fn get_job(
+                &self,
+                py: Python<'_>,
+                job: &Bound<'_, PyAny>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                $run(py, ops::get_job(concat!($name, ".get_job"), &self.handle, job, project_id)?)
+            }
+
+            /// Sends a follow-up message to a job; the answer may still show the old status.
+            #[pyo3(signature = (job, prompt, *, project_id = None))]
+            fn send_message(
+                &self,
+                py: Python<'_>,
+                job: &Bound<'_, PyAny>,
+                prompt: &Bound<'_, PyAny>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let name = concat!($name, ".send_message");
+                $run(py, ops::send_message(name, &self.handle, job, prompt, project_id)?)
+            }
+
+            /// Polls a job until it is final.
+            #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = 2.0, max_poll_interval = 30.0,
+                check = true, on_poll = None, project_id = None),
+                text_signature = "($self, job, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
+                check=True, on_poll=None, project_id=None)")]
+            #[expect(clippy::too_many_arguments)]
+            fn wait_for_job(
+                &self,
+                py: Python<'_>,
+                job: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
+                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                check: bool,
+                on_poll: Option<Bound<'_, PyAny>>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, 0.0)?;
+                let op = ops::wait_for_job(concat!($name, ".wait_for_job"), &self.handle, job, how, project_id)?;
+                $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+            }
+
+            /// Creates a job and waits until it is final.
+            #[pyo3(signature = (prompt, *, timeout = Some(1800.0), poll_interval = 2.0, max_poll_interval = 30.0,
+                check = true, on_poll = None, project_id = None),
+                text_signature = "($self, prompt, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
+                check=True, on_poll=None, project_id=None)")]
+            #[expect(clippy::too_many_arguments)]
+            fn run_job(
+                &self,
+                py: Python<'_>,
+                prompt: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
+                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                check: bool,
+                on_poll: Option<Bound<'_, PyAny>>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, 0.0)?;
+                let op = ops::run_job(concat!($name, ".run_job"), &self.handle, prompt, how, project_id)?;
+                $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+            }
+
+            /// Sends a follow-up message and waits until the job is final anew.
+            #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = 2.0,
+                max_poll_interval = 30.0, check = true, on_poll = None, project_id = None),
+                text_signature = "($self, job, prompt, *, settle=15.0, timeout=1800.0, poll_interval=2.0, \
+                max_poll_interval=30.0, check=True, on_poll=None, project_id=None)")]
+            #[expect(clippy::too_many_arguments)]
+            fn follow_up(
+                &self,
+                py: Python<'_>,
+                job: &Bound<'_, PyAny>,
+                prompt: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::seconds)] settle: f64,
+                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
+                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                check: bool,
+                on_poll: Option<Bound<'_, PyAny>>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, settle)?;
+                let op = ops::follow_up(concat!($name, ".follow_up"), &self.handle, job, prompt, how, project_id)?;
+                $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+            }
+
+            /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
+            #[pyo3(signature = (*, date_from = None, date_to = None, page_size = 250, offset = 0, max_rows = None,
+                prefetch = 1, resume = None, strict = false, project_id = None))]
+            #[expect(clippy::too_many_arguments)]
+            fn visitors(
+                &self,
+                date_from: Option<&Bound<'_, PyAny>>,
+                date_to: Option<&Bound<'_, PyAny>>,
+                #[pyo3(from_py_with = convert::whole)] page_size: u32,
+                #[pyo3(from_py_with = convert::whole)] offset: u64,
+                #[pyo3(from_py_with = convert::optional_whole)] max_rows: Option<u64>,
+                #[pyo3(from_py_with = convert::whole)] prefetch: u32,
+                resume: Option<&str>,
+                strict: bool,
+                project_id: Option<&str>,
+            ) -> PyResult<$Visitors> {
+                let paging = PagingArguments { page_size, offset, max_rows, prefetch, strict, resume };
+                ops::visitors(&self.handle, date_from, date_to, project_id, &paging).map($Visitors::new)
+            }
+
+            /// The totals of a range: one request.
+            #[pyo3(signature = (*, date_from = None, date_to = None, project_id = None))]
+            fn visitor_totals(
+                &self,
+                py: Python<'_>,
+                date_from: Option<&Bound<'_, PyAny>>,
+                date_to: Option<&Bound<'_, PyAny>>,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let name = concat!($name, ".visitor_totals");
+                $run(py, ops::visitor_totals(name, &self.handle, date_from, date_to, project_id)?)
+            }
+
+            /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.
+            #[pyo3(signature = (path, *, items, has_more = "hasMore", params = None, page_size = 250, offset = 0,
+                max_rows = None, prefetch = 1, resume = None))]
+            #[expect(clippy::too_many_arguments)]
+            fn paginate(
+                &self,
+                path: &str,
+                items: &str,
+                has_more: &str,
+                params: Option<&Bound<'_, PyAny>>,
+                #[pyo3(from_py_with = convert::whole)] page_size: u32,
+                #[pyo3(from_py_with = convert::whole)] offset: u64,
+                #[pyo3(from_py_with = convert::optional_whole)] max_rows: Option<u64>,
+                #[pyo3(from_py_with = convert::whole)] prefetch: u32,
+                resume: Option<&str>,
+            ) -> PyResult<$Rows> {
+                let paging = PagingArguments { page_size, offset, max_rows, prefetch, strict: false, resume };
+                ops::paginate(&self.handle, path, items, has_more, params, &paging).map($Rows::new)
+            }
+
+            /// Any request of the service, with the client's auth, retries and errors; returns the JSON.
+            #[pyo3(signature = (method, path, *, params = None, json = None))]
+            fn request(
+                &self,
+                py: Python<'_>,
+                method: &str,
+                path: &str,
+                params: Option<&Bound<'_, PyAny>>,
+                json: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Py<PyAny>> {
+                $run(py, ops::request(concat!($name, ".request"), &self.handle, method, path, params, json)?)
+            }
+
+            /// A second handle on the same connections and counts, with other settings; closed apart.
+            #[pyo3(signature = (**changes))]
+            fn with_options(&self, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+                Ok(Self { handle: Arc::new(self.handle.with_options(changes)?) })
+            }
+
+            /// Counts of this client and all its handles, at this moment.
+            #[getter]
+            fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.handle.stats(py)
+            }
+
+            /// Closes the connections once no other handle needs them. Closing twice is fine.
+            fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                let handle = Arc::clone(&self.handle);
+                let close = move |py: Python<'_>| {
+                    handle.close();
+                    Ok(py.None())
+                };
+                $run(py, Op::ready(concat!($name, ".close"), close))
+            }
+
+            fn $enter(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                slf.get().handle.client()?;
+                let slf = slf.into_any();
+                $run(py, Op::ready(concat!($name, ".", stringify!($enter)), |_| Ok(slf)))
+            }
+
+            #[pyo3(signature = (*exception))]
+            fn $exit(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+                // An exception passes as it is.
+                let _ = exception;
+                self.close(py)
+            }
+
+            fn __repr__(&self) -> String {
+                self.handle.repr($name)
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+                slf.get().handle.reduce(&slf.get_type())
+            }
+        }
+    };
+}
+
+client_face!(
+    Client,
+    "Client",
+    bridge::block,
+    Visitors,
+    Rows,
+    __enter__,
+    __exit__,
+    "A blocking client for one documentation platform. Safe to share between threads."
+);
+client_face!(
+    AsyncClient,
+    "AsyncClient",
+    bridge::awaitable,
+    AsyncVisitors,
+    AsyncRows,
+    __aenter__,
+    __aexit__,
+    "An asyncio client for one documentation platform. Bound to no loop."
+);

@@ -1,0 +1,187 @@
+//! Arguments in, JSON out.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
+use serde_json::Value;
+
+use crate::dates::{Moment, check_range};
+use crate::jobs::Prompt;
+use crate::rows::Totals;
+
+/// Seconds as a number or a `timedelta`.
+pub(super) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = value.py();
+    if value.is_instance(TIMEDELTA.import(py, "datetime", "timedelta")?)? {
+        return value.call_method0(intern!(py, "total_seconds"))?.extract();
+    }
+    if !value.is_instance_of::<PyBool>()
+        && let Ok(seconds) = value.extract()
+    {
+        return Ok(seconds);
+    }
+    Err(PyTypeError::new_err(format!("expected seconds as a number or a timedelta, not {}", type_name(value))))
+}
+
+/// A whole number from 0 on.
+pub(super) fn whole<T: TryFrom<u64>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let fits = |number: u64| T::try_from(number).ok();
+    if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
+        return Err(PyTypeError::new_err(format!("expected a whole number, not {}", type_name(value))));
+    }
+    value.extract().ok().and_then(fits).ok_or_else(|| {
+        PyValueError::new_err(format!("expected a whole number, 0 or more and not absurdly large; it is {value}"))
+    })
+}
+
+/// A whole number from 0 on, or `None`.
+pub(super) fn optional_whole(value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    if value.is_none() { Ok(None) } else { whole(value).map(Some) }
+}
+
+/// Seconds, or `None`.
+pub(super) fn optional_seconds(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+    if value.is_none() { Ok(None) } else { seconds(value).map(Some) }
+}
+
+/// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.
+pub(super) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Moment>> {
+    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let Some(value) = value.filter(|value| !value.is_none()) else {
+        return Ok(None);
+    };
+    let py = value.py();
+    let text = if value.is_instance_of::<PyString>() {
+        text(what, value)?
+    } else if value.is_instance(DATE.import(py, "datetime", "date")?)? {
+        value.call_method0(intern!(py, "isoformat"))?.extract()?
+    } else {
+        return Err(PyTypeError::new_err(format!(
+            "{what} must be a str, date or datetime, not {}",
+            type_name(value)
+        )));
+    };
+    Ok(Some(Moment::parse(what, &text)?))
+}
+
+/// A range of dates as it goes on the wire; the end is exclusive.
+pub(super) fn range(
+    from: Option<&Bound<'_, PyAny>>,
+    to: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Option<String>, Option<String>)> {
+    let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
+    check_range(from.as_ref(), to.as_ref())?;
+    let text = |moment: Option<Moment>| moment.map(|moment| moment.as_str().to_owned());
+    Ok((text(from), text(to)))
+}
+
+/// A `str` that is valid text.
+pub(super) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let Ok(value) = value.cast::<PyString>() else {
+        return Err(PyTypeError::new_err(format!("{what} must be a str, not {}", type_name(value))));
+    };
+    // Python's own error would carry the whole text.
+    value
+        .to_cow()
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|_| PyValueError::new_err(format!("{what} holds lone surrogates, which are no valid text")))
+}
+
+/// A prompt.
+pub(super) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
+    Ok(Prompt::parse(text("prompt", value)?)?)
+}
+
+/// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.
+pub(super) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
+    let mut pairs = Vec::new();
+    let Some(value) = value.filter(|value| !value.is_none()) else {
+        return Ok(pairs);
+    };
+    let Ok(mapping) = value.cast::<PyMapping>() else {
+        return Err(PyTypeError::new_err(format!("params must be a mapping, not {}", type_name(value))));
+    };
+    for item in mapping.items()?.iter() {
+        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let name = text("a parameter's name", &name)?;
+        if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+            for value in value.try_iter()? {
+                pairs.extend(param(&name, &value?)?.map(|value| (name.clone(), value)));
+            }
+        } else {
+            pairs.extend(param(&name, &value)?.map(|value| (name.clone(), value)));
+        }
+    }
+    Ok(pairs)
+}
+
+fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(Some(flag.is_true().to_string()));
+    }
+    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
+        return Ok(Some(value.str()?.to_string()));
+    }
+    if value.is_instance_of::<PyString>() {
+        return text(&format!("params[{name:?}]"), value).map(Some);
+    }
+    moment(&format!("params[{name:?}]"), Some(value)).map(|moment| moment.map(|moment| moment.as_str().to_owned()))
+}
+
+/// JSON-ready Python data as JSON.
+pub(super) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    pythonize::depythonize(value)
+        .map_err(|error| PyTypeError::new_err(format!("{what} cannot be written as JSON: {error}")))
+}
+
+/// JSON as Python data, numbers as they were sent.
+pub(super) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(pythonize::pythonize(py, value)?)
+}
+
+/// The name of a value's class, for errors.
+pub(super) fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
+}
+
+/// A class of `docplatform.types`.
+pub(super) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("docplatform.types")?.getattr(name)
+}
+
+/// Totals as their named tuple.
+pub(super) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
+    Ok(named_tuple(py, "Totals")?.call1((totals.human, totals.ai, totals.total))?.unbind())
+}
+
+/// The items of a `dict[str, str]`.
+pub(super) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
+    let Ok(dict) = value.cast::<PyMapping>() else {
+        return Err(PyTypeError::new_err(format!("{what} must be a mapping, not {}", type_name(value))));
+    };
+    let items = dict.items()?;
+    items
+        .iter()
+        .map(|item| {
+            let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            Ok((text(what, &name)?, text(what, &value)?))
+        })
+        .collect()
+}
+
+/// A callable, or `None`.
+pub(super) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+    let Some(value) = value.filter(|value| !value.is_none()) else {
+        return Ok(None);
+    };
+    if !value.is_callable() {
+        return Err(PyTypeError::new_err(format!("{what} must be callable, not {}", type_name(&value))));
+    }
+    Ok(Some(value.unbind()))
+}

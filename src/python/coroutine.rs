@@ -1,0 +1,291 @@
+//! The lazy coroutine object: nothing happens before it is awaited, and everything that takes a coroutine takes it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use pyo3::{PyErr, intern};
+use pyo3_async_runtimes::TaskLocals;
+use tokio::sync::oneshot;
+
+use super::bridge::{Event, Op, Running};
+
+/// What `AsyncClient`'s methods return: a `collections.abc.Coroutine`.
+#[pyclass(frozen, name = "Coroutine", module = "docplatform._native")]
+pub(super) struct Coroutine {
+    name: &'static str,
+    state: Mutex<State>,
+}
+
+enum State {
+    /// Not awaited yet.
+    New(Op),
+    /// Inside `send` or `throw`.
+    Executing,
+    /// Has let the loop have a turn.
+    Paused(Running),
+    /// Waiting for what `on` yields for.
+    Suspended(Suspended),
+    /// Ended.
+    Closed,
+}
+
+struct Suspended {
+    running: Running,
+    /// The iterator of an asyncio future, or of what `on_poll` returned.
+    on: Py<PyAny>,
+    /// Where `on` is what `on_poll` returned: to be told when that is done.
+    seen: Option<oneshot::Sender<()>>,
+}
+
+/// What one step of a coroutine comes to.
+enum Step {
+    /// It could go on, but the loop shall have a turn.
+    Pause(Running),
+    /// It waits; the loop gets this.
+    Yield(Suspended, Py<PyAny>),
+    /// It has ended.
+    Return(Py<PyAny>),
+}
+
+#[pymethods]
+impl Coroutine {
+    fn __await__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.send(py, py.None())
+    }
+
+    fn send(&self, py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        let step = match self.enter()? {
+            State::New(op) => {
+                if !value.is_none(py) {
+                    *self.state() = State::New(op);
+                    return Err(PyTypeError::new_err("can't send non-None value to a just-started coroutine"));
+                }
+                op.start(py).and_then(|mut running| match running.take_at_once() {
+                    // Pages that are always there would otherwise starve the loop.
+                    true => Ok(Step::Pause(running)),
+                    false => advance(py, running),
+                })
+            }
+            State::Paused(running) => advance(py, running),
+            State::Suspended(Suspended { running, on, seen }) => {
+                let resumed = on.bind(py).call_method0(intern!(py, "__next__"));
+                resume(py, running, on, seen, resumed)
+            }
+            State::Executing | State::Closed => Err(reused()),
+        };
+        self.leave(py, step)
+    }
+
+    #[pyo3(signature = (typ, val = None, tb = None))]
+    fn throw(
+        &self,
+        py: Python<'_>,
+        typ: Bound<'_, PyAny>,
+        val: Option<Bound<'_, PyAny>>,
+        tb: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let error = thrown(&typ, val, tb)?;
+        let step = match self.enter()? {
+            // What `on_poll` returned may want to clean up, or even go on.
+            State::Suspended(Suspended { running, on, seen: Some(seen) }) => {
+                let bound = on.bind(py);
+                let throw = bound.getattr_opt(intern!(py, "throw"))?;
+                let resumed = match throw {
+                    Some(throw) => throw.call1((error.value(py),)),
+                    None => Err(error),
+                };
+                resume(py, running, on, Some(seen), resumed)
+            }
+            State::Suspended(Suspended { running, .. }) | State::Paused(running) => {
+                Err(running.interrupted(py, error))
+            }
+            State::New(_) => Err(error),
+            State::Executing | State::Closed => Err(reused()),
+        };
+        self.leave(py, step)
+    }
+
+    fn close(&self) -> PyResult<()> {
+        let mut state = self.state();
+        if matches!(*state, State::Executing) {
+            return Err(PyValueError::new_err("coroutine already executing"));
+        }
+        let ended = std::mem::replace(&mut *state, State::Closed);
+        // Outside the lock: its request is dropped with it.
+        drop(state);
+        drop(ended);
+        Ok(())
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.name.rsplit_once('.').map_or(self.name, |(_, name)| name)
+    }
+
+    #[getter]
+    fn __qualname__(&self) -> &str {
+        self.name
+    }
+
+    #[getter]
+    fn cr_running(&self) -> bool {
+        matches!(*self.state(), State::Executing)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<coroutine object {}>", self.name)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A state that is busy is in use, so there is nothing to collect.
+        let Ok(state) = self.state.try_lock() else {
+            return Ok(());
+        };
+        match &*state {
+            State::New(op) => visit.call(op.callback()),
+            State::Paused(running) => visit.call(running.callback()),
+            State::Suspended(Suspended { running, on, .. }) => {
+                visit.call(on)?;
+                visit.call(running.callback())
+            }
+            State::Executing | State::Closed => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let state = std::mem::replace(&mut *self.state(), State::Closed);
+        drop(state);
+    }
+}
+
+impl Coroutine {
+    pub(super) fn new(op: Op) -> Self {
+        Self { name: op.name, state: Mutex::new(State::New(op)) }
+    }
+
+    /// Never held while Python runs.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the state out, so that a second entry is seen.
+    fn enter(&self) -> PyResult<State> {
+        let mut state = self.state();
+        match *state {
+            State::Executing => Err(PyValueError::new_err("coroutine already executing")),
+            State::Closed => Err(reused()),
+            _ => Ok(std::mem::replace(&mut *state, State::Executing)),
+        }
+    }
+
+    fn leave(&self, py: Python<'_>, step: PyResult<Step>) -> PyResult<Py<PyAny>> {
+        let (state, result) = match step {
+            Ok(Step::Pause(running)) => (State::Paused(running), Ok(py.None())),
+            Ok(Step::Yield(suspended, value)) => (State::Suspended(suspended), Ok(value)),
+            // In a tuple of its own: a value that is a tuple would be taken for arguments.
+            Ok(Step::Return(value)) => (State::Closed, Err(PyStopIteration::new_err((value,)))),
+            Err(error) => (State::Closed, Err(error)),
+        };
+        *self.state() = state;
+        result
+    }
+}
+
+impl Drop for Coroutine {
+    fn drop(&mut self) {
+        if !matches!(*self.state(), State::New(_)) {
+            return;
+        }
+        Python::try_attach(|py| {
+            // As Python's own coroutines do. An exception on its way must not get lost over it.
+            let on_its_way = PyErr::take(py);
+            let message = format!("coroutine '{}' was never awaited", self.name);
+            let message = std::ffi::CString::new(message).unwrap_or_default();
+            if let Err(error) = PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1) {
+                error.write_unraisable(py, None);
+            }
+            if let Some(error) = on_its_way {
+                error.restore(py);
+            }
+        });
+    }
+}
+
+/// Goes on until there is something to wait for.
+fn advance(py: Python<'_>, mut running: Running) -> PyResult<Step> {
+    loop {
+        match running.next(py)? {
+            Event::Done(value) => return Ok(Step::Return(value)),
+            Event::Polled { returned, seen } => {
+                let returned = returned.bind(py);
+                if !returned.hasattr(intern!(py, "__await__"))? {
+                    let _ = seen.send(());
+                    continue;
+                }
+                let on = returned.call_method0(intern!(py, "__await__"))?;
+                let yielded = on.call_method0(intern!(py, "__next__"));
+                return resume(py, running, on.unbind(), Some(seen), yielded);
+            }
+            Event::Idle => {
+                let locals = TaskLocals::with_running_loop(py)?;
+                if let Some(future) = running.wake_up(py, &locals)? {
+                    let on = future.call_method0(intern!(py, "__await__"))?;
+                    let yielded = on.call_method0(intern!(py, "__next__"))?.unbind();
+                    return Ok(Step::Yield(Suspended { running, on: on.unbind(), seen: None }, yielded));
+                }
+            }
+        }
+    }
+}
+
+/// Goes on behind what `on` yielded, returned or raised.
+fn resume(
+    py: Python<'_>,
+    running: Running,
+    on: Py<PyAny>,
+    seen: Option<oneshot::Sender<()>>,
+    resumed: PyResult<Bound<'_, PyAny>>,
+) -> PyResult<Step> {
+    match resumed {
+        Ok(yielded) => Ok(Step::Yield(Suspended { running, on, seen }, yielded.unbind())),
+        Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+            if let Some(seen) = seen {
+                let _ = seen.send(());
+            }
+            advance(py, running)
+        }
+        Err(error) => Err(running.interrupted(py, error)),
+    }
+}
+
+fn reused() -> PyErr {
+    PyRuntimeError::new_err("cannot reuse already awaited coroutine")
+}
+
+/// The exception that `throw` was given, in either of its forms.
+fn thrown(
+    typ: &Bound<'_, PyAny>,
+    val: Option<Bound<'_, PyAny>>,
+    tb: Option<Bound<'_, PyAny>>,
+) -> PyResult<PyErr> {
+    let py = typ.py();
+    let value = match typ.cast::<PyType>() {
+        Err(_) => typ.clone(),
+        Ok(class) => match val {
+            Some(value) if value.is_instance(class)? => value,
+            Some(value) => class.call1((value,))?,
+            None => class.call0()?,
+        },
+    };
+    if let Some(tb) = tb {
+        value.setattr(intern!(py, "__traceback__"), tb)?;
+    }
+    Ok(PyErr::from_value(value))
+}

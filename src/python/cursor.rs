@@ -1,0 +1,282 @@
+//! The state behind every iterator of rows: the page at hand, and the way to the next.
+//!
+//! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
+//! runtime, which its turner keeps until the page is at hand, so that pages stay in order.
+
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use super::bridge::{Next, Op, Port};
+use super::handle::Handle;
+use super::{convert, rows};
+use crate::checkpoint::Checkpoint;
+use crate::observer::Observer;
+use crate::pager::{Mark, Pager, Paging, Turn};
+use crate::rows::Totals;
+use crate::visitors::Pages;
+
+/// The pager, and how many pages it has turned.
+struct Engine {
+    pager: Pager,
+    turns: u64,
+}
+
+/// A page whose rows are Python objects, and how far they were handed out.
+struct PageAtHand {
+    rows: vec::IntoIter<Py<PyAny>>,
+    length: usize,
+    totals: Option<Totals>,
+    has_more: bool,
+    mark: Arc<Mark>,
+}
+
+impl PageAtHand {
+    /// The place behind the last row that was handed out.
+    fn place(&self) -> Checkpoint {
+        self.mark.behind(self.length - self.rows.len())
+    }
+}
+
+struct State {
+    pid: u32,
+    engine: Arc<tokio::sync::Mutex<Engine>>,
+    turns: u64,
+    page: Option<PageAtHand>,
+    /// Where it began, until there is a page.
+    start: Checkpoint,
+    handed: u64,
+    totals: Option<Totals>,
+    warnings: Vec<String>,
+    /// Nothing is left, and whoever asked was told so.
+    ended: bool,
+}
+
+impl State {
+    fn place(&self) -> Checkpoint {
+        self.page.as_ref().map_or_else(|| self.start.clone(), PageAtHand::place)
+    }
+}
+
+/// See the module.
+pub(super) struct Cursor {
+    handle: Arc<Handle>,
+    paging: Paging,
+    /// Locked only while attached, and never while Python runs.
+    state: Mutex<State>,
+}
+
+/// What is left of a page.
+pub(super) struct Rest {
+    pub(super) rows: Vec<Py<PyAny>>,
+    pub(super) totals: Option<Totals>,
+    pub(super) offset: u64,
+    pub(super) has_more: bool,
+}
+
+/// How a caller is told that there is no more: `StopIteration` or `StopAsyncIteration`.
+pub(super) type Stop = fn() -> PyErr;
+
+impl Cursor {
+    pub(super) fn new(handle: Arc<Handle>, start: Checkpoint, paging: Paging) -> PyResult<Arc<Self>> {
+        let state = State {
+            pid: process::id(),
+            engine: engine(&handle, start.clone(), paging)?,
+            turns: 0,
+            page: None,
+            start,
+            handed: 0,
+            totals: None,
+            warnings: Vec::new(),
+            ended: false,
+        };
+        Ok(Arc::new(Self { handle, paging, state: Mutex::new(state) }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a pass. One after the end is a mistake that silence would hide.
+    pub(super) fn begin(&self) -> PyResult<()> {
+        if self.state().ended {
+            return Err(PyRuntimeError::new_err(
+                "this iterator was read to its end; call the client's method again for a new one",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where the export stands: behind the last row that was handed out.
+    pub(super) fn checkpoint(&self) -> String {
+        self.state().place().text()
+    }
+
+    /// What it lists and how far it is, without asking for anything.
+    pub(super) fn repr(&self, class: &str) -> String {
+        let place = self.state().place();
+        let mut parts = vec![format!("path='{}'", crate::text::safe(place.listing.path(), 120))];
+        for (name, value) in place.listing.query() {
+            parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
+        }
+        format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
+    }
+
+    /// What was found so far, in words.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.state().warnings.clone()
+    }
+
+    /// A row of the page at hand.
+    pub(super) fn take_row(&self) -> Option<Py<PyAny>> {
+        let mut state = self.state();
+        let row = state.page.as_mut()?.rows.next()?;
+        state.handed += 1;
+        Some(row)
+    }
+
+    /// All that is left of the page at hand.
+    pub(super) fn take_rest(&self) -> Option<Rest> {
+        let mut state = self.state();
+        let page = state.page.as_mut().filter(|page| page.rows.len() > 0)?;
+        let offset = page.place().offset;
+        let rows: Vec<_> = page.rows.by_ref().collect();
+        let rest = Rest { offset, totals: page.totals, has_more: page.has_more, rows };
+        state.handed += rest.rows.len() as u64;
+        Some(rest)
+    }
+
+    /// The operation that turns pages until `take` takes something.
+    pub(super) fn next<T: 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        stop: Stop,
+        take: fn(&Self) -> Option<T>,
+        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Op> {
+        let cursor = Arc::clone(self);
+        self.turn(name, move |py, more| {
+            if let Some(taken) = take(&cursor) {
+                return finish(py, taken).map(Next::Value);
+            }
+            if more {
+                // Another caller was faster, or all rows of the page were repeats.
+                return cursor.next(name, stop, take, finish).map(Next::Then);
+            }
+            cursor.state().ended = true;
+            Err(stop())
+        })
+    }
+
+    /// The totals, from the first page; that page is kept for whoever asks for rows.
+    pub(super) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Op> {
+        let known = self.state().totals;
+        if let Some(totals) = known {
+            return Ok(Op::ready(name, move |py| convert::totals(py, totals)));
+        }
+        let cursor = Arc::clone(self);
+        self.turn(name, move |py, _| {
+            let totals = cursor.state().totals;
+            let totals = totals.ok_or_else(|| {
+                PyRuntimeError::new_err("no page was asked for, so there are no totals; use visitor_totals()")
+            })?;
+            convert::totals(py, totals).map(Next::Value)
+        })
+    }
+
+    /// The operation that turns a page, unless another caller has just done so.
+    fn turn(
+        self: &Arc<Self>,
+        name: &'static str,
+        then: impl FnOnce(Python<'_>, bool) -> PyResult<Next> + Send + 'static,
+    ) -> PyResult<Op> {
+        // A closed client hands out no more pages.
+        self.handle.client()?;
+        let (engine, seen) = self.engine()?;
+        let cursor = Arc::clone(self);
+        let turn = move |port: Arc<Port>| async move {
+            let mut engine = engine.lock_owned().await;
+            if engine.turns != seen {
+                return Ok(None);
+            }
+            let observer: Arc<dyn Observer> = port;
+            let turn = engine.pager.next_page(&observer).await?;
+            Ok(Some((engine, turn)))
+        };
+        let finish = move |py: Python<'_>, turned: Option<(tokio::sync::OwnedMutexGuard<Engine>, Option<Turn>)>| {
+            match turned {
+                None => then(py, true),
+                Some((_, None)) => then(py, false),
+                Some((mut engine, Some(turn))) => {
+                    engine.turns += 1;
+                    let warnings = engine.pager.warnings();
+                    let findings = cursor.put(py, turn, engine.turns, warnings)?;
+                    drop(engine);
+                    for finding in findings {
+                        rows::warn(py, finding)?;
+                    }
+                    then(py, true)
+                }
+            }
+        };
+        let cursor = Arc::clone(self);
+        let on_error = move |error: &Bound<'_, PyAny>| {
+            if error.hasattr("checkpoint")? {
+                error.setattr("checkpoint", cursor.checkpoint())?;
+            }
+            Ok(())
+        };
+        Ok(Op::new(name, turn, finish).in_place().on_error(on_error))
+    }
+
+    /// Makes a page that came the page at hand.
+    fn put(
+        &self,
+        py: Python<'_>,
+        turn: Turn,
+        turns: u64,
+        warnings: Vec<String>,
+    ) -> PyResult<Vec<crate::findings::Finding>> {
+        let made = rows::to_py(py, turn.rows)?;
+        let page = PageAtHand {
+            length: made.len(),
+            rows: made.into_iter(),
+            totals: turn.totals,
+            has_more: turn.has_more,
+            mark: turn.mark,
+        };
+        let mut state = self.state();
+        state.turns = turns;
+        state.totals = state.totals.or(turn.totals);
+        state.warnings = warnings;
+        let old = state.page.replace(page);
+        drop(state);
+        // Outside the lock: dropping rows may run Python.
+        drop(old);
+        Ok(turn.findings)
+    }
+
+    /// The pager, made anew in a forked child, whose parent's requests are not its own.
+    fn engine(&self) -> PyResult<(Arc<tokio::sync::Mutex<Engine>>, u64)> {
+        let mut state = self.state();
+        if state.pid != process::id() {
+            let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed));
+            let paging = Paging { max_rows: left, ..self.paging };
+            let ours = engine(&self.handle, state.place(), paging)?;
+            let parents = std::mem::replace(&mut state.engine, ours);
+            std::mem::forget(parents);
+            state.pid = process::id();
+            state.turns = 0;
+        }
+        Ok((Arc::clone(&state.engine), state.turns))
+    }
+}
+
+fn engine(handle: &Handle, place: Checkpoint, paging: Paging) -> PyResult<Arc<tokio::sync::Mutex<Engine>>> {
+    let pages = Pages { client: handle.client()?, listing: Arc::new(place.listing.clone()) };
+    let pager = Pager::new(Arc::new(pages), place, paging);
+    Ok(Arc::new(tokio::sync::Mutex::new(Engine { pager, turns: 0 })))
+}

@@ -1,0 +1,125 @@
+//! What a client holds: its settings, and its connections in this process.
+
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use super::{convert, options};
+use crate::client::{Client, Stats};
+use crate::config::{Options, Settings};
+use crate::http::HttpTransport;
+
+/// A client's connections in one process, shared with its handles.
+struct Pool {
+    pid: u32,
+    client: Client,
+}
+
+/// What both faces hold: settings, and the way to the connections.
+pub(super) struct Handle {
+    options: Options,
+    settings: Settings,
+    /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
+    pool: Mutex<Option<Arc<Mutex<Pool>>>>,
+    stats: Arc<Stats>,
+}
+
+impl Handle {
+    pub(super) fn new(options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+        let settings = options.validate(|name| std::env::var(name).ok())?;
+        let pool = Pool::new(&settings, &stats)?;
+        Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats })
+    }
+
+    /// A second handle, on the same connections where the changes allow it.
+    pub(super) fn with_options(&self, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let client = self.client()?;
+        let mut options = self.options.clone();
+        options::update(&mut options, changes)?;
+        let settings = options.validate(|name| std::env::var(name).ok())?;
+        if client.with(settings.clone()).is_none() {
+            return Self::new(options, Arc::clone(&self.stats));
+        }
+        let pool = Mutex::new(lock(&self.pool).clone());
+        Ok(Self { options, settings, pool, stats: Arc::clone(&self.stats) })
+    }
+
+    /// The core client of this process.
+    pub(super) fn client(&self) -> PyResult<Client> {
+        let Some(shared) = lock(&self.pool).clone() else {
+            return Err(PyRuntimeError::new_err("this client is closed; make a new one"));
+        };
+        let mut pool = lock(&shared);
+        if pool.pid != process::id() {
+            // A forked child: the parent's connections are not to be touched, nor what its threads may have locked.
+            let parents = std::mem::replace(&mut *pool, Pool::new(&self.settings, &self.stats)?);
+            std::mem::forget(parents);
+        }
+        // Same address, key and wire by construction.
+        Ok(pool.client.with(self.settings.clone()).unwrap_or_else(|| pool.client.clone()))
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(super) fn close(&self) {
+        let pool = lock(&self.pool).take();
+        drop(pool);
+    }
+
+    fn is_closed(&self) -> bool {
+        lock(&self.pool).is_none()
+    }
+
+    pub(super) fn repr(&self, class: &str) -> String {
+        let settings = &self.settings;
+        let key = settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"));
+        let project = settings.project_id.as_ref().map_or_else(
+            || "None".to_owned(),
+            |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
+        );
+        let closed = if self.is_closed() { ", closed" } else { "" };
+        format!("{class}(base_url='{}', project_id={project}, api_key='{key}'{closed})", settings.base_url.as_str())
+    }
+
+    pub(super) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let stats = self.stats.snapshot();
+        convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, py.None()))
+    }
+
+    /// What a pickle of it carries; an error where that would be a secret.
+    pub(super) fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = class.py();
+        if let Some(secret) = self.options.secret() {
+            return Err(PyTypeError::new_err(format!(
+                "this client cannot be pickled or copied, because its {secret} may hold secrets; \
+                 make the client where it is used"
+            )));
+        }
+        let settings = options::to_dict(py, &self.options, &self.settings)?;
+        let load = py.import("docplatform._native")?.getattr("_client")?;
+        Ok((load, (class, settings).into_pyobject(py)?.into_any()))
+    }
+}
+
+impl Pool {
+    fn new(settings: &Settings, stats: &Arc<Stats>) -> PyResult<Self> {
+        let transport = HttpTransport::new(&settings.base_url, &settings.wire)?;
+        let client = Client::new(settings.clone(), transport, Arc::clone(stats), fastrand::f64);
+        Ok(Self { pid: process::id(), client })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a client again from what its pickle carries; the key comes from the environment.
+#[pyfunction]
+pub(super) fn _client<'py>(class: &Bound<'py, PyType>, settings: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    class.call((), Some(settings))
+}

@@ -1,0 +1,191 @@
+//! `Job`: data, not a handle. Clients act.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use jiff::Timestamp;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+use super::convert;
+use crate::endpoint::Segment;
+use crate::jobs;
+
+/// A job of the docs agent, as the service showed it.
+#[pyclass(frozen, module = "docplatform", skip_from_py_object)]
+#[derive(Clone)]
+pub(super) struct Job {
+    pub(super) inner: jobs::Job,
+}
+
+/// A core job as its Python object.
+pub(super) fn wrap(py: Python<'_>, job: jobs::Job) -> PyResult<Py<PyAny>> {
+    Ok(Py::new(py, Job { inner: job })?.into_any())
+}
+
+/// The job that an argument names: a `Job` or its id.
+pub(super) enum JobArgument {
+    /// A snapshot.
+    Job(Box<jobs::Job>),
+    /// An id.
+    Id(Segment),
+}
+
+impl JobArgument {
+    pub(super) fn parse(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(job) = value.cast::<Job>() {
+            return Ok(Self::Job(Box::new(job.get().inner.clone())));
+        }
+        Ok(Self::Id(Segment::parse("the job's id", &convert::text("job (a Job or its id)", value)?)?))
+    }
+
+    pub(super) fn id(&self) -> &Segment {
+        match self {
+            Self::Job(job) => &job.id,
+            Self::Id(id) => id,
+        }
+    }
+
+    pub(super) fn snapshot(self) -> Option<jobs::Job> {
+        match self {
+            Self::Job(job) => Some(*job),
+            Self::Id(_) => None,
+        }
+    }
+
+    /// The project: the one named, or the job's own; `None` leaves it to the client.
+    pub(super) fn project<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+        named.or(match self {
+            Self::Job(job) => Some(job.project.as_str()),
+            Self::Id(_) => None,
+        })
+    }
+}
+
+#[pymethods]
+impl Job {
+    /// The job's identifier.
+    #[getter]
+    fn id(&self) -> &str {
+        self.inner.id.as_str()
+    }
+
+    /// `active`, `completed`, `archived`, `failed`, or a word of a newer service.
+    #[getter]
+    fn status(&self) -> &str {
+        &self.inner.status
+    }
+
+    /// The repository and reference that the agent works on.
+    #[getter]
+    fn source<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::named_tuple(py, "Source")?
+            .call1((self.inner.repository.as_deref(), self.inner.reference.as_deref()))
+    }
+
+    /// The AI model.
+    #[getter]
+    fn model(&self) -> Option<&str> {
+        self.inner.model.as_deref()
+    }
+
+    /// The pull request; `None` while active, or when no file changed.
+    #[getter]
+    fn pr_link(&self) -> Option<&str> {
+        self.inner.pr_link.as_deref()
+    }
+
+    /// When the job was created.
+    #[getter]
+    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.inner.created_at.map(|at| datetime(py, at)).transpose()
+    }
+
+    /// When the job was archived.
+    #[getter]
+    fn archived_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.inner.archived_at.map(|at| datetime(py, at)).transpose()
+    }
+
+    /// The project that the job was asked for in.
+    #[getter]
+    fn project_id(&self) -> &str {
+        self.inner.project.as_str()
+    }
+
+    /// Whether polling can stop: the status is `completed`, `archived` or `failed`.
+    #[getter]
+    fn is_final(&self) -> bool {
+        self.inner.is_final()
+    }
+
+    /// The whole body as received; a new dict each time.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::json_out(py, &self.inner.raw)
+    }
+
+    /// The documented fields by their Python names.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let source = PyDict::new(py);
+        source.set_item("repository", self.inner.repository.as_deref())?;
+        source.set_item("ref", self.inner.reference.as_deref())?;
+        let dict = PyDict::new(py);
+        dict.set_item("id", self.id())?;
+        dict.set_item("status", self.status())?;
+        dict.set_item("source", source)?;
+        dict.set_item("model", self.model())?;
+        dict.set_item("pr_link", self.pr_link())?;
+        dict.set_item("created_at", self.created_at(py)?)?;
+        dict.set_item("archived_at", self.archived_at(py)?)?;
+        dict.set_item("project_id", self.project_id())?;
+        dict.set_item("is_final", self.is_final())?;
+        Ok(dict)
+    }
+
+    fn __repr__(&self) -> String {
+        let link = self.pr_link().map_or_else(|| "None".to_owned(), |link| format!("'{}'", crate::text::safe(link, 200)));
+        format!(
+            "Job(id='{}', status='{}', pr_link={link})",
+            crate::text::safe(self.id(), 256),
+            crate::text::safe(self.status(), 60),
+        )
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("docplatform._html")?.getattr("job")?.call1((slf,))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> Option<bool> {
+        other.cast::<Self>().ok().map(|other| self.inner == other.get().inner)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.project_id(), self.id(), self.status()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
+        let job = &slf.get().inner;
+        let load = slf.py().import("docplatform._native")?.getattr("_job")?;
+        Ok((load, (job.raw.to_string(), job.project.as_str().to_owned())))
+    }
+}
+
+/// Makes a job again from what its pickle carries.
+#[pyfunction]
+pub(super) fn _job(raw: &str, project_id: &str) -> PyResult<Job> {
+    let project = Segment::parse("project_id", project_id)?;
+    let raw = serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let inner = jobs::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
+    Ok(Job { inner })
+}
+
+/// An aware `datetime` in UTC, to the microsecond.
+fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+    static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let text = format!("{at:.6}").replace('Z', "+00:00");
+    FROM_ISO.import(py, "datetime", "datetime")?.call_method1("fromisoformat", (text,))
+}

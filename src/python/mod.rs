@@ -1,0 +1,31 @@
+//! The thin layer that knows Python. Nothing outside this folder names a Python type.
+
+mod bridge;
+mod client;
+mod convert;
+mod coroutine;
+mod cursor;
+mod errors;
+mod handle;
+mod job;
+mod logging;
+mod ops;
+mod options;
+mod rows;
+mod runtime;
+mod visitors;
+
+/// The extension module, `docplatform._native`.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python gives it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use super::client::{_client, AsyncClient, Client};
+    #[pymodule_export]
+    use super::job::{_job, Job};
+    #[pymodule_export]
+    use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
+}

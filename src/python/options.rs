@@ -1,0 +1,93 @@
+//! Settings from Python: one place that knows each name.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use secrecy::SecretString;
+
+use super::convert::{self, type_name};
+use crate::config::{Options, Settings};
+
+/// Puts `changes` into `options`. A name that is none is a `TypeError`, as for any Python function.
+pub(super) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    for (name, value) in changes.into_iter().flat_map(|changes| changes.iter()) {
+        set(options, name.extract()?, &value)?;
+    }
+    Ok(())
+}
+
+/// Sets one option.
+pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let given = || (!value.is_none()).then_some(value);
+    let text = || given().map(|value| convert::text(name, value)).transpose();
+    match name {
+        "api_key" => options.api_key = text()?.map(SecretString::from),
+        "base_url" => options.base_url = text()?,
+        "project_id" => options.project_id = text()?,
+        "timeout" => options.timeout = seconds(name, value)?,
+        "connect_timeout" => options.connect_timeout = seconds(name, value)?,
+        "deadline" => options.deadline = seconds(name, value)?,
+        "max_retries" => options.max_retries = whole(name, value)?,
+        "max_retry_after" => options.max_retry_after = seconds(name, value)?,
+        "proxy" => options.proxy = text()?.map(SecretString::from),
+        "trust_env" => options.trust_env = flag(name, value)?,
+        "ca_bundle" => {
+            let path = given().map(|value| value.extract::<PathBuf>()).transpose();
+            options.ca_bundle = path.map_err(|_| wrong(name, "a path", value))?;
+        }
+        "headers" => {
+            let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
+            let secret = |(name, value)| (name, SecretString::from(value));
+            options.headers = pairs.unwrap_or_default().into_iter().map(secret).collect();
+        }
+        "allow_http" => options.allow_http = flag(name, value)?,
+        "max_response_bytes" => options.max_response_bytes = whole(name, value)?,
+        "job_path" => options.job_path = convert::text(name, value)?,
+        _ => {
+            return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
+        }
+    }
+    Ok(())
+}
+
+/// What a pickle carries: everything but the key. The environment's address and project travel too.
+pub(super) fn to_dict<'py>(py: Python<'py>, options: &Options, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
+    use secrecy::ExposeSecret as _;
+    let dict = PyDict::new(py);
+    dict.set_item("base_url", settings.base_url.as_str())?;
+    dict.set_item("project_id", settings.project_id.as_ref().map(crate::endpoint::Segment::as_str))?;
+    dict.set_item("timeout", options.timeout)?;
+    dict.set_item("connect_timeout", options.connect_timeout)?;
+    dict.set_item("deadline", options.deadline)?;
+    dict.set_item("max_retries", options.max_retries)?;
+    dict.set_item("max_retry_after", options.max_retry_after)?;
+    // Without user info: a client whose proxy has it is not pickled.
+    dict.set_item("proxy", options.proxy.as_ref().map(|proxy| proxy.expose_secret()))?;
+    dict.set_item("trust_env", options.trust_env)?;
+    dict.set_item("ca_bundle", options.ca_bundle.as_ref())?;
+    dict.set_item("allow_http", options.allow_http)?;
+    dict.set_item("max_response_bytes", options.max_response_bytes)?;
+    dict.set_item("job_path", &options.job_path)?;
+    Ok(dict)
+}
+
+fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    convert::seconds(value).map_err(|_| wrong(name, "seconds as a number or a timedelta", value))
+}
+
+fn whole<T: TryFrom<u64>>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+    convert::whole(value).map_err(|error| match error.is_instance_of::<PyTypeError>(value.py()) {
+        true => wrong(name, "a whole number", value),
+        false => PyValueError::new_err(format!("{name}: {}", error.value(value.py()))),
+    })
+}
+
+fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| wrong(name, "True or False", value))
+}
+
+fn wrong(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{name} must be {expected}, not {}", type_name(value)))
+}

@@ -1,0 +1,39 @@
+//! Rows to dicts, and what was found in them to warnings.
+
+use std::ffi::CString;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use super::convert;
+use crate::findings::Finding;
+use crate::rows::{Rows, VisitorRow};
+
+/// A page's rows as Python objects.
+pub(super) fn to_py(py: Python<'_>, rows: Rows) -> PyResult<Vec<Py<PyAny>>> {
+    match rows {
+        Rows::Visitors(rows) => rows.iter().map(|row| visitor(py, row)).collect(),
+        Rows::Json(rows) => rows.iter().map(|row| Ok(convert::json_out(py, row)?.unbind())).collect(),
+    }
+}
+
+fn visitor(py: Python<'_>, row: &VisitorRow) -> PyResult<Py<PyAny>> {
+    let dict = PyDict::new(py);
+    dict.set_item(intern!(py, "path"), PyString::new(py, &row.path))?;
+    dict.set_item(intern!(py, "human"), row.human)?;
+    dict.set_item(intern!(py, "ai"), row.ai)?;
+    dict.set_item(intern!(py, "total"), row.total)?;
+    for (name, value) in row.extra.iter().flat_map(|extra| extra.iter()) {
+        dict.set_item(PyString::intern(py, name), convert::json_out(py, value)?)?;
+    }
+    Ok(dict.into_any().unbind())
+}
+
+/// A finding as a Python warning, raised where the user's code asked for the row.
+pub(super) fn warn(py: Python<'_>, finding: Finding) -> PyResult<()> {
+    let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
+    let class = py.import("docplatform.errors")?.getattr(class)?;
+    let text = CString::new(finding.to_string()).unwrap_or_default();
+    PyErr::warn(py, &class, &text, 1)
+}

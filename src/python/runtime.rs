@@ -1,0 +1,143 @@
+//! One tokio runtime a process: made at the first use, made anew after a fork, stopped at exit.
+//!
+//! Why not the runtime of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// Threads that read, write and parse. Requests are few; two keep a page being parsed from delaying another.
+const WORKERS: usize = 2;
+/// How long exit waits for blocked threads to step aside, and then for the runtime.
+const EXIT_PATIENCE: Duration = Duration::from_millis(400);
+/// How long a blocked call waits before it looks for signals.
+pub(super) const STEP: Duration = Duration::from_millis(50);
+
+/// The runtime of one process. Leaked: whoever holds a handle outlives nothing.
+struct Slot {
+    pid: u32,
+    handle: Handle,
+    runtime: Mutex<Option<Runtime>>,
+}
+
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
+/// Set once the interpreter begins to exit.
+static EXITING: AtomicBool = AtomicBool::new(false);
+/// The thread that exits; it alone may still run Python.
+static EXIT_THREAD: OnceLock<ThreadId> = OnceLock::new();
+/// Threads inside a blocked call, between letting the interpreter go and having it again.
+static BLOCKED: AtomicUsize = AtomicUsize::new(0);
+
+/// The runtime of this process.
+pub(super) fn handle(py: Python<'_>) -> PyResult<Handle> {
+    if EXITING.load(Ordering::Acquire) {
+        stand_aside(py);
+        return Err(PyRuntimeError::new_err("docplatform cannot be used while Python is shutting down"));
+    }
+    let known = SLOT.load(Ordering::Acquire);
+    if let Some(slot) = slot(known)
+        && slot.pid == process::id()
+    {
+        return Ok(slot.handle.clone());
+    }
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("docplatform")
+        .enable_all()
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("docplatform cannot start its threads: {error}")))?;
+    let handle = runtime.handle().clone();
+    let made = Slot { pid: process::id(), handle: handle.clone(), runtime: Mutex::new(Some(runtime)) };
+    let made = Box::into_raw(Box::new(made));
+    // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
+    match SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            stop_at_exit(py)?;
+            Ok(handle)
+        }
+        Err(other) => {
+            // Another thread was faster (only without a GIL).
+            if let Some(ours) = slot(made).and_then(take_runtime) {
+                ours.shutdown_background();
+            }
+            Ok(slot(other).map_or(handle, |slot| slot.handle.clone()))
+        }
+    }
+}
+
+/// The one unsafe place of this crate.
+#[expect(unsafe_code)]
+fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
+    // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
+    unsafe { pointer.as_ref() }
+}
+
+fn take_runtime(slot: &Slot) -> Option<Runtime> {
+    slot.runtime.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Registers the stop with `atexit`; a forked child inherits the registration.
+fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.swap(true, Ordering::AcqRel) {
+        return Ok(());
+    }
+    let stop = pyo3::wrap_pyfunction!(stop, py)?;
+    py.import("atexit")?.call_method1("register", (stop,)).map(drop)
+}
+
+/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later.
+#[pyfunction]
+fn stop(py: Python<'_>) {
+    let _ = EXIT_THREAD.set(thread::current().id());
+    EXITING.store(true, Ordering::Release);
+    py.detach(|| {
+        let patience = Instant::now() + EXIT_PATIENCE;
+        while BLOCKED.load(Ordering::Acquire) > 0 && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(slot) = slot(SLOT.load(Ordering::Acquire))
+            && slot.pid == process::id()
+            && let Some(runtime) = take_runtime(slot)
+        {
+            runtime.shutdown_timeout(EXIT_PATIENCE);
+        }
+    });
+}
+
+/// Runs `wait`, which returns within a [`STEP`], without holding the interpreter.
+pub(super) fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
+    BLOCKED.fetch_add(1, Ordering::AcqRel);
+    py.detach(|| {
+        wait();
+        if must_stand_aside() {
+            BLOCKED.fetch_sub(1, Ordering::AcqRel);
+            park();
+        }
+    });
+    // Only now: exit waits until this thread has the interpreter again, or is parked.
+    BLOCKED.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Parks every thread but the one that exits. An error would only be printed as the traceback of a dying thread.
+fn stand_aside(py: Python<'_>) {
+    if must_stand_aside() {
+        py.detach(park);
+    }
+}
+
+fn must_stand_aside() -> bool {
+    EXITING.load(Ordering::Acquire) && EXIT_THREAD.get() != Some(&thread::current().id())
+}
+
+fn park() {
+    loop {
+        thread::park();
+    }
+}

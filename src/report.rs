@@ -1,0 +1,205 @@
+//! Failures in words: log lines, and the errors that users see. Nothing here decides anything.
+
+use std::time::Duration;
+
+use crate::client::Call;
+use crate::config::ApiKey;
+use crate::error::{Attempt, Error, Kind, Outcome};
+use crate::observer::{Level, Note};
+use crate::retry::{Failure, Verdict};
+use crate::text;
+
+/// The most of a `Location` or content type that is shown, in characters.
+const MOST_HEADER: usize = 120;
+
+/// A call in words: method and path template, never the ids or the query.
+pub(crate) fn what(call: &Call) -> String {
+    format!("{} {}", call.method, call.path.as_str())
+}
+
+/// The error of a call that a closed gate keeps from being sent.
+pub(crate) fn closed_gate(call: &Call, left: Duration) -> Error {
+    let mut error = Error::new(
+        Kind::Status,
+        format!(
+            "{}: not sent: the service asked this client to wait for another {:.0} s",
+            what(call),
+            left.as_secs_f64().ceil(),
+        ),
+    );
+    error.status = Some(429);
+    error.retry_after = Some(left);
+    error.deadline_exceeded = true;
+    error.transient = true;
+    error
+}
+
+/// The error of a call that found no place among those in flight.
+pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
+    let mut error = Error::new(
+        Kind::Timeout,
+        format!(
+            "{}: not sent within its deadline of {} s: too many other calls are in flight",
+            what(call),
+            deadline.as_secs_f64(),
+        ),
+    );
+    error.deadline_exceeded = true;
+    error.transient = true;
+    error
+}
+
+/// One failed attempt, and all that is needed to tell of it.
+pub(crate) struct Failed<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) key: &'a ApiKey,
+    pub(crate) failure: &'a Failure,
+    pub(crate) verdict: Verdict,
+}
+
+impl Failed<'_> {
+    /// What was called.
+    pub(crate) fn what(&self) -> String {
+        what(self.call)
+    }
+
+    /// The attempt in a few words, led by the class of the error it would be.
+    pub(crate) fn attempt(&self) -> String {
+        let status = self.failure.head().map(|head| head.status);
+        let class = self.verdict.kind.class(status);
+        let mut words = format!("{class}: {}", self.reason());
+        if let Some(id) = self.request_id() {
+            words.push_str(&format!(" (request id {id})"));
+        }
+        words
+    }
+
+    /// The line for the log.
+    pub(crate) fn note(&self, attempt: &Attempt) -> Note {
+        Note {
+            level: Level::Warning,
+            text: format!(
+                "{}: attempt {} failed after {:.3} s: {}",
+                self.what(),
+                attempt.number,
+                attempt.elapsed.as_secs_f64(),
+                attempt.error,
+            ),
+        }
+    }
+
+    /// The error for the user.
+    pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
+        let mut message = format!("{}: {}{}", self.what(), self.lead(), self.reason());
+        if let Some(advice) = self.advice() {
+            message.push_str("; ");
+            message.push_str(&advice);
+        }
+        if attempts.len() > 1 {
+            message.push_str(&format!(" ({} attempts)", attempts.len()));
+        }
+        if deadline_exceeded {
+            message.push_str(" (no further attempt: the call's deadline comes first)");
+        }
+        let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
+        error.attempts = attempts;
+        error.deadline_exceeded = deadline_exceeded;
+        error.transient = self.verdict.retry.is_some();
+        error.request_id = self.request_id();
+        if let Some(head) = self.failure.head() {
+            error.status = Some(head.status);
+            error.retry_after = head.retry_after;
+        }
+        if let Some(body) = self.body() {
+            error.service_message = text::service_message(body).map(|words| self.redact(&words));
+            error.body = Some(self.redact(&text::clip_body(body)));
+        }
+        error
+    }
+
+    fn body(&self) -> Option<&[u8]> {
+        match self.failure {
+            Failure::Refused { body, .. } | Failure::Unreadable { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+
+    fn request_id(&self) -> Option<String> {
+        let id = self.failure.head()?.request_id.as_deref()?;
+        Some(self.redact(&text::safe(id, MOST_HEADER)))
+    }
+
+    /// What matters most about a write comes first.
+    fn lead(&self) -> &'static str {
+        match (self.verdict.kind, self.verdict.outcome) {
+            (Kind::UnconfirmedWrite, Some(Outcome::Applied)) => {
+                "it happened, but the answer cannot be used: "
+            }
+            (Kind::UnconfirmedWrite, _) => "it may or may not have happened: ",
+            (_, Some(Outcome::NotSent)) => "not sent: ",
+            _ => "",
+        }
+    }
+
+    /// Why, without what was tried.
+    fn reason(&self) -> String {
+        let words = match self.failure {
+            Failure::Unsent { reason, .. }
+            | Failure::Ambiguous { reason, .. }
+            | Failure::BodyLost { reason, .. } => reason.clone(),
+            Failure::Unreadable { head, reason, body } => {
+                let kind = head.content_type.as_deref().unwrap_or("no content type");
+                format!(
+                    "status {}: {reason} (content type {}, begins {:?})",
+                    head.status,
+                    text::safe(kind, MOST_HEADER),
+                    text::safe(&text::clip_body(body), MOST_HEADER),
+                )
+            }
+            Failure::Refused { head, body } => {
+                let words = text::service_message(body).unwrap_or_else(|| {
+                    let status = http::StatusCode::from_u16(head.status).ok();
+                    let words = status.and_then(|status| status.canonical_reason());
+                    words.unwrap_or("no message").to_owned()
+                });
+                format!("status {}: {words}", head.status)
+            }
+        };
+        self.redact(&words)
+    }
+
+    /// What the user can do.
+    fn advice(&self) -> Option<String> {
+        if self.verdict.kind == Kind::UnconfirmedWrite {
+            return Some("it is not sent again by itself: look on the platform first".to_owned());
+        }
+        let Failure::Refused { head, .. } = self.failure else {
+            return None;
+        };
+        Some(match head.status {
+            300..=399 => {
+                let location = head.location.as_deref().unwrap_or("nowhere");
+                format!(
+                    "redirects are never followed (to {}); check base_url",
+                    self.redact(&text::safe(location, MOST_HEADER)),
+                )
+            }
+            401 => format!("check the API key ({}): it may have expired", crate::config::ENV_API_KEY),
+            403 => "the API key lacks a permission, or may not be used from this address".to_owned(),
+            404 => "check project_id and the ids".to_owned(),
+            429 => match head.retry_after {
+                Some(wait) => format!("try again after {} s", wait.as_secs()),
+                None => "the service did not say for how long".to_owned(),
+            },
+            _ => return None,
+        })
+    }
+
+    fn redact(&self, words: &str) -> String {
+        let words = self.key.redact(words);
+        match &self.call.prompt {
+            Some(prompt) => text::hide_prompt(&words, prompt),
+            None => words,
+        }
+    }
+}

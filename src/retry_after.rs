@@ -1,0 +1,101 @@
+//! What a `Retry-After` header asks for.
+
+use std::time::{Duration, SystemTime};
+
+use http::HeaderMap;
+use http::header::{DATE, RETRY_AFTER};
+
+/// A `Date` header so long after 1970 is absurd and ignored.
+const ABSURD: Duration = Duration::from_hours(200 * 365 * 24);
+
+/// The wait that `headers` ask for, if any, and whether a value was there that could not be understood.
+///
+/// Digits are seconds and saturate; a date in one of HTTP's three forms is taken against the answer's own
+/// `Date` (against `wall` where that is absent or absurd), the past being 0; of several values the longest counts.
+pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, bool) {
+    let now = headers
+        .get(DATE)
+        .and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok())
+        .filter(|date| *date < SystemTime::UNIX_EPOCH + ABSURD)
+        .unwrap_or(wall);
+    let mut longest = None;
+    let mut malformed = false;
+    for value in headers.get_all(RETRY_AFTER) {
+        match value.to_str().ok().and_then(|text| parse(text, now)) {
+            Some(wait) => longest = longest.max(Some(wait)),
+            None => malformed = true,
+        }
+    }
+    (longest, malformed)
+}
+
+fn parse(text: &str, now: SystemTime) -> Option<Duration> {
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        let seconds = text
+            .bytes()
+            .fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or(Duration::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(values: &[&str], date: Option<&str>) -> (Option<u64>, bool) {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(RETRY_AFTER, http::HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        if let Some(date) = date {
+            headers.append(DATE, date.parse().unwrap());
+        }
+        let wall = httpdate::parse_http_date("Sun, 06 Nov 1994 07:49:37 GMT").unwrap();
+        let (wait, malformed) = retry_after(&headers, wall);
+        (wait.map(|wait| wait.as_secs()), malformed)
+    }
+
+    #[test]
+    fn seconds() {
+        assert_eq!(ask(&["120"], None), (Some(120), false));
+        assert_eq!(ask(&["0"], None), (Some(0), false));
+        assert_eq!(ask(&["007"], None), (Some(7), false));
+        assert_eq!(ask(&[&"9".repeat(40)], None), (Some(u64::MAX), false));
+        assert_eq!(ask(&[], None), (None, false));
+    }
+
+    #[test]
+    fn malformed_is_absent() {
+        for bad in ["-1", "1.5", "1e3", "soon", "", "+5", "\u{661}\u{662}", "5 s", "0x10"] {
+            assert_eq!(ask(&[bad], None), (None, true), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_of_several_counts() {
+        assert_eq!(ask(&["5", "60", "7"], None), (Some(60), false));
+        assert_eq!(ask(&["soon", "7"], None), (Some(7), true));
+    }
+
+    #[test]
+    fn dates_in_three_forms_against_the_answers_own_clock() {
+        // An hour away from the wall clock above: that must not matter.
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for form in
+            ["Sun, 06 Nov 1994 08:50:37 GMT", "Sunday, 06-Nov-94 08:50:37 GMT", "Sun Nov  6 08:50:37 1994"]
+        {
+            assert_eq!(ask(&[form], date), (Some(60), false), "{form}");
+        }
+        assert_eq!(ask(&["Sun, 06 Nov 1994 08:00:00 GMT"], date), (Some(0), false));
+    }
+
+    #[test]
+    fn an_absent_or_absurd_date_is_ignored() {
+        let asked = ["Sun, 06 Nov 1994 07:50:37 GMT"];
+        assert_eq!(ask(&asked, None), (Some(60), false));
+        assert_eq!(ask(&asked, Some("not a date")), (Some(60), false));
+        assert_eq!(ask(&asked, Some("Fri, 31 Dec 9999 23:59:59 GMT")), (Some(60), false));
+    }
+}

@@ -1,0 +1,192 @@
+//! What can be listed page by page: a project's visitors, or whatever a sibling endpoint lists.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::client::{Answer, Call, Client};
+use crate::endpoint::{Segment, Template};
+use crate::error::{Error, Result};
+use crate::gate::Lane;
+use crate::json;
+use crate::observer::Observer;
+use crate::pager::Source;
+use crate::rows::{Page, Rows, Totals, VisitorsObject};
+
+/// Where visitors are read.
+const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
+/// Whatever lies below shares the analytics limits.
+const ANALYTICS: &str = "/v1/analytics/";
+
+/// What is listed, with its filters: the part of an export that a checkpoint must agree with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
+    path: String,
+    project_id: Option<String>,
+    /// Query parameters but `limit` and `offset`.
+    query: Vec<(String, String)>,
+    /// The names of the rows and of the flag that says there are more; `None` for visitors.
+    shape: Option<Shape>,
+}
+
+/// The names that a sibling endpoint uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    items: String,
+    has_more: String,
+}
+
+impl Listing {
+    /// A project's visitors, from a date up to but not including another, as they go on the wire.
+    pub fn visitors(project: &Segment, from: Option<String>, to: Option<String>) -> Self {
+        let filters = [("dateFrom", from), ("dateTo", to)];
+        let query = filters.into_iter().filter_map(|(name, date)| Some((name.to_owned(), date?)));
+        Self {
+            path: VISITORS.to_owned(),
+            project_id: Some(project.as_str().to_owned()),
+            query: query.collect(),
+            shape: None,
+        }
+    }
+
+    /// Whatever `path` lists.
+    pub fn of(
+        path: &Template,
+        project: Option<&Segment>,
+        query: Vec<(String, String)>,
+        items: &str,
+        has_more: &str,
+    ) -> Result<Self> {
+        if let Some((name, _)) = query.iter().find(|(name, _)| name == "limit" || name == "offset") {
+            return Err(Error::argument(format!("params may not hold {name:?}: use page_size and offset")));
+        }
+        if items == has_more {
+            return Err(Error::argument("items and has_more must name two fields"));
+        }
+        Ok(Self {
+            path: path.as_str().to_owned(),
+            project_id: project.map(|project| project.as_str().to_owned()),
+            query,
+            shape: Some(Shape { items: items.to_owned(), has_more: has_more.to_owned() }),
+        })
+    }
+
+    /// Checks one that came from outside.
+    pub(crate) fn check(&self) -> Result<()> {
+        Template::parse("resume: path", &self.path)?;
+        if self.shape.is_none() && self.path != VISITORS {
+            return Err(Error::argument("resume: the path is not that of visitors"));
+        }
+        self.project().map(drop)
+    }
+
+    /// Whether it lists visitors.
+    pub fn is_visitors(&self) -> bool {
+        self.shape.is_none()
+    }
+
+    /// The project, where there is one.
+    pub fn project(&self) -> Result<Option<Segment>> {
+        let id = self.project_id.as_deref();
+        id.map(|id| Segment::parse("project_id", id)).transpose()
+    }
+
+    /// A query parameter's value.
+    pub fn filter(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The query parameters.
+    pub fn query(&self) -> &[(String, String)] {
+        &self.query
+    }
+
+    /// The path, with its placeholders.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The call for `limit` rows from `offset`.
+    fn call(&self, client: &Client, offset: u64, limit: u32) -> Result<Call> {
+        let mut query = self.query.clone();
+        query.push(("limit".to_owned(), limit.to_string()));
+        query.push(("offset".to_owned(), offset.to_string()));
+        Ok(Call {
+            method: Method::GET,
+            path: Template::own(self.path.clone()),
+            project: self.project()?,
+            id: None,
+            query,
+            body: None,
+            lane: lane(&self.path),
+            cap: client.settings().max_response_bytes,
+            prompt: None,
+        })
+    }
+
+    fn decode(&self, answer: &Answer) -> Result<Page, String> {
+        let Some(shape) = &self.shape else {
+            let parsed = json::parse::<VisitorsObject>(&answer.body)?;
+            return Ok(Page {
+                rows: Rows::Visitors(parsed.value.visitors),
+                totals: Some(parsed.value.totals),
+                has_more: parsed.value.has_more,
+                repaired: parsed.repaired,
+            });
+        };
+        let mut parsed = json::parse::<Value>(&answer.body)?;
+        let Value::Object(fields) = &mut parsed.value else {
+            return Err(json::wrong_type(&parsed.value, "an object"));
+        };
+        let mut field = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field {name:?}"));
+        let has_more = match field(&shape.has_more)? {
+            Value::Bool(flag) => flag,
+            other => return Err(format!("{}: {}", shape.has_more, json::wrong_type(&other, "a boolean"))),
+        };
+        let rows = match field(&shape.items)? {
+            Value::Array(rows) => rows,
+            other => return Err(format!("{}: {}", shape.items, json::wrong_type(&other, "an array"))),
+        };
+        Ok(Page { rows: Rows::Json(rows), totals: None, has_more, repaired: parsed.repaired })
+    }
+}
+
+/// What a path is throttled with.
+pub fn lane(path: &str) -> Lane {
+    if path.starts_with(ANALYTICS) { Lane::Analytics } else { Lane::Jobs }
+}
+
+/// The totals of a range: one request, for one row.
+pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
+    let call = listing.call(client, 0, 1)?;
+    client
+        .call(call, observer, |answer| listing.decode(answer)?.totals.ok_or_else(|| "no totals".to_owned()))
+        .await
+}
+
+/// The pages of a listing, from the service.
+pub struct Pages {
+    /// The client that asks.
+    pub client: Client,
+    /// What for.
+    pub listing: Arc<Listing>,
+}
+
+impl Source for Pages {
+    fn page(&self, offset: u64, limit: u32, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Page>> {
+        let client = self.client.clone();
+        let listing = Arc::clone(&self.listing);
+        async move {
+            let call = listing.call(&client, offset, limit)?;
+            client.call(call, &*observer, |answer| listing.decode(answer)).await
+        }
+        .boxed()
+    }
+}

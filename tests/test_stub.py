@@ -1,0 +1,1072 @@
+"""The stub service, from the outside: through ``http.client`` and raw sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import http.client
+import itertools
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+
+import docplatform
+from docplatform.testing import StubJob, StubRequest, StubServer, _http
+
+JOBS = "/v2/agent/demo/job"
+VISITORS = "/v1/analytics/demo/visitors"
+PROMPT = {"prompt": "Fix the typo"}
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer() as server:
+        yield server
+
+
+def port_of(stub: StubServer) -> int:
+    return int(stub.url.rpartition(":")[2])
+
+
+def call(
+    stub: StubServer,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    raw: bytes | None = None,
+    **more: str,
+) -> Reply:
+    """One request over a connection of its own; ``more`` are headers."""
+    headers = {"Authorization": f"Bearer {stub.api_key}"}
+    headers |= {name.replace("_", "-"): value for name, value in more.items()}
+    data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
+    try:
+        connection.request(method, path, data, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        return Reply(answer.status, names, json.loads(text) if text else None)
+    finally:
+        connection.close()
+
+
+def dial(stub: StubServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port_of(stub)), timeout=10)
+
+
+def request_bytes(
+    stub: StubServer, method: str = "GET", path: str = VISITORS, *lines: str
+) -> bytes:
+    head = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port_of(stub)}"]
+    head += [f"Authorization: Bearer {stub.api_key}", *lines, "", ""]
+    return "\r\n".join(head).encode("latin-1")
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    received = b""
+    while chunk := connection.recv(65536):
+        received += chunk
+    return received
+
+
+def exchange(stub: StubServer, data: bytes) -> bytes:
+    """Send bytes as they are, and read until the server closes."""
+    with dial(stub) as connection:
+        connection.sendall(data)
+        return read_to_end(connection)
+
+
+def statuses(answers: bytes) -> list[int]:
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", answers)]
+
+
+def create(stub: StubServer) -> str:
+    return str(call(stub, "POST", JOBS, PROMPT).body["id"])
+
+
+def poll(stub: StubServer, job_id: str, times: int = 1) -> list[str]:
+    return [call(stub, "GET", f"{JOBS}/{job_id}").body["status"] for _ in range(times)]
+
+
+# -- jobs ------------------------------------------------------------------------------------------
+
+
+def test_job_from_creation_to_pull_request(stub: StubServer) -> None:
+    created = call(stub, "POST", JOBS, PROMPT)
+    assert created.status == 201
+    assert set(created.body) == {
+        "id", "status", "source", "model", "prLink", "createdAt", "archivedAt"
+    }  # fmt: skip
+    assert created.body["status"] == "active"
+    assert created.body["prLink"] is None
+    assert created.body["archivedAt"] is None
+    assert set(created.body["source"]) == {"repository", "ref"}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", created.body["createdAt"])
+
+    polls = [call(stub, "GET", f"{JOBS}/{created.body['id']}").body for _ in range(4)]
+    assert [each["status"] for each in polls] == ["active", "active", "completed", "completed"]
+    assert [each["prLink"] for each in polls[1:3]] == [
+        None,
+        "https://github.com/example/docs/pull/1",
+    ]
+    assert stub.jobs[0].polls == 4
+
+
+@pytest.mark.parametrize("active_polls", [0, 1, 3])
+def test_active_polls(active_polls: int) -> None:
+    with StubServer(active_polls=active_polls) as stub:
+        shown = poll(stub, create(stub), active_polls + 1)
+    assert shown == ["active"] * active_polls + ["completed"]
+
+
+@pytest.mark.parametrize(
+    ("stale", "answered", "then"),
+    [
+        (0, "active", ["active", "completed"]),
+        (2, "completed", ["completed", "completed", "active", "completed"]),
+    ],
+)
+def test_message_arms_the_job_again(stale: int, answered: str, then: list[str]) -> None:
+    with StubServer(active_polls=1, stale_polls=stale) as stub:
+        job = create(stub)
+        assert poll(stub, job, 2) == ["active", "completed"]
+        message = call(stub, "POST", f"{JOBS}/{job}/message", {"prompt": "And the other one"})
+        assert (message.status, message.body["status"]) == (200, answered)
+        assert poll(stub, job, len(then)) == then
+        assert stub.jobs[0].prompts == ["Fix the typo", "And the other one"]
+
+
+def test_a_script_is_shown_exactly_and_its_last_status_for_ever(stub: StubServer) -> None:
+    stub.script_job("paused", "active", "completed", pr_link=None)
+    stub.script_job("failed")
+    first, second, third = create(stub), create(stub), create(stub)
+    assert poll(stub, first, 4) == ["paused", "active", "completed", "completed"]
+    assert call(stub, "GET", f"{JOBS}/{first}").body["prLink"] is None
+    assert poll(stub, second, 2) == ["failed", "failed"]
+    assert poll(stub, third, 3) == ["active", "active", "completed"]
+
+
+def test_a_script_keeps_the_usual_pull_request_unless_told(stub: StubServer) -> None:
+    stub.script_job("completed")
+    stub.script_job("completed", pr_link="https://git.example/{number}")
+    links = [call(stub, "GET", f"{JOBS}/{create(stub)}").body["prLink"] for _ in range(2)]
+    assert links == ["https://github.com/example/docs/pull/1", "https://git.example/2"]
+
+
+def test_a_status_set_by_the_test_is_served_at_once_and_stays(stub: StubServer) -> None:
+    job = create(stub)
+    stub.jobs[0].status = "failed"
+    assert poll(stub, job, 4) == ["failed"] * 4
+    stub.jobs[0].script = ["active", "archived"]
+    assert poll(stub, job, 3) == ["active", "archived", "archived"]
+    assert call(stub, "GET", f"{JOBS}/{job}").body["archivedAt"].endswith("Z")
+
+
+def test_ids_are_percent_decoded(stub: StubServer) -> None:
+    create(stub)
+    stub.jobs[0].id = "a/b ü?"
+    assert call(stub, "GET", f"{JOBS}/a%2Fb%20%C3%BC%3F").body["id"] == "a/b ü?"
+    assert call(stub, "GET", f"{JOBS}/job-1").status == 404
+    assert stub.requests[-2].path == f"{JOBS}/a%2Fb%20%C3%BC%3F"
+
+
+def test_jobs_belong_to_their_project() -> None:
+    with StubServer(projects=("one", "two")) as stub:
+        assert stub.project_id == "one"
+        job = call(stub, "POST", "/v2/agent/two/job", PROMPT).body["id"]
+        assert call(stub, "GET", f"/v2/agent/two/job/{job}").status == 200
+        assert call(stub, "GET", f"/v2/agent/one/job/{job}").status == 404
+        assert stub.jobs[0].project_id == "two"
+
+
+def test_a_job_that_is_no_json_is_told_to_the_client(stub: StubServer) -> None:
+    job = create(stub)
+    stub.jobs[0].model = object()  # type: ignore[assignment]
+    answer = call(stub, "GET", f"{JOBS}/{job}")
+    assert answer.status == 500
+    assert job in answer.body["details"][0]["message"]
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "authorization", ["", "Bearer", "Bearer wrong-key-123", "Basic wrong-key-123", "wrong-key-123"]
+)
+def test_other_keys_are_refused_and_not_kept(stub: StubServer, authorization: str) -> None:
+    answer = call(stub, "GET", VISITORS, Authorization=authorization)
+    assert answer.status == 401
+    assert "error" in answer.body
+    assert "wrong-key-123" not in repr(vars(stub.requests[0])) + repr(answer)
+
+
+def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
+    call(stub, "GET", VISITORS, X_Api_Key="other-secret", Cookie="other-secret")
+    headers = stub.requests[0].headers
+    assert headers["authorization"] == "Bearer ***"
+    recorded = repr(vars(stub.requests[0])) + repr(stub)
+    assert stub.api_key not in recorded
+    assert "other-secret" not in recorded
+    twice = request_bytes(stub, "GET", VISITORS, "authorization: Bearer x", "Connection: close")
+    assert statuses(exchange(stub, twice)) == [401]
+    assert stub.requests[1].headers["authorization"] == "Bearer ***"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/v2/agent/demo", 404),
+        ("GET", VISITORS + "/", 404),
+        ("GET", "/v1/analytics/other/visitors", 404),
+        ("POST", "/v2/agent/other/job", 404),
+        ("GET", f"{JOBS}/none", 404),
+        ("POST", f"{JOBS}/none/message", 404),
+        ("GET", f"{JOBS}/%ff%zz", 404),
+        ("GET", JOBS, 405),
+        ("DELETE", f"{JOBS}/job-1", 405),
+        ("PUT", f"{JOBS}/job-1/message", 405),
+        ("POST", VISITORS, 405),
+        ("HEAD", VISITORS, 405),
+    ],
+)
+def test_paths_and_methods(stub: StubServer, method: str, path: str, status: int) -> None:
+    answer = call(stub, method, path)
+    assert answer.status == status
+    assert ("allow" in answer.headers) == (status == 405)
+    assert method == "HEAD" or answer.body["error"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b'{"prompt": NaN}',
+        b"[" * 100_000,
+        b"[]",
+        b'"prompt"',
+        b"{}",
+        b'{"prompt": ""}',
+        b'{"prompt": 1}',
+        b'{"prompt": ["x"]}',
+    ],
+)
+@pytest.mark.parametrize("path", [JOBS, f"{JOBS}/job-1/message"])
+def test_unusable_bodies(stub: StubServer, path: str, raw: bytes) -> None:
+    create(stub)
+    answer = call(stub, "POST", path, raw=raw)
+    assert answer.status == 400
+    assert answer.body["error"]
+    assert [job.prompts for job in stub.jobs] == [["Fix the typo"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0", "limit=251", "limit=-1", "limit=", "limit=ten", "limit=5.0", "limit=%D9%A5",
+        "limit=" + "9" * 5_000, "offset=-1", "offset=x", "dateFrom=", "dateFrom=2025-02-30",
+        "dateTo=20250101", "dateTo=01.02.2025", "dateFrom=2025-01-01T25:00:00Z",
+        "dateFrom=0001-01-01T00:00:00%2B14:00", "dateTo=2025-W01-1", "dateTo=2025-01-01x",
+    ],
+)  # fmt: skip
+def test_unusable_queries(stub: StubServer, query: str) -> None:
+    answer = call(stub, "GET", f"{VISITORS}?{query}")
+    assert answer.status == 400
+    assert answer.body["details"][0]["message"].startswith(query.partition("=")[0])
+
+
+def test_every_answer_has_a_date_and_a_request_id_of_its_own(stub: StubServer) -> None:
+    answers = [call(stub, "GET", path) for path in (VISITORS, "/none", VISITORS)]
+    assert len({answer.headers["x-request-id"] for answer in answers}) == 3
+    assert all(answer.headers["date"].endswith(" GMT") for answer in answers)
+    assert all(answer.headers["content-type"] == "application/json" for answer in answers)
+    refused = exchange(stub, b"nonsense\r\n\r\n").lower()
+    assert b"x-request-id: " in refused
+    assert b"\r\ndate: " in refused
+
+
+# -- who may talk to it ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "LocalHost"])
+def test_loopback_hosts_are_served(stub: StubServer, host: str) -> None:
+    assert call(stub, "GET", VISITORS, Host=f"{host}:{port_of(stub)}").status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{}", "127.1:{}", "2130706433:{}",
+        "localhost.:{}", "localhost.evil.example:{}", "127.0.0.1.nip.io:{}",
+        "[::ffff:127.0.0.1]:{}", "u@127.0.0.1:{}",
+    ],
+)  # fmt: skip
+def test_other_hosts_are_refused(stub: StubServer, host: str) -> None:
+    stub.fail_next(status=503)
+    answer = call(stub, "POST", JOBS, PROMPT, Host=host.format(port_of(stub)))
+    assert answer.status == 403
+    assert not stub.jobs
+    assert call(stub, "POST", JOBS, PROMPT).status == 503  # the fault was not spent on it
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://127.0.0.1"])
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_web_pages_are_refused(stub: StubServer, method: str, origin: str) -> None:
+    answer = call(stub, method, JOBS, PROMPT, Origin=origin)
+    assert answer.status == 403
+    assert not stub.jobs
+    assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+def test_it_listens_on_loopback_alone(stub: StubServer) -> None:
+    assert stub.url.startswith("http://127.0.0.1:")
+    with pytest.raises(OSError, match=r".*"):
+        socket.create_connection(("127.0.0.2", port_of(stub)), timeout=2).close()
+    try:
+        probe = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("this machine has no IPv6 loopback")
+    probe.close()
+    socket.create_connection(("::1", port_of(stub)), timeout=2).close()
+
+
+# -- visitors --------------------------------------------------------------------------------------
+
+
+def rows_of(stub: StubServer, query: str = "") -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    while True:
+        page = call(stub, "GET", f"{VISITORS}?limit=250&offset={len(rows)}&{query}").body
+        rows += page["visitors"]
+        if not page["hasMore"]:
+            return rows
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "offset", "rows", "more"),
+    [
+        (1000, None, None, 50, True),
+        (250, 250, 0, 250, False),
+        (251, 250, 0, 250, True),
+        (251, 250, 250, 1, False),
+        (10, 3, 6, 3, True),
+        (10, 3, 7, 3, False),
+        (10, 3, 10, 0, False),
+        (10, 3, 2**62, 0, False),
+        (0, 250, 0, 0, False),
+    ],
+)
+@pytest.mark.parametrize("given", [False, True])
+def test_pages(
+    given: bool, count: int, limit: int | None, offset: int | None, rows: int, more: bool
+) -> None:
+    given_rows = [{"path": f"/{n}", "human": n, "ai": 0, "total": n} for n in range(count)]
+    with StubServer(given_rows if given else count) as stub:
+        named = {"limit": limit, "offset": offset}
+        query = "&".join(f"{name}={value}" for name, value in named.items() if value is not None)
+        page = call(stub, "GET", f"{VISITORS}?{query}").body
+    assert (len(page["visitors"]), page["hasMore"]) == (rows, more)
+    assert set(page) == {"totals", "visitors", "hasMore"}
+
+
+@pytest.mark.parametrize(
+    "query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02", "dateTo=2099-01-01"]
+)
+def test_synthetic_rows(query: str) -> None:
+    with StubServer(1_000) as stub:
+        rows = rows_of(stub, query)
+        totals = call(stub, "GET", f"{VISITORS}?{query}").body["totals"]
+    assert len(rows) == len({row["path"] for row in rows}) == 1_000
+    assert rows == sorted(rows, key=lambda row: (-row["total"], row["path"]))
+    assert all(row["path"].startswith("/docs/") for row in rows)
+    assert all(0 <= max(r["human"], r["ai"]) <= r["total"] <= r["human"] + r["ai"] for r in rows)
+    assert rows[0]["total"] <= totals["total"] < sum(row["total"] for row in rows)
+    assert max(totals["human"], totals["ai"]) <= totals["total"] <= totals["human"] + totals["ai"]
+    assert len({(row["human"], row["ai"]) for row in rows}) > 900
+
+
+def test_a_single_page_has_all_visitors() -> None:
+    with StubServer(1) as stub:
+        page = call(stub, "GET", VISITORS).body
+    assert page["totals"]["total"] == page["visitors"][0]["total"] > 0
+
+
+def test_the_same_in_every_run() -> None:
+    query = f"{VISITORS}?dateFrom=2025-01-06&dateTo=2025-01-07&limit=3"
+    pages = []
+    for _ in range(2):
+        with StubServer(1_000) as stub:
+            pages.append(call(stub, "GET", query).body)
+    assert pages[0] == pages[1]
+    # Pinned: a change of these numbers would change the tests of those who use the stub.
+    assert pages[0]["visitors"][0] == {
+        "path": "/docs/getting-started/overview",
+        "human": 15000,
+        "ai": 1666,
+        "total": 16666,
+    }
+
+
+def test_the_end_of_a_range_is_excluded(stub: StubServer) -> None:
+    def total(start: str, end: str) -> int:
+        page = call(stub, "GET", f"{VISITORS}?dateFrom={start}&dateTo={end}").body
+        return int(page["visitors"][0]["total"]) if page["visitors"] else 0
+
+    friday = total("2025-01-10", "2025-01-11")
+    assert total("2025-01-10", "2025-01-10") == 0
+    assert 0 < total("2025-01-11", "2025-01-12") < friday  # a Saturday
+    assert total("2025-01-10", "2025-01-11T00:00:00Z") == friday
+    assert total("2025-01-10T23:30:00-01:00", "2025-01-12") == total("2025-01-11", "2025-01-12")
+    two = total("2025-01-10", "2025-01-12")
+    assert friday < two < friday + total("2025-01-11", "2025-01-12")  # uniques do not add up
+    assert total("2025-01-11", "2025-01-10") == total("2001-01-01", "2014-12-31") == 0
+
+
+def test_open_ranges_are_thirty_days(stub: StubServer) -> None:
+    def first(query: str) -> Any:
+        return call(stub, "GET", f"{VISITORS}?limit=1&{query}").body
+
+    end, start = date(2026, 1, 1), date(2026, 1, 1) - timedelta(30)
+    both = first(f"dateFrom={start}&dateTo={end}")
+    assert first("") == first(f"dateFrom={start}") == first(f"dateTo={end}") == both
+
+
+@pytest.mark.parametrize(("cap", "limit", "rows"), [(20, 50, 20), (20, 10, 10), (250, 50, 50)])
+def test_page_cap(cap: int, limit: int, rows: int) -> None:
+    with StubServer(60, page_cap=cap) as stub:
+        page = call(stub, "GET", f"{VISITORS}?limit={limit}").body
+        assert (len(page["visitors"]), page["hasMore"]) == (rows, True)
+        assert len(rows_of(stub)) == 60
+
+
+def test_given_rows_are_served_as_given() -> None:
+    rows = [
+        {"path": "/b", "human": 1, "ai": 2, "total": 2, "country": {"de": 1}},
+        {"path": "/a\ud800", "human": 10, "ai": 0, "total": "wrong"},
+    ]
+    with StubServer(rows) as stub:
+        page = call(stub, "GET", f"{VISITORS}?dateFrom=2025-01-01&dateTo=2025-01-02").body
+    assert page["visitors"] == rows
+    assert page["totals"] == {"human": 11, "ai": 2, "total": 2}
+
+
+@pytest.mark.parametrize("visitors", [5, [{"path": "/"}]])
+def test_totals_can_be_given(visitors: Any) -> None:
+    with StubServer(visitors, totals={"human": 1, "ai": 1, "total": 1, "bots": None}) as stub:
+        totals = call(stub, "GET", VISITORS).body["totals"]
+    assert totals == {"human": 1, "ai": 1, "total": 1, "bots": None}
+
+
+def test_a_million_rows_cost_no_more_than_one() -> None:
+    with StubServer(1_000_000) as stub:
+        page = call(stub, "GET", f"{VISITORS}?limit=250&offset=999750").body
+        assert len(page["visitors"]) == 250
+        assert page["hasMore"] is False
+        assert page["visitors"][-1]["total"] > 0
+        queries = [f"limit=250&offset={250 * n}&dateTo=2025-01-{n % 28 + 1:02}" for n in range(100)]
+        start = time.perf_counter()
+        for query in queries:
+            call(stub, "GET", f"{VISITORS}?{query}")
+        assert time.perf_counter() - start < 5.0
+
+
+# -- the rate limit --------------------------------------------------------------------------------
+
+
+def test_rate_limit_counts_answered_analytics_of_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000.0]
+    with StubServer(requests_per_hour=2, projects=("demo", "other")) as stub:
+        monkeypatch.setattr(stub._service, "_clock", lambda: now[0])
+        create(stub)
+        assert call(stub, "GET", f"{VISITORS}?limit=0").status == 400
+        assert call(stub, "GET", VISITORS).status == 200
+        now[0] += 600.5
+        assert call(stub, "GET", "/v1/analytics/other/visitors").status == 200
+        refused = call(stub, "GET", VISITORS)
+        assert (refused.status, refused.headers["retry-after"]) == (429, "3000")
+        create(stub)  # jobs have no limit here
+        now[0] += 2_999.4
+        assert call(stub, "GET", VISITORS).headers["retry-after"] == "1"
+        now[0] += 0.1
+        assert [call(stub, "GET", VISITORS).status for _ in range(2)] == [200, 429]
+        stub.reset()
+        assert call(stub, "GET", VISITORS).status == 200
+
+
+def test_a_limit_of_nothing() -> None:
+    with StubServer(requests_per_hour=0) as stub:
+        answer = call(stub, "GET", VISITORS)
+    assert (answer.status, answer.headers["retry-after"]) == (429, "3600")
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+def test_faults_queue_up_and_have_no_side_effect(stub: StubServer) -> None:
+    stub.fail_next(status=503, times=2, retry_after=1)
+    stub.fail_next(status=429, path="/visitors", retry_after="soon")
+    stub.fail_next(status=500, path="/job")
+    answers = [call(stub, "POST", JOBS, PROMPT) for _ in range(3)]
+    assert [answer.status for answer in answers] == [503, 503, 500]
+    assert [answer.headers.get("retry-after") for answer in answers] == ["1", "1", None]
+    assert not stub.jobs
+    assert call(stub, "POST", JOBS, PROMPT).status == 201
+    assert call(stub, "GET", VISITORS).headers["retry-after"] == "soon"
+    assert call(stub, "GET", VISITORS).status == 200
+    assert [request.status for request in stub.requests] == [503, 503, 500, 201, 429, 200]
+
+
+@pytest.mark.parametrize(
+    ("body", "sent"),
+    [
+        (None, b'{"error": "Bad Gateway"}'),
+        ("<html>", b"<html>"),
+        (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{}"),
+        ({"id": "other"}, b'{"id": "other"}'),
+        ([], b"[]"),
+    ],
+)
+def test_the_body_of_a_fault(stub: StubServer, body: object, sent: bytes) -> None:
+    stub.fail_next(status=502, body=body, headers={"Content-Type": "text/html", "X-Extra": "1"})
+    answer = exchange(stub, request_bytes(stub, "GET", VISITORS, "Connection: close"))
+    head, _, received = answer.partition(b"\r\n\r\n")
+    assert received == sent
+    assert head.lower().count(b"content-type:") == 1
+    assert b"X-Extra: 1" in head
+
+
+def test_a_header_of_a_fault_may_be_there_twice(stub: StubServer) -> None:
+    stub.fail_next(status=429, retry_after=2.5, headers=[("Retry-After", "7")])
+    answer = exchange(stub, request_bytes(stub, "GET", VISITORS, "Connection: close"))
+    assert re.findall(rb"Retry-After: (\S+)", answer) == [b"7", b"2.5"]
+
+
+def test_a_success_can_be_faked(stub: StubServer) -> None:
+    stub.fail_next(status=200, body={"id": "another", "status": "active"})
+    stub.fail_next(status=204)
+    assert call(stub, "GET", f"{JOBS}/none").body["id"] == "another"
+    answer = call(stub, "GET", f"{JOBS}/none")
+    assert (answer.status, answer.body) == (204, None)
+
+
+def test_drop_reads_and_records_and_does_not_answer(stub: StubServer) -> None:
+    stub.fail_next(drop=True, path="/job")
+    with pytest.raises(http.client.RemoteDisconnected):
+        call(stub, "POST", JOBS, PROMPT)
+    (request,) = stub.requests
+    assert request.json == PROMPT
+    assert not stub.jobs
+    assert request.status is None
+    assert request.disconnected is None
+    assert call(stub, "POST", JOBS, PROMPT).status == 201
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"status": 199},
+        {"status": 600},
+        {"times": 0},
+        {"retry_after": -1},
+        {"retry_after": float("nan")},
+        {"headers": {"X": "a\r\nSet-Cookie: b"}},
+        {"headers": {"A b": "c"}},
+        {"headers": {"Content-Length": "100"}},
+        {"headers": {"X": "€"}},
+    ],
+)
+def test_unusable_faults(stub: StubServer, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        stub.fail_next(**wrong)
+    assert call(stub, "GET", VISITORS).status == 200
+
+
+# -- latency, and clients that leave ---------------------------------------------------------------
+
+
+def test_latency_delays_the_answer_and_not_the_effect() -> None:
+    with StubServer(latency=0.1) as stub:
+        start = time.monotonic()
+        answer = call(stub, "POST", JOBS, PROMPT)
+        assert answer.status == 201
+        assert time.monotonic() - start >= 0.1
+        stub.latency = timedelta(0)
+        assert stub.latency == 0.0
+
+
+def test_a_client_that_leaves_is_seen_at_once() -> None:
+    with StubServer(latency=60.0) as stub:
+        with dial(stub) as connection:
+            body = json.dumps(PROMPT)
+            head = request_bytes(stub, "POST", JOBS, f"Content-Length: {len(body)}")
+            connection.sendall(head + body.encode())
+            stub.wait_for(lambda s: s.jobs)  # done when read, long before it is answered
+            assert stub.connections == 1
+            left = time.monotonic()
+        stub.wait_for(lambda s: s.requests[0].disconnected)
+        stub.wait_for(lambda s: s.connections == 0)
+        (request,) = stub.requests
+        assert request.status is None
+        assert request.disconnected is not None
+        assert request.disconnected - left < 0.1
+
+
+def test_a_reset_connection_is_seen_too() -> None:
+    with StubServer(latency=60.0) as stub:
+        connection = dial(stub)
+        connection.sendall(request_bytes(stub))
+        stub.wait_for(lambda s: s.requests)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        connection.close()
+        stub.wait_for(lambda s: s.requests[0].disconnected)
+
+
+def test_a_client_that_stays_is_not_marked(stub: StubServer) -> None:
+    call(stub, "GET", VISITORS)
+    stub.wait_for(lambda s: s.connections == 0)
+    assert stub.requests[0].disconnected is None
+
+
+def test_closing_the_stub_is_not_the_client_leaving() -> None:
+    stub = StubServer(latency=60.0).start()
+    with dial(stub) as connection:
+        connection.sendall(request_bytes(stub))
+        stub.wait_for(lambda s: s.requests)
+        stub.close()
+    assert stub.requests[0].disconnected is None
+    assert stub.requests[0].status is None
+
+
+def test_many_delayed_answers_need_no_threads() -> None:
+    with StubServer(latency=0.3) as stub:
+        threads = threading.active_count()
+        connections = [dial(stub) for _ in range(100)]
+        start = time.monotonic()
+        for connection in connections:
+            connection.sendall(request_bytes(stub, "GET", VISITORS, "Connection: close"))
+        stub.wait_for(lambda s: len(s.requests) == 100)
+        assert threading.active_count() == threads
+        for connection in connections:
+            assert statuses(read_to_end(connection)) == [200]
+            connection.close()
+        assert time.monotonic() - start < 5.0
+        assert stub.peak_connections == 100
+
+
+# -- the wire --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+        (b"\x00", 400),
+        (b"GET / HTTP/1.1\nHost: x\n\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\n\n", 400),
+        (b"\nGET / HTTP/1.1\r\n", 400),
+        (b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"GET / HTTP/2.0\r\nHost: x\r\n\r\n", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        (b"GET http://127.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"G(T / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nBad header: 1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nno-colon\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n folded\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: \x00\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: 1\rB: 2\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\n\r\n", 411),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777217\r\n\r\n", 413),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\n", 413),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 65_536 + b"\r\n\r\n", 431),
+        (b"A" * 70_000, 431),
+    ],
+)
+def test_garbage_is_refused_in_silence(
+    stub: StubServer,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    data: bytes,
+    status: int,
+) -> None:
+    answer = exchange(stub, data + b"GET / HTTP/1.1\r\n\r\n" if status == 411 else data)
+    assert statuses(answer) == [status]  # and no second answer: nothing behind it is read
+    assert b"connection: close\r\n" in answer
+    assert [request.status for request in stub.requests] == (
+        [status] if status in (411, 413) else []
+    )
+    assert call(stub, "GET", VISITORS).status == 200
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.records
+
+
+def test_a_body_up_to_the_limit_is_taken_and_a_larger_one_answered(stub: StubServer) -> None:
+    prompt = "x" * (10 * 2**20)
+    assert call(stub, "POST", JOBS, {"prompt": prompt}).status == 201
+    assert stub.jobs[0].prompts == [prompt]
+    full = b'{"prompt": "' + b"x" * (16 * 2**20 - 14) + b'"}'
+    assert call(stub, "POST", JOBS, raw=full).status == 201
+    # Sent whole before the answer is read: it must not be lost to a reset.
+    assert call(stub, "POST", JOBS, raw=full + b" ").status == 413
+    assert len(stub.jobs) == 2
+    assert stub.requests[-1].json is None
+
+
+def test_pipelined_requests_are_answered_in_order(stub: StubServer) -> None:
+    body = b'{"prompt": "x"}'
+    first = request_bytes(stub, "POST", JOBS, f"Content-Length: {len(body)}") + body
+    second = request_bytes(stub, "GET", f"{JOBS}/job-1")
+    third = b"\r\n" + request_bytes(stub, "GET", "/none", "Connection: close")
+    ignored = request_bytes(stub, "POST", JOBS)
+    assert statuses(exchange(stub, first + second + third + ignored)) == [201, 200, 404]
+    assert len(stub.requests) == 3
+
+
+def test_pipelined_requests_are_delayed_one_after_the_other() -> None:
+    with StubServer(latency=0.02) as stub:
+        last = request_bytes(stub, "GET", "/none", "Connection: close")
+        answers = exchange(stub, request_bytes(stub) * 5 + last)
+        assert statuses(answers) == [200] * 5 + [404]
+        times = [request.time for request in stub.requests]
+        assert all(b - a >= 0.015 for a, b in itertools.pairwise(times))
+
+
+def test_a_client_that_does_not_read_does_not_fill_the_memory(stub: StubServer) -> None:
+    with dial(stub) as connection:
+        connection.setblocking(False)
+        request = request_bytes(stub, "GET", f"{VISITORS}?limit=250") * 100
+        sent = 0
+        try:
+            for _ in range(10_000):
+                sent += connection.send(request)
+        except BlockingIOError:
+            pass  # the server stopped reading, as it should
+        else:
+            pytest.fail("the server went on reading")
+        assert call(stub, "GET", VISITORS).status == 200  # the others are served
+        answered = len(stub.requests)
+    assert answered < sent / len(request_bytes(stub))
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_requests_in_small_pieces(stub: StubServer, size: int) -> None:
+    body = b'{"prompt": "x"}'
+    data = request_bytes(
+        stub, "POST", JOBS, f"Content-Length: {len(body)}", "Connection: close", "X:  \t a \t "
+    )
+    data += body
+    with dial(stub) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(data), size):
+            connection.sendall(data[start : start + size])
+        assert statuses(read_to_end(connection)) == [201]
+    assert stub.requests[0].headers["x"] == "a"
+
+
+def test_keep_alive_and_close(stub: StubServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
+    for _ in range(3):
+        connection.request("GET", VISITORS, headers={"Authorization": f"Bearer {stub.api_key}"})
+        connection.getresponse().read()
+    assert stub.connections == stub.peak_connections == 1
+    connection.close()
+    stub.wait_for(lambda s: s.connections == 0)
+    old = request_bytes(stub).replace(b"HTTP/1.1", b"HTTP/1.0")
+    assert statuses(exchange(stub, old)) == [200]
+    kept = old.replace(b"\r\n\r\n", b"\r\nConnection: keep-alive\r\n\r\n")
+    assert statuses(exchange(stub, kept + old)) == [200, 200]
+
+
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on(stub: StubServer) -> None:
+    with dial(stub) as connection:
+        lines = ("Content-Length: 15", "Expect: 100-continue", "Connection: close")
+        connection.sendall(request_bytes(stub, "POST", JOBS, *lines))
+        assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b'{"prompt": "x"}')
+        assert statuses(read_to_end(connection)) == [201]
+
+
+@pytest.mark.parametrize("data", [b"", b"\r\n", b"GET / HTTP/1.1\r\n", b"POST"])
+def test_idle_and_unfinished_connections_are_closed(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    monkeypatch.setattr(_http, "IDLE_SECONDS", 0.05)
+    assert exchange(stub, data) == b""
+    kept = exchange(stub, request_bytes(stub) + data)
+    assert statuses(kept) == [200]
+    stub.latency = 0.2  # a delay of the stub's own is not idleness
+    assert statuses(exchange(stub, request_bytes(stub))) == [200]
+    stub.wait_for(lambda s: s.connections == 0)
+
+
+def test_sixty_four_connections_at_once(stub: StubServer) -> None:
+    together = threading.Barrier(64)
+
+    def work(_: int) -> list[int]:
+        connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
+        headers = {"Authorization": f"Bearer {stub.api_key}"}
+        answers = []
+        for number in range(10):
+            connection.request("POST", JOBS, json.dumps(PROMPT), headers)
+            answer = connection.getresponse()
+            answers.append(json.loads(answer.read())["id"])
+            if number == 0:
+                together.wait(10)
+        connection.close()
+        return answers
+
+    with ThreadPoolExecutor(64) as pool:
+        ids = [job for jobs in pool.map(work, range(64)) for job in jobs]
+    assert len(ids) == len(set(ids)) == len(stub.jobs) == 640
+    assert stub.peak_connections == 64
+    assert {request.status for request in stub.requests} == {201}
+
+
+# -- records and waiting ---------------------------------------------------------------------------
+
+
+def test_what_a_request_record_holds(stub: StubServer) -> None:
+    before = time.monotonic()
+    call(stub, "POST", f"{JOBS}?a=1&b=%20x&c=&a=2", {"prompt": "ü"}, X_Extra="1")
+    (request,) = stub.requests
+    assert isinstance(request, StubRequest)
+    assert (request.method, request.path, request.status) == ("POST", JOBS, 201)
+    assert request.query == {"a": "2", "b": " x", "c": ""}
+    assert request.headers["x-extra"] == "1"
+    assert request.json == {"prompt": "ü"}
+    assert before <= request.time <= time.monotonic()
+    assert isinstance(stub.jobs[0], StubJob)
+    assert stub.requests is not stub.requests
+    assert stub.jobs is not stub.jobs
+
+
+def test_reset_forgets(stub: StubServer) -> None:
+    create(stub)
+    stub.fail_next()
+    stub.script_job("failed")
+    stub.reset()
+    assert stub.requests == []
+    assert stub.jobs == []
+    assert create(stub) == "job-1"
+    assert poll(stub, "job-1") == ["active"]
+
+
+def test_wait_for_is_woken_by_events() -> None:
+    with StubServer() as stub:
+        asked = 0
+
+        def came(server: StubServer) -> bool:
+            nonlocal asked
+            asked += 1
+            return len(server.requests) == 3 and server.connections == 0
+
+        thread = threading.Thread(target=lambda: [create(stub) for _ in range(3)])
+        thread.start()
+        stub.wait_for(came)
+        thread.join()
+        assert asked <= 20  # 12 events: it does not spin
+
+
+def test_wait_for_tells_what_was_seen(stub: StubServer) -> None:
+    create(stub)
+    with pytest.raises(TimeoutError, match=rf"0\.05 s.*1 requests \(POST {JOBS} 201\), 1 jobs"):
+        stub.wait_for(lambda s: s.requests[1:], timeout=0.05)
+
+
+def test_a_predicate_may_use_the_stub_and_still_times_out(stub: StubServer) -> None:
+    with pytest.raises(TimeoutError):
+        stub.wait_for(lambda s: call(s, "GET", VISITORS).status == 500, timeout=0.05)
+
+
+# -- life ------------------------------------------------------------------------------------------
+
+
+def test_two_stubs_do_not_share_anything(stub: StubServer) -> None:
+    with StubServer() as other:
+        assert port_of(other) != port_of(stub)
+        other.fail_next(status=500)
+        create(stub)
+        assert len(stub.jobs) == 1
+        assert not other.jobs
+        assert not other.requests
+        assert call(stub, "GET", VISITORS, Host=f"127.0.0.1:{port_of(other)}").status == 403
+
+
+def test_start_and_close_may_be_repeated() -> None:
+    stub = StubServer()
+    with pytest.raises(RuntimeError, match="start"):
+        _ = stub.url
+    stub.close()
+    assert stub.start() is stub.start()
+    url = stub.url
+    create(stub)
+    with dial(stub) as kept:
+        stub.close()
+        stub.close()
+        with contextlib.suppress(ConnectionResetError):  # where it had not been accepted yet
+            assert kept.recv(1) == b""
+    with pytest.raises(ConnectionRefusedError):
+        dial(stub)
+    with stub:
+        assert stub.url == url
+        assert len(stub.jobs) == 1
+        assert poll(stub, "job-1") == ["active"]
+    with StubServer(port=port_of(stub)) as fixed:
+        assert fixed.url == url
+        with pytest.raises(OSError, match="in use"):
+            StubServer(port=port_of(fixed)).start()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"visitors": -1}, ValueError),
+        ({"visitors": True}, TypeError),
+        ({"visitors": 1.5}, TypeError),
+        ({"visitors": "rows"}, TypeError),
+        ({"visitors": [{"path": object()}]}, TypeError),
+        ({"active_polls": -1}, ValueError),
+        ({"active_polls": 1.0}, TypeError),
+        ({"stale_polls": -1}, ValueError),
+        ({"latency": -0.1}, ValueError),
+        ({"latency": float("inf")}, ValueError),
+        ({"requests_per_hour": -1}, ValueError),
+        ({"page_cap": 0}, ValueError),
+        ({"projects": ()}, ValueError),
+        ({"projects": "demo"}, TypeError),
+        ({"port": "80"}, TypeError),
+        ({"port": 65_536}, ValueError),
+    ],
+)
+def test_unusable_settings(settings: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        StubServer(**settings)
+
+
+def test_script_job_needs_a_status(stub: StubServer) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        stub.script_job()
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("Client", "client"), ("AsyncClient", "async_client")]
+)
+def test_clients_are_made_for_the_stub(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch, name: str, method: str
+) -> None:
+    monkeypatch.setattr(docplatform, name, lambda **settings: settings, raising=False)
+    made = getattr(stub, method)(timeout=1.0, project_id="other")
+    assert made == {
+        "api_key": stub.api_key,
+        "base_url": stub.url,
+        "project_id": "other",
+        "timeout": 1.0,
+    }
+    assert re.fullmatch(r"[a-z]+_\w{20,}", stub.api_key)
+
+
+def test_nothing_is_left_open() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        threads = threading.active_count()
+        with StubServer(latency=30.0) as stub:
+            kept = [dial(stub) for _ in range(5)]
+            for connection in kept[1:]:
+                connection.sendall(request_bytes(stub))
+            kept[0].sendall(b"\x00")
+            stub.wait_for(lambda s: len(s.requests) == 4)
+        assert threading.active_count() == threads
+        assert stub.connections == 0
+        for connection in kept:
+            connection.close()
+        del stub
+        gc.collect()
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_no_warning_and_no_word_at_exit() -> None:
+    script = """
+import socket
+from docplatform.testing import StubServer
+forgotten = StubServer().start()
+with StubServer(latency=30.0) as stub:
+    port = int(stub.url.rpartition(":")[2])
+    for data in (b"\\x00", b"GET / HTTP/1.1\\r\\nHost: 127.0.0.1:%d\\r\\n\\r\\n" % port, b"GET"):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(data)
+        stub.wait_for(lambda s: s.connections)
+        connection.close()
+"""
+    done = run_python("-X", "dev", "-W", "error", "-c", script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_importing_the_plugin_does_not_load_the_server() -> None:
+    script = "import docplatform.testing.plugin, sys; print([m for m in sys.modules if '._' in m])"
+    done = run_python("-c", script)
+    assert done.returncode == 0, done.stderr
+    assert "docplatform.testing._" not in done.stdout
+
+
+def test_the_lazy_package_has_its_names() -> None:
+    import docplatform.testing as package
+
+    assert {"StubJob", "StubRequest", "StubServer"} <= set(dir(package))
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = package.Nonsense  # type: ignore[attr-defined]
+
+
+def test_the_fixture(tmp_path: Any) -> None:
+    tmp_path.joinpath("test_it.py").write_text(
+        """
+import pytest
+
+def test_default(docplatform_stub):
+    assert docplatform_stub.url and docplatform_stub.connections == 0
+
+@pytest.mark.parametrize("docplatform_stub", [{"projects": ["other"]}], indirect=True)
+def test_settings(docplatform_stub):
+    assert docplatform_stub.project_id == "other"
+"""
+    )
+    options = ["-p", "docplatform.testing.plugin", "-p", "no:cacheprovider", "-W", "error", "-q"]
+    done = run_python("-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
