@@ -203,7 +203,8 @@ impl Client {
                 observer.write(Some(Outcome::Unknown));
             }
             let begun = Instant::now();
-            let answer = self.attempt(&call, url.clone(), deadline, observer).await;
+            // Boxed: thousands of calls that stand in line are small, only those under way are large.
+            let answer = Box::pin(self.attempt(&call, url.clone(), deadline, observer)).await;
             let failure = match answer.and_then(|answer| {
                 decode(&answer).map_err(|reason| Failure::Unreadable {
                     head: answer.head.clone(),

@@ -74,9 +74,7 @@ def dial(stub: StubServer) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port_of(stub)), timeout=10)
 
 
-def request_bytes(
-    stub: StubServer, method: str = "GET", path: str = VISITORS, *lines: str
-) -> bytes:
+def request_bytes(stub: StubServer, method: str = "GET", path: str = VISITORS, *lines: str) -> bytes:
     head = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port_of(stub)}"]
     head += [f"Authorization: Bearer {stub.api_key}", *lines, "", ""]
     return "\r\n".join(head).encode("latin-1")
@@ -379,9 +377,7 @@ def rows_of(stub: StubServer, query: str = "") -> list[dict[str, Any]]:
     ],
 )
 @pytest.mark.parametrize("given", [False, True])
-def test_pages(
-    given: bool, count: int, limit: int | None, offset: int | None, rows: int, more: bool
-) -> None:
+def test_pages(given: bool, count: int, limit: int | None, offset: int | None, rows: int, more: bool) -> None:
     given_rows = [{"path": f"/{n}", "human": n, "ai": 0, "total": n} for n in range(count)]
     with StubServer(given_rows if given else count) as stub:
         named = {"limit": limit, "offset": offset}
@@ -391,9 +387,7 @@ def test_pages(
     assert set(page) == {"totals", "visitors", "hasMore"}
 
 
-@pytest.mark.parametrize(
-    "query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02", "dateTo=2099-01-01"]
-)
+@pytest.mark.parametrize("query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02", "dateTo=2099-01-01"])
 def test_synthetic_rows(query: str) -> None:
     with StubServer(1_000) as stub:
         rows = rows_of(stub, query)
@@ -722,9 +716,7 @@ def test_garbage_is_refused_in_silence(
     answer = exchange(stub, data + b"GET / HTTP/1.1\r\n\r\n" if status == 411 else data)
     assert statuses(answer) == [status]  # and no second answer: nothing behind it is read
     assert b"connection: close\r\n" in answer
-    assert [request.status for request in stub.requests] == (
-        [status] if status in (411, 413) else []
-    )
+    assert [request.status for request in stub.requests] == ([status] if status in (411, 413) else [])
     assert call(stub, "GET", VISITORS).status == 200
     assert capfd.readouterr() == ("", "")
     assert not caplog.records
@@ -978,9 +970,7 @@ def test_script_job_needs_a_status(stub: StubServer) -> None:
         stub.script_job()
 
 
-@pytest.mark.parametrize(
-    ("name", "method"), [("Client", "client"), ("AsyncClient", "async_client")]
-)
+@pytest.mark.parametrize(("name", "method"), [("Client", "client"), ("AsyncClient", "async_client")])
 def test_clients_are_made_for_the_stub(
     stub: StubServer, monkeypatch: pytest.MonkeyPatch, name: str, method: str
 ) -> None:

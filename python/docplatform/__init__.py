@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from docplatform._native import (
     AsyncClient,
     AsyncRows,
@@ -30,7 +32,6 @@ from docplatform.errors import (
     DocPlatformError,
     JobFailedError,
     NotFoundError,
-    Outcome,
     PaginationError,
     PermissionDeniedError,
     RateLimitError,
@@ -44,6 +45,10 @@ from docplatform.errors import (
     WaitTimeoutError,
 )
 from docplatform.types import Attempt, Source, Stats, Totals, VisitorsPage
+
+if "logging" in sys.modules:
+    # Else the first client does it: importing logging would cost a third of this package's import.
+    from docplatform import _logging as _logging
 
 __all__ = [
     "AsyncClient",
@@ -62,7 +67,6 @@ __all__ = [
     "Job",
     "JobFailedError",
     "NotFoundError",
-    "Outcome",
     "PaginationError",
     "PermissionDeniedError",
     "RateLimitError",

@@ -6,7 +6,7 @@ raised before anything is sent.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from docplatform._native import Job
@@ -23,7 +23,6 @@ __all__ = [
     "DocPlatformError",
     "JobFailedError",
     "NotFoundError",
-    "Outcome",
     "PaginationError",
     "PermissionDeniedError",
     "RateLimitError",
@@ -37,20 +36,17 @@ __all__ = [
     "WaitTimeoutError",
 ]
 
-Outcome: TypeAlias = Literal["not_sent", "rejected", "unknown", "applied"]
-"""What is known about a write that did not return.
-
-``not_sent``: no byte was written, so it may be sent again. ``rejected``: the service refused it, so
-mend the cause first. ``unknown``: it may have happened, so look before sending it again. ``applied``: it
-happened, though its answer cannot be used.
-"""
-
 
 class DocPlatformError(Exception):
     """The base of all errors of this package."""
 
-    outcome: Outcome | None = None
-    """For a call that writes, what became of it; ``None`` for a read."""
+    outcome: Literal["not_sent", "rejected", "unknown", "applied"] | None = None
+    """What became of a call that writes; ``None`` for a read.
+
+    ``not_sent``: no byte was written, so it may be sent again. ``rejected``: the service refused it, so mend
+    the cause first. ``unknown``: it may have happened, so look before sending it again. ``applied``: it happened,
+    though its answer cannot be used.
+    """
     attempts: tuple[Attempt, ...] = ()
     """Each try, oldest first."""
     deadline_exceeded: bool = False

@@ -98,7 +98,10 @@ impl Op {
     }
 
     /// Lets `on_error` add to the exception of a failure.
-    pub(super) fn on_error(mut self, on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static) -> Self {
+    pub(super) fn on_error(
+        mut self,
+        on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static,
+    ) -> Self {
         self.on_error = Some(Box::new(on_error));
         self
     }
@@ -243,7 +246,11 @@ impl Running {
     }
 
     /// The future that wakes the loop of `locals` when there is something to deal with; `None` if there is already.
-    pub(super) fn wake_up<'py>(&self, py: Python<'py>, locals: &TaskLocals) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(super) fn wake_up<'py>(
+        &self,
+        py: Python<'py>,
+        locals: &TaskLocals,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let future = locals.event_loop(py).call_method0(intern!(py, "create_future"))?;
         let waiter = || Waiter::Loop { locals: locals.clone(), future: future.clone().unbind() };
         Ok(self.port.wait_with(waiter).then_some(future))
@@ -404,9 +411,8 @@ fn wake_loop(py: Python<'_>, locals: &TaskLocals, future: Py<PyAny>) {
 
 fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static WAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let wake = WAKE.get_or_try_init(py, || {
-        pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind())
-    })?;
+    let wake =
+        WAKE.get_or_try_init(py, || pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind()))?;
     Ok(wake.bind(py))
 }
 

@@ -6,17 +6,20 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::bridge::{self, Op};
+use super::convert;
 use super::handle::Handle;
 use super::ops::{self, PagingArguments};
 use super::options;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
-use super::convert;
 use crate::config::Options;
 use crate::wait::Wait;
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
 #[pyfunction]
-pub(super) fn _client<'py>(class: &Bound<'py, PyType>, settings: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn _client<'py>(
+    class: &Bound<'py, PyType>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
     class.call((), Some(settings))
 }
 
@@ -35,13 +38,17 @@ macro_rules! client_face {
                 base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
                 max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
                 max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}')")]
-            fn new(api_key: Option<&Bound<'_, PyAny>>, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+            fn new(
+                py: Python<'_>,
+                api_key: Option<&Bound<'_, PyAny>>,
+                settings: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<Self> {
                 let mut options = Options::default();
                 if let Some(key) = api_key {
                     options::set(&mut options, "api_key", key)?;
                 }
                 options::update(&mut options, settings)?;
-                Ok(Self { handle: Arc::new(Handle::new(options, Arc::default())?) })
+                Ok(Self { handle: Arc::new(Handle::new(py, options, Arc::default())?) })
             }
 
             /// Asks the docs agent to do what `prompt` says; returns the new job, without waiting for it.
@@ -215,8 +222,8 @@ macro_rules! client_face {
 
             /// A second handle on the same connections and counts, with other settings; closed apart.
             #[pyo3(signature = (**changes))]
-            fn with_options(&self, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-                Ok(Self { handle: Arc::new(self.handle.with_options(changes)?) })
+            fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+                Ok(Self { handle: Arc::new(self.handle.with_options(py, changes)?) })
             }
 
             /// Counts of this client and all its handles, at this moment.

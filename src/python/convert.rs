@@ -23,7 +23,10 @@ pub(super) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     {
         return Ok(seconds);
     }
-    Err(PyTypeError::new_err(format!("expected seconds as a number or a timedelta, not {}", type_name(value))))
+    Err(PyTypeError::new_err(format!(
+        "expected seconds as a number or a timedelta, not {}",
+        type_name(value)
+    )))
 }
 
 /// A whole number from 0 on.
@@ -33,7 +36,9 @@ pub(super) fn whole<T: TryFrom<u64>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
         return Err(PyTypeError::new_err(format!("expected a whole number, not {}", type_name(value))));
     }
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        PyValueError::new_err(format!("expected a whole number, 0 or more and not absurdly large; it is {value}"))
+        PyValueError::new_err(format!(
+            "expected a whole number, 0 or more and not absurdly large; it is {value}"
+        ))
     })
 }
 
@@ -131,7 +136,8 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.is_instance_of::<PyString>() {
         return text(&format!("params[{name:?}]"), value).map(Some);
     }
-    moment(&format!("params[{name:?}]"), Some(value)).map(|moment| moment.map(|moment| moment.as_str().to_owned()))
+    moment(&format!("params[{name:?}]"), Some(value))
+        .map(|moment| moment.map(|moment| moment.as_str().to_owned()))
 }
 
 /// JSON-ready Python data as JSON.

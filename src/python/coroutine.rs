@@ -65,7 +65,9 @@ impl Coroutine {
             State::New(op) => {
                 if !value.is_none(py) {
                     *self.state() = State::New(op);
-                    return Err(PyTypeError::new_err("can't send non-None value to a just-started coroutine"));
+                    return Err(PyTypeError::new_err(
+                        "can't send non-None value to a just-started coroutine",
+                    ));
                 }
                 op.start(py).and_then(|mut running| match running.take_at_once() {
                     // Pages that are always there would otherwise starve the loop.

@@ -206,22 +206,23 @@ impl Cursor {
             let turn = engine.pager.next_page(&observer).await?;
             Ok(Some((engine, turn)))
         };
-        let finish = move |py: Python<'_>, turned: Option<(tokio::sync::OwnedMutexGuard<Engine>, Option<Turn>)>| {
-            match turned {
-                None => then(py, true),
-                Some((_, None)) => then(py, false),
-                Some((mut engine, Some(turn))) => {
-                    engine.turns += 1;
-                    let warnings = engine.pager.warnings();
-                    let findings = cursor.put(py, turn, engine.turns, warnings)?;
-                    drop(engine);
-                    for finding in findings {
-                        rows::warn(py, finding)?;
+        let finish =
+            move |py: Python<'_>, turned: Option<(tokio::sync::OwnedMutexGuard<Engine>, Option<Turn>)>| {
+                match turned {
+                    None => then(py, true),
+                    Some((_, None)) => then(py, false),
+                    Some((mut engine, Some(turn))) => {
+                        engine.turns += 1;
+                        let warnings = engine.pager.warnings();
+                        let findings = cursor.put(py, turn, engine.turns, warnings)?;
+                        drop(engine);
+                        for finding in findings {
+                            rows::warn(py, finding)?;
+                        }
+                        then(py, true)
                     }
-                    then(py, true)
                 }
-            }
-        };
+            };
         let cursor = Arc::clone(self);
         let on_error = move |error: &Bound<'_, PyAny>| {
             if error.hasattr("checkpoint")? {

@@ -28,20 +28,22 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn new(options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+        // The logger has its null handler from the first client on.
+        py.import("docplatform._logging")?;
         let settings = options.validate(|name| std::env::var(name).ok())?;
         let pool = Pool::new(&settings, &stats)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats })
     }
 
     /// A second handle, on the same connections where the changes allow it.
-    pub(super) fn with_options(&self, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    pub(super) fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
         let settings = options.validate(|name| std::env::var(name).ok())?;
         if client.with(settings.clone()).is_none() {
-            return Self::new(options, Arc::clone(&self.stats));
+            return Self::new(py, options, Arc::clone(&self.stats));
         }
         let pool = Mutex::new(lock(&self.pool).clone());
         Ok(Self { options, settings, pool, stats: Arc::clone(&self.stats) })
@@ -83,7 +85,10 @@ impl Handle {
             |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
         );
         let closed = if self.is_closed() { ", closed" } else { "" };
-        format!("{class}(base_url='{}', project_id={project}, api_key='{key}'{closed})", settings.base_url.as_str())
+        format!(
+            "{class}(base_url='{}', project_id={project}, api_key='{key}'{closed})",
+            settings.base_url.as_str()
+        )
     }
 
     pub(super) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -92,7 +97,10 @@ impl Handle {
     }
 
     /// What a pickle of it carries; an error where that would be a secret.
-    pub(super) fn reduce<'py>(&self, class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    pub(super) fn reduce<'py>(
+        &self,
+        class: &Bound<'py, PyType>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(
@@ -120,6 +128,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
 #[pyfunction]
-pub(super) fn _client<'py>(class: &Bound<'py, PyType>, settings: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn _client<'py>(
+    class: &Bound<'py, PyType>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
     class.call((), Some(settings))
 }

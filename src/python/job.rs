@@ -145,7 +145,9 @@ impl Job {
     }
 
     fn __repr__(&self) -> String {
-        let link = self.pr_link().map_or_else(|| "None".to_owned(), |link| format!("'{}'", crate::text::safe(link, 200)));
+        let link = self
+            .pr_link()
+            .map_or_else(|| "None".to_owned(), |link| format!("'{}'", crate::text::safe(link, 200)));
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
             crate::text::safe(self.id(), 256),

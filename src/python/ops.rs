@@ -77,7 +77,8 @@ pub(super) fn send_message(
     let Place { client, project, job } = Place::find(handle, job, project_id)?;
     let prompt = convert::prompt(prompt)?;
     let id = job.id().clone();
-    let send = move |port: Arc<Port>| async move { jobs::message(&client, project, id, prompt, &*port).await };
+    let send =
+        move |port: Arc<Port>| async move { jobs::message(&client, project, id, prompt, &*port).await };
     Ok(Op::new(name, send, finish))
 }
 

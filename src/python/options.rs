@@ -12,7 +12,7 @@ use crate::config::{Options, Settings};
 
 /// Puts `changes` into `options`. A name that is none is a `TypeError`, as for any Python function.
 pub(super) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    for (name, value) in changes.into_iter().flat_map(|changes| changes.iter()) {
+    for (name, value) in changes.into_iter().flat_map(PyDictMethods::iter) {
         set(options, name.extract()?, &value)?;
     }
     Ok(())
@@ -34,7 +34,7 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "proxy" => options.proxy = text()?.map(SecretString::from),
         "trust_env" => options.trust_env = flag(name, value)?,
         "ca_bundle" => {
-            let path = given().map(|value| value.extract::<PathBuf>()).transpose();
+            let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
             options.ca_bundle = path.map_err(|_| wrong(name, "a path", value))?;
         }
         "headers" => {
@@ -53,8 +53,12 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
 }
 
 /// What a pickle carries: everything but the key. The environment's address and project travel too.
-pub(super) fn to_dict<'py>(py: Python<'py>, options: &Options, settings: &Settings) -> PyResult<Bound<'py, PyDict>> {
-    use secrecy::ExposeSecret as _;
+pub(super) fn to_dict<'py>(
+    py: Python<'py>,
+    options: &Options,
+    settings: &Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    use secrecy::ExposeSecret;
     let dict = PyDict::new(py);
     dict.set_item("base_url", settings.base_url.as_str())?;
     dict.set_item("project_id", settings.project_id.as_ref().map(crate::endpoint::Segment::as_str))?;
@@ -64,7 +68,7 @@ pub(super) fn to_dict<'py>(py: Python<'py>, options: &Options, settings: &Settin
     dict.set_item("max_retries", options.max_retries)?;
     dict.set_item("max_retry_after", options.max_retry_after)?;
     // Without user info: a client whose proxy has it is not pickled.
-    dict.set_item("proxy", options.proxy.as_ref().map(|proxy| proxy.expose_secret()))?;
+    dict.set_item("proxy", options.proxy.as_ref().map(ExposeSecret::expose_secret))?;
     dict.set_item("trust_env", options.trust_env)?;
     dict.set_item("ca_bundle", options.ca_bundle.as_ref())?;
     dict.set_item("allow_http", options.allow_http)?;

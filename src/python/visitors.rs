@@ -19,6 +19,7 @@ fn stop_async() -> PyErr {
 }
 
 /// What is at hand, as `__next__` gives it.
+#[expect(clippy::unnecessary_wraps, reason = "the same shape as its async twin")]
 fn at_hand(_py: Python<'_>, _name: &'static str, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
     Ok(value)
 }
@@ -28,6 +29,7 @@ fn at_hand_async(py: Python<'_>, name: &'static str, value: Py<PyAny>) -> PyResu
     awaitable(py, Op::ready(name, |_| Ok(value)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the same shape as `page`")]
 fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
     Ok(row)
 }
@@ -78,61 +80,116 @@ macro_rules! iterator {
 macro_rules! iterators {
     ($Visitors:ident, $visitors:literal, $Pages:ident, $pages:literal, $Rows:ident, $rows:literal,
      $iter:ident, $next:ident, $run:path, $at_hand:path, $stop:path) => {
-        iterator!($Visitors, $visitors, "A single-pass iterator over a site's readers: one dict for each path.",
-            $iter, $next, $run, $at_hand, $stop, Cursor::take_row, row, {
-            /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
-            fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                $run(py, self.0.totals(concat!($visitors, ".totals"))?)
-            }
+        iterator!(
+            $Visitors,
+            $visitors,
+            "A single-pass iterator over a site's readers: one dict for each path.",
+            $iter,
+            $next,
+            $run,
+            $at_hand,
+            $stop,
+            Cursor::take_row,
+            row,
+            {
+                /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+                fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+                    $run(py, self.0.totals(concat!($visitors, ".totals"))?)
+                }
 
-            /// What is left, page by page.
-            fn pages(&self) -> PyResult<$Pages> {
-                self.0.begin()?;
-                Ok($Pages::new(Arc::clone(&self.0)))
-            }
+                /// What is left, page by page.
+                fn pages(&self) -> PyResult<$Pages> {
+                    self.0.begin()?;
+                    Ok($Pages::new(Arc::clone(&self.0)))
+                }
 
-            /// Where the export stands, as a small JSON text without secrets; `visitors(resume=...)` goes on there.
-            #[getter]
-            fn checkpoint(&self) -> String {
-                self.0.checkpoint()
-            }
+                /// Where the export stands, as a small JSON text without secrets; `visitors(resume=...)` goes on there.
+                #[getter]
+                fn checkpoint(&self) -> String {
+                    self.0.checkpoint()
+                }
 
-            /// What was found on the way: data that moved, short pages, letters that are no text.
-            #[getter]
-            fn warnings(&self) -> Vec<String> {
-                self.0.warnings()
-            }
+                /// What was found on the way: data that moved, short pages, letters that are no text.
+                #[getter]
+                fn warnings(&self) -> Vec<String> {
+                    self.0.warnings()
+                }
 
-            fn __repr__(&self) -> String {
-                self.0.repr($visitors)
+                fn __repr__(&self) -> String {
+                    self.0.repr($visitors)
+                }
             }
-        });
+        );
 
-        iterator!($Pages, $pages, "What is left of an export, page by page.",
-            $iter, $next, $run, $at_hand, $stop, Cursor::take_rest, page, {});
+        iterator!(
+            $Pages,
+            $pages,
+            "What is left of an export, page by page.",
+            $iter,
+            $next,
+            $run,
+            $at_hand,
+            $stop,
+            Cursor::take_rest,
+            page,
+            {}
+        );
 
-        iterator!($Rows, $rows, "A single-pass iterator over whatever a paged endpoint lists.",
-            $iter, $next, $run, $at_hand, $stop, Cursor::take_row, row, {
-            /// Where the listing stands, as a small JSON text without secrets; `paginate(resume=...)` goes on there.
-            #[getter]
-            fn checkpoint(&self) -> String {
-                self.0.checkpoint()
+        iterator!(
+            $Rows,
+            $rows,
+            "A single-pass iterator over whatever a paged endpoint lists.",
+            $iter,
+            $next,
+            $run,
+            $at_hand,
+            $stop,
+            Cursor::take_row,
+            row,
+            {
+                /// Where the listing stands, as a small JSON text without secrets; `paginate(resume=...)` goes on there.
+                #[getter]
+                fn checkpoint(&self) -> String {
+                    self.0.checkpoint()
+                }
+
+                /// What was found on the way: short pages, letters that are no text.
+                #[getter]
+                fn warnings(&self) -> Vec<String> {
+                    self.0.warnings()
+                }
+
+                fn __repr__(&self) -> String {
+                    self.0.repr($rows)
+                }
             }
-
-            /// What was found on the way: short pages, letters that are no text.
-            #[getter]
-            fn warnings(&self) -> Vec<String> {
-                self.0.warnings()
-            }
-
-            fn __repr__(&self) -> String {
-                self.0.repr($rows)
-            }
-        });
+        );
     };
 }
 
-iterators!(Visitors, "Visitors", VisitorsPages, "VisitorsPages", Rows, "Rows",
-    __iter__, __next__, block, at_hand, stop);
-iterators!(AsyncVisitors, "AsyncVisitors", AsyncVisitorsPages, "AsyncVisitorsPages", AsyncRows, "AsyncRows",
-    __aiter__, __anext__, awaitable, at_hand_async, stop_async);
+iterators!(
+    Visitors,
+    "Visitors",
+    VisitorsPages,
+    "VisitorsPages",
+    Rows,
+    "Rows",
+    __iter__,
+    __next__,
+    block,
+    at_hand,
+    stop
+);
+iterators!(
+    AsyncVisitors,
+    "AsyncVisitors",
+    AsyncVisitorsPages,
+    "AsyncVisitorsPages",
+    AsyncRows,
+    "AsyncRows",
+    __aiter__,
+    __anext__,
+    awaitable,
+    at_hand_async,
+    stop_async
+);

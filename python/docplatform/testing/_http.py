@@ -163,12 +163,12 @@ class Wire(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection, and its time."""
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
         self._timer = self._loop.call_later(IDLE_SECONDS, self._expire)
         self._wires.add(self)
         self._app.opened()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # the protocol's signature
         """Let go of everything that would keep the connection alive."""
         self._timer.cancel()
         self._abandon()
@@ -388,7 +388,7 @@ class ServerThread:
             loop.add_reader(listener, self._accept, loop, listener)
 
 
-def _log_failure(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     # asyncio's own handler would print to stderr.
     _log.error("stub server: %s", context["message"], exc_info=context.get("exception"))
 

@@ -181,9 +181,7 @@ class StubServer:
         """The most connections that were open at one time, since the start or :meth:`reset`."""
         return self._peak
 
-    def wait_for(
-        self, predicate: Callable[[StubServer], object], timeout: float | timedelta = 5.0
-    ) -> None:
+    def wait_for(self, predicate: Callable[[StubServer], object], timeout: float | timedelta = 5.0) -> None:
         """Block until ``predicate(stub)`` is true; ``TimeoutError`` after ``timeout`` seconds.
 
         It is asked again whenever a request arrives or is answered, or a connection opens or
@@ -260,7 +258,8 @@ class StubServer:
 
         Example: ``stub.fail_next(status=429, times=2, retry_after=1, path="/visitors")``.
         """
-        pairs = list(headers.items() if isinstance(headers, Mapping) else headers or ())
+        pairs: list[tuple[str, str]] = []
+        pairs.extend(headers.items() if isinstance(headers, Mapping) else headers or ())
         if retry_after is not None:
             text = retry_after
             if not isinstance(text, str):

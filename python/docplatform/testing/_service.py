@@ -135,7 +135,7 @@ class Call:
     broken_json: bool
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  # an answer, not a fault of the stub
     """Raised wherever a request cannot be served; carries the answer."""
 
     def __init__(self, status: int, message: str, *details: str, **headers: str) -> None:

@@ -29,8 +29,7 @@ MAX_LIMIT = 250
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _SECTIONS = (
-    "getting-started api guides concepts cli sdk integrations reference tutorials security faq "
-    "changelog"
+    "getting-started api guides concepts cli sdk integrations reference tutorials security faq changelog"
 ).split()
 _TOPICS = (
     "overview installation quickstart authentication configuration errors pagination webhooks "
@@ -101,6 +100,7 @@ class Visitors(Protocol):
 
     def page(self, query: Query) -> bytes:
         """The visitors object as JSON."""
+        ...
 
 
 def _page(totals: str, rows: list[str], has_more: bool) -> bytes:
@@ -178,9 +178,7 @@ class GivenVisitors:
     the service's would not be.
     """
 
-    def __init__(
-        self, rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any] | None = None) -> None:
         self._rows = [json.dumps(dict(row)) for row in rows]
         if totals is None:
             totals = {name: _total(rows, name) for name in ("human", "ai", "total")}

@@ -1,0 +1,67 @@
+# Everything happens in .venv, which each target makes for itself. Nothing else is touched.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+# What the wheel is made of.
+SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
+
+.PHONY: demo test test-core test-python lint format bench wheel clean
+.DELETE_ON_ERROR:
+
+## demo: the main job, end to end, against the embedded stub server
+demo: $(STAMPS)/installed
+	@$(BIN)/python -m docplatform demo
+
+## test: everything
+test: lint test-core test-python
+
+## test-core: the Rust core, built without Python
+test-core:
+	cargo test --locked --no-default-features --quiet
+
+## test-python: the built wheel, as users have it
+test-python: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
+
+## lint: formats, lints, types, stubs
+lint: $(STAMPS)/installed $(STAMPS)/dev
+	cargo fmt --check
+	cargo clippy --locked --no-default-features --all-targets --quiet -- -D warnings
+	cargo clippy --locked --lib --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest docplatform
+	PATH="$(abspath $(BIN)):$$PATH" pyright --warnings
+	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes docplatform --ignoreexternal
+
+format: $(STAMPS)/dev
+	cargo fmt
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+## wheel: the release wheel, in dist
+wheel: $(STAMPS)/build
+	$(BIN)/maturin build --release --locked --out dist
+
+clean:
+	rm -rf $(VENV) target dist
+
+$(VENV)/pyvenv.cfg:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMPS)/build: requirements/build.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/build.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dev: requirements/dev.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# The quick profile; `make wheel` is the slow, small one.
+$(STAMPS)/installed: $(SOURCES) $(STAMPS)/build
+	rm -rf $(VENV)/wheel
+	$(BIN)/maturin build --profile light --locked --quiet --out $(VENV)/wheel
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	@mkdir -p $(STAMPS) && touch $@

@@ -1,0 +1,7 @@
+"""``python -m docplatform``."""
+
+import sys
+
+from docplatform.cli import main
+
+sys.exit(main())

@@ -1,0 +1,686 @@
+"""The extension module: both clients, jobs, and the iterators of rows. This file is its documentation."""
+
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from datetime import date, datetime, timedelta
+from os import PathLike
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack, final
+
+from docplatform.types import Source, Stats, Totals, VisitorsPage
+
+__all__ = [
+    "AsyncClient",
+    "AsyncRows",
+    "AsyncVisitors",
+    "Client",
+    "Job",
+    "Rows",
+    "Visitors",
+    "__version__",
+    "_client",
+    "_job",
+]
+
+__version__: Final[str]
+"""The package's version."""
+
+_Seconds: TypeAlias = float | timedelta
+_Date: TypeAlias = str | date | datetime
+_Row: TypeAlias = dict[str, Any]
+_Parameter: TypeAlias = str | float | bool | date | None
+_Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
+
+class _Changes(TypedDict, total=False):
+    api_key: str | None
+    base_url: str | None
+    project_id: str | None
+    timeout: _Seconds
+    connect_timeout: _Seconds
+    deadline: _Seconds
+    max_retries: int
+    max_retry_after: _Seconds
+    proxy: str | None
+    trust_env: bool
+    ca_bundle: str | PathLike[str] | None
+    headers: Mapping[str, str] | None
+    allow_http: bool
+    max_response_bytes: int
+    job_path: str
+
+@final
+class Client:
+    """A blocking client for one documentation platform. Threads may share it; Ctrl-C ends any call.
+
+    Args:
+        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``. It appears nowhere but in
+            the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
+        base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
+            or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
+        project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
+        timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
+            it leaves its outcome unknown.
+        connect_timeout: Seconds to resolve the name, connect and shake hands.
+        deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
+            would reach beyond it is not begun.
+        max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
+            fails in passing; a write only where it is proven that it did not happen. No setting changes that.
+        max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
+        proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
+        trust_env: Whether ``HTTPS_PROXY`` and its kin count. They never do for loopback.
+        ca_bundle: A PEM file of certificates to trust besides the system's.
+        headers: Extra headers for every request. Their values are treated as secrets.
+        allow_http: Allow plain http to other machines. The API key then travels in the clear.
+        max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
+        job_path: Where a job is read; the one path that the service does not document.
+
+    Raises:
+        ConfigurationError: A setting is missing or cannot be used.
+        ValueError: A setting is out of its range.
+
+    Example:
+        >>> client = Client()
+        >>> job = client.run_job("Fix the broken links on the quickstart page")
+        >>> job.pr_link
+    """
+
+    def __new__(
+        cls,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        project_id: str | None = None,
+        timeout: _Seconds = 30.0,
+        connect_timeout: _Seconds = 5.0,
+        deadline: _Seconds = 90.0,
+        max_retries: int = 2,
+        max_retry_after: _Seconds = 60.0,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_bundle: str | PathLike[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        allow_http: bool = False,
+        max_response_bytes: int = 33554432,
+        job_path: str = "/v2/agent/{project_id}/job/{id}",
+    ) -> Self: ...
+    def create_job(self, prompt: str, *, project_id: str | None = None) -> Job:
+        """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
+
+        Sent once: if the answer is lost the outcome is unknown, and only you can look.
+
+        Raises:
+            ValueError: The prompt is empty or no valid text. Nothing was sent.
+            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read.
+            StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
+            ConnectError: The service was never reached.
+        """
+    def get_job(self, job: Job | str, *, project_id: str | None = None) -> Job:
+        """Reads a job.
+
+        Args:
+            job: The job or its id.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            NotFoundError: No such job in this project.
+            ResponseError: The answer cannot be read, or is about another job.
+        """
+    def send_message(self, job: Job | str, prompt: str, *, project_id: str | None = None) -> Job:
+        """Sends a follow-up message to a job. The answer, and polls right after it, may still show the old status.
+
+        Raises the same errors as :meth:`create_job`. To wait for the outcome too, use :meth:`follow_up`.
+        """
+    def wait_for_job(
+        self,
+        job: Job | str,
+        *,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], object] | None = None,
+        project_id: str | None = None,
+    ) -> Job:
+        """Polls a job until it is final, and returns it.
+
+        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Failures in
+        passing are borne until the timeout. A job that this client created less than 10 s ago may be missing.
+
+        Args:
+            job: The job or its id.
+            timeout: Seconds to wait in all; ``None`` for ever.
+            poll_interval: Seconds to the second poll.
+            max_poll_interval: The longest interval, in seconds.
+            check: Raise for a job that failed instead of returning it. An archived job is returned.
+            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
+            WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
+        """
+    def run_job(
+        self,
+        prompt: str,
+        *,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], object] | None = None,
+        project_id: str | None = None,
+    ) -> Job:
+        """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
+
+        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again.
+        """
+    def follow_up(
+        self,
+        job: Job | str,
+        prompt: str,
+        *,
+        settle: _Seconds = 15.0,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], object] | None = None,
+        project_id: str | None = None,
+    ) -> Job:
+        """Sends a message and waits until the job is final anew: :meth:`send_message`, then :meth:`wait_for_job`.
+
+        Args:
+            job: The job or its id.
+            prompt: The message.
+            settle: For so many seconds a final status is taken for the old one, unless a poll after the message
+                has shown the job active.
+            timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
+        """
+    def visitors(
+        self,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int = 250,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        project_id: str | None = None,
+    ) -> Visitors:
+        """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        Args:
+            date_from: The first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
+            offset: Rows to skip.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
+                over a slow link, for at most n-1 requests beyond the end.
+            resume: A checkpoint to go on behind; the query comes from it.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+        """
+    def visitor_totals(
+        self,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        project_id: str | None = None,
+    ) -> Totals:
+        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+    def paginate(
+        self,
+        path: str,
+        *,
+        items: str,
+        has_more: str = "hasMore",
+        params: _Parameters | None = None,
+        page_size: int = 250,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+    ) -> Rows:
+        """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
+
+        Args:
+            path: As ``"/v1/analytics/{project_id}/referrers"``; the client's project is filled in.
+            items: The field that holds the rows.
+            has_more: The field that says whether there are more.
+            params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
+            page_size: As in :meth:`visitors`, as are the arguments that follow.
+        """
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+    ) -> Any:
+        """The escape hatch: any request of the service, with this client's key, retries and errors.
+
+        Everything but ``GET`` is a write: tried again only where it is proven that it did not happen.
+
+        Args:
+            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
+            path: As ``"/v1/analytics/{project_id}/visitors"``; the client's project is filled in.
+            params: Query parameters. A list or tuple repeats its name, ``None`` leaves it out.
+            json: The body of a write.
+
+        Returns:
+            The answer's JSON, or ``None`` for an empty answer.
+        """
+    def with_options(self, **changes: Unpack[_Changes]) -> Self:
+        """A second handle with other settings, on the same connections and counts; each is closed apart.
+
+        A change of the key, the address, the proxy or TLS gets connections of its own.
+        """
+    @property
+    def stats(self) -> Stats:
+        """Counts of this client and all its handles, at this moment."""
+    def close(self) -> None:
+        """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
+        ``RuntimeError``."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = ...,
+        exc: BaseException | None = ...,
+        tb: TracebackType | None = ...,
+        /,
+    ) -> None: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class AsyncClient:
+    """An asyncio client for one documentation platform. Every call returns a lazy coroutine object: nothing is sent
+    before it is awaited. Bound to no event loop; cancelling a call drops its request.
+
+    Args:
+        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``. It appears nowhere but in
+            the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
+        base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
+            or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
+        project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
+        timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
+            it leaves its outcome unknown.
+        connect_timeout: Seconds to resolve the name, connect and shake hands.
+        deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
+            would reach beyond it is not begun.
+        max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
+            fails in passing; a write only where it is proven that it did not happen. No setting changes that.
+        max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
+        proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
+        trust_env: Whether ``HTTPS_PROXY`` and its kin count. They never do for loopback.
+        ca_bundle: A PEM file of certificates to trust besides the system's.
+        headers: Extra headers for every request. Their values are treated as secrets.
+        allow_http: Allow plain http to other machines. The API key then travels in the clear.
+        max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
+        job_path: Where a job is read; the one path that the service does not document.
+
+    Raises:
+        ConfigurationError: A setting is missing or cannot be used.
+        ValueError: A setting is out of its range.
+
+    Example:
+        >>> async with AsyncClient() as client:
+        ...     job = await client.run_job("Fix the broken links on the quickstart page")
+    """
+
+    def __new__(
+        cls,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        project_id: str | None = None,
+        timeout: _Seconds = 30.0,
+        connect_timeout: _Seconds = 5.0,
+        deadline: _Seconds = 90.0,
+        max_retries: int = 2,
+        max_retry_after: _Seconds = 60.0,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        ca_bundle: str | PathLike[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        allow_http: bool = False,
+        max_response_bytes: int = 33554432,
+        job_path: str = "/v2/agent/{project_id}/job/{id}",
+    ) -> Self: ...
+    def create_job(self, prompt: str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
+        """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
+
+        Sent once: if the answer is lost the outcome is unknown, and only you can look.
+
+        Raises:
+            ValueError: The prompt is empty or no valid text. Nothing was sent.
+            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read.
+            StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
+            ConnectError: The service was never reached.
+        """
+    def get_job(self, job: Job | str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
+        """Reads a job.
+
+        Args:
+            job: The job or its id.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            NotFoundError: No such job in this project.
+            ResponseError: The answer cannot be read, or is about another job.
+        """
+    def send_message(
+        self, job: Job | str, prompt: str, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, Job]:
+        """Sends a follow-up message to a job. The answer, and polls right after it, may still show the old status.
+
+        Raises the same errors as :meth:`create_job`. To wait for the outcome too, use :meth:`follow_up`.
+        """
+    def wait_for_job(
+        self,
+        job: Job | str,
+        *,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Polls a job until it is final, and returns it.
+
+        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Failures in
+        passing are borne until the timeout. A job that this client created less than 10 s ago may be missing.
+
+        Args:
+            job: The job or its id.
+            timeout: Seconds to wait in all; ``None`` for ever.
+            poll_interval: Seconds to the second poll.
+            max_poll_interval: The longest interval, in seconds.
+            check: Raise for a job that failed instead of returning it. An archived job is returned.
+            on_poll: Called with each snapshot in the calling task. It may return an awaitable. What it raises ends the
+                wait.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
+            WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
+        """
+    def run_job(
+        self,
+        prompt: str,
+        *,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
+
+        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again.
+        """
+    def follow_up(
+        self,
+        job: Job | str,
+        prompt: str,
+        *,
+        settle: _Seconds = 15.0,
+        timeout: _Seconds | None = 1800.0,
+        poll_interval: _Seconds = 2.0,
+        max_poll_interval: _Seconds = 30.0,
+        check: bool = True,
+        on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Job]:
+        """Sends a message and waits until the job is final anew: :meth:`send_message`, then :meth:`wait_for_job`.
+
+        Args:
+            job: The job or its id.
+            prompt: The message.
+            settle: For so many seconds a final status is taken for the old one, unless a poll after the message
+                has shown the job active.
+            timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
+        """
+    def visitors(
+        self,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int = 250,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        project_id: str | None = None,
+    ) -> AsyncVisitors:
+        """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        Args:
+            date_from: The first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
+            offset: Rows to skip.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
+                over a slow link, for at most n-1 requests beyond the end.
+            resume: A checkpoint to go on behind; the query comes from it.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+        """
+    def visitor_totals(
+        self,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Totals]:
+        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+    def paginate(
+        self,
+        path: str,
+        *,
+        items: str,
+        has_more: str = "hasMore",
+        params: _Parameters | None = None,
+        page_size: int = 250,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+    ) -> AsyncRows:
+        """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
+
+        Args:
+            path: As ``"/v1/analytics/{project_id}/referrers"``; the client's project is filled in.
+            items: The field that holds the rows.
+            has_more: The field that says whether there are more.
+            params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
+            page_size: As in :meth:`visitors`, as are the arguments that follow.
+        """
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+    ) -> Coroutine[Any, Any, Any]:
+        """The escape hatch: any request of the service, with this client's key, retries and errors.
+
+        Everything but ``GET`` is a write: tried again only where it is proven that it did not happen.
+
+        Args:
+            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
+            path: As ``"/v1/analytics/{project_id}/visitors"``; the client's project is filled in.
+            params: Query parameters. A list or tuple repeats its name, ``None`` leaves it out.
+            json: The body of a write.
+
+        Returns:
+            The answer's JSON, or ``None`` for an empty answer.
+        """
+    def with_options(self, **changes: Unpack[_Changes]) -> Self:
+        """A second handle with other settings, on the same connections and counts; each is closed apart.
+
+        A change of the key, the address, the proxy or TLS gets connections of its own.
+        """
+    @property
+    def stats(self) -> Stats:
+        """Counts of this client and all its handles, at this moment."""
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
+        ``RuntimeError``."""
+    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
+    def __aexit__(
+        self,
+        exc_type: type[BaseException] | None = ...,
+        exc: BaseException | None = ...,
+        tb: TracebackType | None = ...,
+        /,
+    ) -> Coroutine[Any, Any, None]: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Job:
+    """A job of the docs agent, as the service showed it at one moment.
+
+    A job is data, not a handle: clients act on it. It compares and hashes by its content, pickles, and
+    never changes; ask :meth:`Client.get_job` for a newer snapshot. Fields other than ``id`` and ``status``
+    may be missing from an answer and are ``None`` then.
+    """
+
+    @property
+    def id(self) -> str:
+        """The identifier."""
+    @property
+    def status(self) -> str:
+        """``active``, ``completed``, ``archived`` or ``failed``; a newer service may know more words."""
+    @property
+    def source(self) -> Source:
+        """The repository and the reference that the agent works on."""
+    @property
+    def model(self) -> str | None:
+        """The AI model."""
+    @property
+    def pr_link(self) -> str | None:
+        """The pull request's URL; ``None`` while active, and when no file changed. Data from outside: check it
+        before you open it."""
+    @property
+    def created_at(self) -> datetime | None:
+        """When the job was created, in UTC."""
+    @property
+    def archived_at(self) -> datetime | None:
+        """When the job was archived, in UTC."""
+    @property
+    def project_id(self) -> str:
+        """The project that this client asked about."""
+    @property
+    def is_final(self) -> bool:
+        """Whether polling can stop: ``completed``, ``archived`` or ``failed``. An unknown status is not final."""
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The whole body as received, unknown fields included; a new dict each time."""
+    def to_dict(self) -> dict[str, Any]:
+        """The documented fields by their Python names; ``source`` is a dict, times are ``datetime``."""
+    def _repr_html_(self) -> str: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Visitors(Iterator[_Row]):
+    """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent. Break and go on as with any iterator; a new pass after the end
+    is a ``RuntimeError``. Several threads may share it: each row is handed out once.
+    """
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _Row: ...
+    def totals(self) -> Totals:
+        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
+    def pages(self) -> Iterator[VisitorsPage]:
+        """What is left, page by page."""
+    @property
+    def checkpoint(self) -> str:
+        """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
+        for ``visitors(resume=...)``, in another process too; readable at any time, also after an error."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: data that moved, short pages, letters that are no text."""
+
+@final
+class Rows(Iterator[Any]):
+    """A single-pass iterator over whatever a paged endpoint lists."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+    @property
+    def checkpoint(self) -> str:
+        """Where the listing stands, for ``paginate(resume=...)``."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: short pages, letters that are no text."""
+
+@final
+class AsyncVisitors(AsyncIterator[_Row]):
+    """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent. Break and go on as with any iterator; a new pass after the end
+    is a ``RuntimeError``. Several tasks may share it: each row is handed out once.
+    """
+
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Coroutine[Any, Any, _Row]: ...
+    def totals(self) -> Coroutine[Any, Any, Totals]:
+        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
+    def pages(self) -> AsyncIterator[VisitorsPage]:
+        """What is left, page by page."""
+    @property
+    def checkpoint(self) -> str:
+        """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
+        for ``visitors(resume=...)``, in another process too; readable at any time, also after an error."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: data that moved, short pages, letters that are no text."""
+
+@final
+class AsyncRows(AsyncIterator[Any]):
+    """A single-pass iterator over whatever a paged endpoint lists."""
+
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+    @property
+    def checkpoint(self) -> str:
+        """Where the listing stands, for ``paginate(resume=...)``."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: short pages, letters that are no text."""
+
+# How pickles find back.
+def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
+def _job(raw: str, project_id: str) -> Job: ...

@@ -1,0 +1,90 @@
+"""``docplatform demo``: the lines that are shown are the lines that run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from textwrap import dedent, indent
+from typing import Any
+
+from docplatform.testing import StubServer
+
+# What stands before each piece, and the piece. They share their names, as the cells of a notebook do.
+STEPS = [
+    (
+        "Ask the docs agent, and wait for the pull request",
+        """
+        client = docplatform.Client()  # key, address and project from DOCPLATFORM_* variables
+        job = client.run_job("Fix the broken links on the quickstart page", on_poll=show, poll_interval=0.4)
+        print(job.pr_link)
+        """,
+    ),
+    (
+        "Follow up on it",
+        """
+        job = client.follow_up(job, "Mention the new port, too", on_poll=show, poll_interval=0.4)
+        print(job.status, job.pr_link)
+        """,
+    ),
+    (
+        "Read the site's visitors: a page of 250 rows a request, the next one always on its way",
+        """
+        visitors = client.visitors(date_from="2026-01-01", date_to="2026-02-01")  # the end is exclusive
+        rows = list(visitors)
+        print(f"{len(rows):,} pages were read; the first of them:")
+        for row in rows[:5]:
+            print(f"{row['human']:>9,} people {row['ai']:>9,} AI agents   {row['path']}")
+        print("the whole site:", visitors.totals())
+        """,
+    ),
+    (
+        "The same with asyncio",
+        """
+        async def main():
+            async with docplatform.AsyncClient() as client:
+                job = await client.run_job("Explain the rate limits", poll_interval=0.4)
+                rows = [row async for row in client.visitors(max_rows=500)]
+                return job.status, len(rows)
+
+        print(*asyncio.run(main()))
+        """,
+    ),
+    (
+        "What it cost",
+        """
+        print(client.stats)
+        """,
+    ),
+]
+
+
+def run() -> None:
+    """Runs the demonstration against a stub of its own."""
+    import asyncio
+    import os
+
+    import docplatform
+
+    def show(job: docplatform.Job) -> None:
+        print(f"  {job.id} is {job.status}", flush=True)
+
+    begun = time.perf_counter()
+    with StubServer(visitors=1_000) as stub:
+        os.environ["DOCPLATFORM_BASE_URL"] = stub.url
+        os.environ["DOCPLATFORM_API_KEY"] = stub.api_key
+        os.environ["DOCPLATFORM_PROJECT_ID"] = stub.project_id
+        print(f"A stub of the service answers at {stub.url}: real HTTP, no account, no network.")
+        names: dict[str, Any] = {"docplatform": docplatform, "asyncio": asyncio, "show": show}
+        for title, piece in STEPS:
+            code = dedent(piece).strip()
+            print(f"\n{_bold('# ' + title)}\n{indent(code, '>>> ', lambda _: True)}", flush=True)
+            exec(compile(code, "<demo>", "exec"), names)  # noqa: S102  # the text above, nobody else's
+        names["client"].close()
+        seconds = time.perf_counter() - begun
+        print(
+            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub, or README.md."
+        )
+
+
+def _bold(text: str) -> str:
+    return f"\033[1m{text}\033[0m" if sys.stdout.isatty() else text

@@ -1,0 +1,24 @@
+"""``docplatform stub``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from docplatform.testing import StubServer
+
+
+def serve(
+    *, visitors: int, active_polls: int, latency: float, requests_per_hour: int | None, port: int
+) -> None:
+    """Serves until Ctrl-C. What a shell can evaluate goes to stdout, what people read to stderr."""
+    with StubServer(visitors, active_polls, latency, requests_per_hour, port=port) as stub:
+        print(f"export DOCPLATFORM_BASE_URL={stub.url}")
+        print(f"export DOCPLATFORM_API_KEY={stub.api_key}")
+        print(f"export DOCPLATFORM_PROJECT_ID={stub.project_id}", flush=True)
+        print("The stub serves until Ctrl-C. Paste the lines above into another terminal.", file=sys.stderr)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            # How a server is meant to end.
+            print(f"\n{len(stub.requests)} requests served.", file=sys.stderr)
