@@ -40,7 +40,7 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     /// A checkpoint of `listing` at `base_url`.
-    pub(crate) fn new(base_url: &str, listing: Listing, page_size: u32, offset: u64) -> Self {
+    pub fn new(base_url: &str, listing: Listing, page_size: u32, offset: u64) -> Self {
         Self {
             version: VERSION,
             base_url: base_url.to_owned(),
