@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from docplatform.testing._http import App, Exchange, Head, ServerThread, bind
 from docplatform.testing._service import (
@@ -258,8 +258,8 @@ class StubServer:
 
         Example: ``stub.fail_next(status=429, times=2, retry_after=1, path="/visitors")``.
         """
-        pairs: list[tuple[str, str]] = []
-        pairs.extend(headers.items() if isinstance(headers, Mapping) else headers or ())
+        given = headers.items() if isinstance(headers, Mapping) else headers or ()
+        pairs = list(cast("Iterable[tuple[str, str]]", given))
         if retry_after is not None:
             text = retry_after
             if not isinstance(text, str):
