@@ -27,6 +27,7 @@ __all__ = [
     "__version__",
     "_client",
     "_job",
+    "_panic",
 ]
 
 __version__: Final[str]
@@ -684,3 +685,6 @@ class AsyncRows(AsyncIterator[Any]):
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
 def _job(raw: str, project_id: str) -> Job: ...
+
+# How a test sees what becomes of a bug.
+def _panic(client: Client | AsyncClient) -> Any: ...

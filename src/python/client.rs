@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::bridge::{self, Op};
+use super::bridge::{self, Next, Op};
 use super::convert;
 use super::handle::Handle;
 use super::ops::{self, PagingArguments};
@@ -21,6 +21,18 @@ pub(super) fn _client<'py>(
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     class.call((), Some(settings))
+}
+
+/// A bug on purpose, so that a test can see what becomes of one.
+#[pyfunction]
+pub(super) fn _panic(client: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    #[expect(clippy::panic)]
+    let panic = |_| async { panic!("on purpose") };
+    let op = Op::new("_panic", panic, |py, ()| Ok(Next::Value(py.None())));
+    match client.is_instance_of::<Client>() {
+        true => bridge::block(client.py(), op),
+        false => bridge::awaitable(client.py(), op),
+    }
 }
 
 macro_rules! client_face {

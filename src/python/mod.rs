@@ -23,7 +23,7 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::client::{_client, AsyncClient, Client};
+    use super::client::{_client, _panic, AsyncClient, Client};
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]

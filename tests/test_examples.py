@@ -1,0 +1,80 @@
+"""What the README and the examples show is what happens."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PIECES = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(stub: StubServer, arguments: list[str], cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    settings = {
+        "DOCPLATFORM_BASE_URL": stub.url,
+        "DOCPLATFORM_API_KEY": stub.api_key,
+        "DOCPLATFORM_PROJECT_ID": stub.project_id,
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        env=settings,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("piece", range(len(PIECES)))
+def test_readme(piece: int, tmp_path: Path) -> None:
+    code = PIECES[piece]
+    with StubServer(active_polls=1) as stub:
+        if "def test_" in code:
+            (tmp_path / "test_piece.py").write_text(code)
+            out = run(
+                stub, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_piece.py"], tmp_path
+            ).stdout
+            assert "1 passed" in out
+        else:
+            # Each piece stands on its own, but for the import that the first one shows.
+            run(stub, ["-c", f"import docplatform\n{code}"], tmp_path)
+            assert "StubServer" in code or stub.requests
+
+
+def test_readme_main_job_prints_what_it_says(tmp_path: Path) -> None:
+    with StubServer(active_polls=1, visitors=3) as stub:
+        lines = run(stub, ["-c", PIECES[0]], tmp_path).stdout.splitlines()
+    assert lines[0] == "completed https://github.com/example/docs/pull/1"
+    assert len(lines) == 1 + 3 + 1
+    assert lines[-1].startswith("Totals(human=")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example(path: Path, tmp_path: Path) -> None:
+    with StubServer(active_polls=1) as stub:
+        out = run(stub, [str(path)], tmp_path).stdout
+    assert out.strip()
+
+
+def test_export_example_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    example = [str(ROOT / "examples" / "export_visitors.py")]
+    with StubServer(visitors=1_000, requests_per_hour=2) as stub:
+        assert "run this again" in run(stub, example, tmp_path, code=1).stderr
+        assert len((tmp_path / "visitors.jsonl").read_text().splitlines()) == 500
+        stub.reset()
+        run(stub, example, tmp_path, code=0)
+    paths = [json.loads(line)["path"] for line in (tmp_path / "visitors.jsonl").read_text().splitlines()]
+    assert len(paths) == len(set(paths)) == 1_000
+    assert not (tmp_path / "visitors.checkpoint").exists()
