@@ -125,7 +125,7 @@ pub struct Client {
 impl Client {
     /// A client with connections of its own. `jitter` gives random numbers from 0 to 1.
     pub fn new(
-        settings: Settings,
+        settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
         stats: Arc<Stats>,
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
@@ -137,15 +137,17 @@ impl Client {
             shared: Shared::default(),
             jitter: Box::new(jitter),
         };
-        Self { settings: Arc::new(settings), pool: Arc::new(pool), stats }
+        Self { settings: settings.into(), pool: Arc::new(pool), stats }
     }
 
     /// A second handle with other settings on the same connections, gates and counts; `None` where the
     /// change needs connections of its own.
-    pub fn with(&self, settings: Settings) -> Option<Self> {
+    pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
+        let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
-        let same = old.base_url == new.base_url && old.api_key == new.api_key && old.wire == new.wire;
-        same.then(|| Self { settings: Arc::new(settings), ..self.clone() })
+        let same = Arc::ptr_eq(old, new)
+            || (old.base_url == new.base_url && old.api_key == new.api_key && old.wire == new.wire);
+        same.then(|| Self { settings, ..self.clone() })
     }
 
     /// The settings.

@@ -57,11 +57,14 @@ struct RelayState {
 impl Relay {
     /// From now on `listener` hears everything, first what was kept; nobody does once the guard is dropped.
     pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
-        let mut state = self.state();
-        for note in std::mem::take(&mut state.kept) {
+        let kept = {
+            let mut state = self.state();
+            state.listener = Some(Arc::clone(&listener));
+            std::mem::take(&mut state.kept)
+        };
+        for note in kept {
             listener.note(note);
         }
-        state.listener = Some(listener);
         Listening(Arc::clone(self))
     }
 
@@ -73,10 +76,12 @@ impl Relay {
 impl Observer for Relay {
     fn note(&self, note: Note) {
         let mut state = self.state();
-        match &state.listener {
-            Some(listener) => listener.note(note),
-            None => state.kept.push(note),
-        }
+        let Some(listener) = state.listener.clone() else {
+            return state.kept.push(note);
+        };
+        // Outside the lock: whoever listens may need one that a caller of `listen` holds.
+        drop(state);
+        listener.note(note);
     }
 }
 

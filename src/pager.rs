@@ -103,6 +103,8 @@ pub struct Pager {
     place: Checkpoint,
     handed: u64,
     finished: bool,
+    /// The service broke its rule; nothing that it sends further could be trusted.
+    broken: Option<Error>,
     /// A page was short: rows may come again, and offsets are not positions.
     irregular: bool,
     ahead: VecDeque<Ahead>,
@@ -136,6 +138,7 @@ impl Pager {
             paging,
             handed: 0,
             finished: place.done,
+            broken: None,
             irregular,
             ahead: VecDeque::new(),
             seen,
@@ -162,6 +165,9 @@ impl Pager {
             self.ahead.clear();
             return Ok(None);
         }
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
         let listening = self.relay.listen(Arc::clone(observer));
         if self.ahead.front().is_none_or(|ahead| ahead.offset != self.place.offset) {
             self.ahead.clear();
@@ -178,7 +184,7 @@ impl Pager {
             Err(_) => return Err(Error::new(Kind::Misuse, "the runtime was stopped")),
         };
         drop(listening);
-        let turn = self.take_in(page, next.limit)?;
+        let turn = self.take_in(page, next.limit).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
         if self.ahead.front().is_some_and(|ahead| ahead.offset != self.place.offset) {
             self.ahead.clear();

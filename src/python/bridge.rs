@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{self, Poll};
 use std::thread::{self, Thread};
 
 use futures_util::FutureExt as _;
@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::coroutine::Coroutine;
+use super::waker::Waker;
 use super::{errors, job, logging, runtime};
 use crate::error::{Error, Kind, Outcome};
 use crate::jobs::Job;
@@ -125,7 +126,7 @@ impl Op {
                 let _context = runtime.enter();
                 let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
                 let ready = match in_place {
-                    true => future.poll_unpin(&mut Context::from_waker(Waker::noop())),
+                    true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
                     false => Poll::Pending,
                 };
                 match ready {
@@ -252,7 +253,8 @@ impl Running {
         locals: &TaskLocals,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let future = locals.event_loop(py).call_method0(intern!(py, "create_future"))?;
-        let waiter = || Waiter::Loop { locals: locals.clone(), future: future.clone().unbind() };
+        let waker = runtime::waker(py)?;
+        let waiter = || Waiter::Loop { waker, locals: locals.clone(), future: future.clone().unbind() };
         Ok(self.port.wait_with(waiter).then_some(future))
     }
 
@@ -308,7 +310,7 @@ enum Message {
 
 enum Waiter {
     Thread(Thread),
-    Loop { locals: TaskLocals, future: Py<PyAny> },
+    Loop { waker: Waker, locals: TaskLocals, future: Py<PyAny> },
 }
 
 #[derive(Default)]
@@ -378,20 +380,10 @@ impl Observer for Port {
 }
 
 impl Waiter {
-    /// Called by workers, so the interpreter must be asked for, and may be gone.
     fn wake(self) {
         match self {
             Self::Thread(thread) => thread.unpark(),
-            Self::Loop { locals, future } => {
-                let mut parts = Some((locals, future));
-                Python::try_attach(|py| {
-                    if let Some((locals, future)) = parts.take() {
-                        wake_loop(py, &locals, future);
-                    }
-                });
-                // The interpreter is gone: its objects are not to be touched any more.
-                std::mem::forget(parts);
-            }
+            Self::Loop { waker, locals, future } => waker.wake(move |py| wake_loop(py, &locals, future)),
         }
     }
 }

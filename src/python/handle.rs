@@ -21,7 +21,7 @@ struct Pool {
 /// What both faces hold: settings, and the way to the connections.
 pub(super) struct Handle {
     options: Options,
-    settings: Settings,
+    settings: Arc<Settings>,
     /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
     stats: Arc<Stats>,
@@ -31,7 +31,7 @@ impl Handle {
     pub(super) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         py.import("docplatform._logging")?;
-        let settings = options.validate(|name| std::env::var(name).ok())?;
+        let settings = Arc::new(options.validate(|name| std::env::var(name).ok())?);
         let pool = Pool::new(&settings, &stats)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats })
     }
@@ -41,8 +41,8 @@ impl Handle {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
-        let settings = options.validate(|name| std::env::var(name).ok())?;
-        if client.with(settings.clone()).is_none() {
+        let settings = Arc::new(options.validate(|name| std::env::var(name).ok())?);
+        if client.with(Arc::clone(&settings)).is_none() {
             return Self::new(py, options, Arc::clone(&self.stats));
         }
         let pool = Mutex::new(lock(&self.pool).clone());
@@ -61,7 +61,7 @@ impl Handle {
             std::mem::forget(parents);
         }
         // Same address, key and wire by construction.
-        Ok(pool.client.with(self.settings.clone()).unwrap_or_else(|| pool.client.clone()))
+        Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -115,9 +115,9 @@ impl Handle {
 }
 
 impl Pool {
-    fn new(settings: &Settings, stats: &Arc<Stats>) -> PyResult<Self> {
+    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>) -> PyResult<Self> {
         let transport = HttpTransport::new(&settings.base_url, &settings.wire)?;
-        let client = Client::new(settings.clone(), transport, Arc::clone(stats), fastrand::f64);
+        let client = Client::new(Arc::clone(settings), transport, Arc::clone(stats), fastrand::f64);
         Ok(Self { pid: process::id(), client })
     }
 }

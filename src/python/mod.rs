@@ -14,6 +14,7 @@ mod options;
 mod rows;
 mod runtime;
 mod visitors;
+mod waker;
 
 /// The extension module, `docplatform._native`.
 #[pyo3::pymodule]

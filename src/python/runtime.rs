@@ -12,10 +12,12 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use super::waker::Waker;
+
 /// Threads that read, write and parse. Requests are few; two keep a page being parsed from delaying another.
 const WORKERS: usize = 2;
-/// How long exit waits for blocked threads to step aside, and then for the runtime.
-const EXIT_PATIENCE: Duration = Duration::from_millis(400);
+/// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
+const EXIT_PATIENCE: Duration = Duration::from_millis(300);
 /// How long a blocked call waits before it looks for signals.
 pub(super) const STEP: Duration = Duration::from_millis(50);
 
@@ -23,6 +25,7 @@ pub(super) const STEP: Duration = Duration::from_millis(50);
 struct Slot {
     pid: u32,
     handle: Handle,
+    waker: Waker,
     runtime: Mutex<Option<Runtime>>,
 }
 
@@ -36,6 +39,15 @@ static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 
 /// The runtime of this process.
 pub(super) fn handle(py: Python<'_>) -> PyResult<Handle> {
+    current(py).map(|slot| slot.handle.clone())
+}
+
+/// The way from this process's workers to Python.
+pub(super) fn waker(py: Python<'_>) -> PyResult<Waker> {
+    current(py).map(|slot| slot.waker.clone())
+}
+
+fn current(py: Python<'_>) -> PyResult<&'static Slot> {
     if EXITING.load(Ordering::Acquire) {
         stand_aside(py);
         return Err(PyRuntimeError::new_err("docplatform cannot be used while Python is shutting down"));
@@ -44,31 +56,31 @@ pub(super) fn handle(py: Python<'_>) -> PyResult<Handle> {
     if let Some(slot) = slot(known)
         && slot.pid == process::id()
     {
-        return Ok(slot.handle.clone());
+        return Ok(slot);
     }
+    let cannot = |error| PyRuntimeError::new_err(format!("docplatform cannot start its threads: {error}"));
     let runtime = Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("docplatform")
         .enable_all()
         .build()
-        .map_err(|error| PyRuntimeError::new_err(format!("docplatform cannot start its threads: {error}")))?;
-    let handle = runtime.handle().clone();
-    let made = Slot { pid: process::id(), handle: handle.clone(), runtime: Mutex::new(Some(runtime)) };
-    let made = Box::into_raw(Box::new(made));
+        .map_err(cannot)?;
+    let made = Box::into_raw(Box::new(Slot {
+        pid: process::id(),
+        handle: runtime.handle().clone(),
+        waker: Waker::start().map_err(cannot)?,
+        runtime: Mutex::new(Some(runtime)),
+    }));
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
-    match SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => {
-            stop_at_exit(py)?;
-            Ok(handle)
-        }
-        Err(other) => {
-            // Another thread was faster (only without a GIL).
-            if let Some(ours) = slot(made).and_then(take_runtime) {
-                ours.shutdown_background();
-            }
-            Ok(slot(other).map_or(handle, |slot| slot.handle.clone()))
-        }
+    let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
+    if won.is_ok() {
+        stop_at_exit(py)?;
+    } else if let Some(ours) = slot(made) {
+        // Another thread was faster (only without a GIL).
+        ours.stop(Duration::ZERO);
     }
+    slot(won.map_or_else(|other| other, |_| made))
+        .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
 /// The one unsafe place of this crate.
@@ -78,8 +90,15 @@ fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
     unsafe { pointer.as_ref() }
 }
 
-fn take_runtime(slot: &Slot) -> Option<Runtime> {
-    slot.runtime.lock().unwrap_or_else(PoisonError::into_inner).take()
+impl Slot {
+    /// Ends the threads; tasks are dropped, and their connections with them.
+    fn stop(&self, patience: Duration) {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(runtime) = runtime {
+            runtime.shutdown_timeout(patience);
+        }
+        self.waker.stop(patience);
+    }
 }
 
 /// Registers the stop with `atexit`; a forked child inherits the registration.
@@ -104,9 +123,8 @@ fn stop(py: Python<'_>) {
         }
         if let Some(slot) = slot(SLOT.load(Ordering::Acquire))
             && slot.pid == process::id()
-            && let Some(runtime) = take_runtime(slot)
         {
-            runtime.shutdown_timeout(EXIT_PATIENCE);
+            slot.stop(EXIT_PATIENCE);
         }
     });
 }
@@ -136,7 +154,7 @@ fn must_stand_aside() -> bool {
     EXITING.load(Ordering::Acquire) && EXIT_THREAD.get() != Some(&thread::current().id())
 }
 
-fn park() {
+pub(super) fn park() {
     loop {
         thread::park();
     }
