@@ -207,6 +207,15 @@ impl PartialEq for Wire {
 }
 
 impl Options {
+    /// The same with the environment's values where nothing was given, so that a handle keeps what its client has.
+    #[must_use]
+    pub fn resolve(mut self, env: impl Fn(&str) -> Option<String>) -> Self {
+        self.api_key = self.api_key.or_else(|| env(ENV_API_KEY).map(SecretString::from));
+        self.base_url = self.base_url.or_else(|| env(ENV_BASE_URL));
+        self.project_id = self.project_id.or_else(|| env(ENV_PROJECT_ID));
+        self
+    }
+
     /// Checks everything; `env` looks an environment variable up.
     pub fn validate(&self, env: impl Fn(&str) -> Option<String>) -> Result<Settings> {
         let api_key =

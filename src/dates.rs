@@ -71,6 +71,11 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if text.contains(":60") || !text.is_ascii() {
         return Err(refused());
     }
+    // jiff reads offsets up to 25:59:59, which RFC 3339 does not have.
+    let offset = text.get(11..).and_then(|time| time.split_once(['+', '-'])).map(|(_, offset)| offset);
+    if offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok()).is_some_and(|hours| hours > 23) {
+        return Err(refused());
+    }
     let instant: Timestamp = text.parse().map_err(|_| refused())?;
     // What Python's datetime can hold.
     let year = instant.to_zoned(jiff::tz::TimeZone::UTC).year();

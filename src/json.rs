@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn numbers_survive_as_they_were_sent() {
-        let text = "[123456789012345678901234567890,0.1000,1e2]";
+        let text = "[123456789012345678901234567890,0.1000,1e+2]";
         assert_eq!(parse::<Value>(text.as_bytes()).unwrap().value.to_string(), text);
     }
 }

@@ -210,9 +210,11 @@ impl Pager {
                 return Err(broken("it sent the same page again and said that there are more"));
             }
         }
-        let before = self.place.clone();
         let irregular_before = self.irregular;
         let mut fresh = self.findings.page(&page, received, limit);
+        let mut before = self.place.clone();
+        // Known from the first row on: a part that goes on within this page is to see that they moved.
+        before.set_totals(self.findings.totals());
         self.irregular |= page.has_more && received != limit as usize;
 
         // A row of unknown shape may rightly stand there twice; only short pages bring it again.

@@ -111,8 +111,8 @@ impl Failed<'_> {
             error.retry_after = head.retry_after;
         }
         if let Some(body) = self.body() {
-            error.service_message = text::service_message(body).map(|words| self.redact(&words));
-            error.body = Some(self.redact(&text::clip_body(body)));
+            error.service_message = self.service_message(body);
+            error.body = Some(self.clip(body));
         }
         error
     }
@@ -124,9 +124,21 @@ impl Failed<'_> {
         }
     }
 
+    /// The beginning of a body. Secrets go before it is cut, as half of one would not be found.
+    fn clip(&self, body: &[u8]) -> String {
+        text::clip_body(&self.redact(&String::from_utf8_lossy(body)))
+    }
+
+    fn service_message(&self, body: &[u8]) -> Option<String> {
+        text::service_message(body).map(|words| text::clip_message(&self.redact(&words)))
+    }
+
+    fn header(&self, value: &str) -> String {
+        text::safe(&self.redact(value), MOST_HEADER)
+    }
+
     fn request_id(&self) -> Option<String> {
-        let id = self.failure.head()?.request_id.as_deref()?;
-        Some(self.redact(&text::safe(id, MOST_HEADER)))
+        Some(self.header(self.failure.head()?.request_id.as_deref()?))
     }
 
     /// What matters most about a write comes first.
@@ -152,12 +164,12 @@ impl Failed<'_> {
                 format!(
                     "status {}: {reason} (content type {}, begins {:?})",
                     head.status,
-                    text::safe(kind, MOST_HEADER),
-                    text::safe(&text::clip_body(body), MOST_HEADER),
+                    self.header(kind),
+                    text::safe(&self.clip(body), MOST_HEADER),
                 )
             }
             Failure::Refused { head, body } => {
-                let words = text::service_message(body).unwrap_or_else(|| {
+                let words = self.service_message(body).unwrap_or_else(|| {
                     let status = http::StatusCode::from_u16(head.status).ok();
                     let words = status.and_then(|status| status.canonical_reason());
                     words.unwrap_or("no message").to_owned()
@@ -179,10 +191,7 @@ impl Failed<'_> {
         Some(match head.status {
             300..=399 => {
                 let location = head.location.as_deref().unwrap_or("nowhere");
-                format!(
-                    "redirects are never followed (to {}); check base_url",
-                    self.redact(&text::safe(location, MOST_HEADER)),
-                )
+                format!("redirects are never followed (to {}); check base_url", self.header(location))
             }
             401 => format!("check the API key ({}): it may have expired", crate::config::ENV_API_KEY),
             403 => "the API key lacks a permission, or may not be used from this address".to_owned(),

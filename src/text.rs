@@ -33,13 +33,13 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a body, as errors keep it.
-pub fn clip_body(body: &[u8]) -> String {
-    let cut = body.get(..MOST_BODY).unwrap_or(body);
-    safe(&String::from_utf8_lossy(cut), MOST_BODY)
+/// The beginning of a body, as errors keep it. Secrets are to be taken out before: half of one is not found again.
+pub fn clip_body(body: &str) -> String {
+    safe(body.get(..body.floor_char_boundary(MOST_BODY)).unwrap_or(body), MOST_BODY)
 }
 
-/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}` and its kin.
+/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}` and its kin. Not yet fit
+/// to be shown: see [`clip_message`].
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
     let value: Value = serde_json::from_slice(body).ok()?;
@@ -53,35 +53,68 @@ pub fn service_message(body: &[u8]) -> Option<String> {
         .flatten()
         .filter_map(|detail| detail.as_str().or_else(|| detail.get("message")?.as_str()));
     let all: Vec<&str> = std::iter::once(main.as_str()).chain(details).collect();
-    Some(safe(&all.join("; "), MOST_MESSAGE))
+    Some(all.join("; "))
 }
 
-/// `text` with every echo of `prompt` replaced, whole or from its beginning on, plain or as JSON writes it.
+/// A service's words as errors show them.
+pub fn clip_message(words: &str) -> String {
+    safe(words, MOST_MESSAGE)
+}
+
+/// `text` with every echo of `prompt` replaced, whole or from its beginning on: plain, as this module shows it, or as
+/// services write it in JSON.
 pub fn hide_prompt(text: &str, prompt: &str) -> String {
-    let escaped = serde_json::to_string(prompt).unwrap_or_default();
-    let escaped = escaped.trim_matches('"');
-    let hidden = hide(text, prompt);
-    if escaped == prompt { hidden } else { hide(&hidden, escaped) }
-}
-
-fn hide(text: &str, prompt: &str) -> String {
     let prompt = prompt.trim();
-    let start: String = prompt.chars().take(ECHO).collect();
-    if start.is_empty() {
+    if prompt.is_empty() {
         return text.to_owned();
     }
+    let json = serde_json::to_string(prompt).unwrap_or_default();
+    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or(prompt).to_owned();
+    let mut forms = vec![prompt.to_owned(), safe(prompt, usize::MAX)];
+    forms.push(escape_non_ascii(&json, |unit| format!("\\u{unit:04x}")));
+    forms.push(escape_non_ascii(&json, |unit| format!("\\u{unit:04X}")));
+    forms.push(json);
+    let slashed: Vec<_> = forms.iter().map(|form| form.replace('/', "\\/")).collect();
+    forms.extend(slashed);
+    forms.sort_unstable();
+    forms.dedup();
+    hide(text, &forms)
+}
+
+fn escape_non_ascii(json: &str, escape: impl Fn(u16) -> String) -> String {
+    let mut escaped = String::new();
+    for c in json.chars() {
+        if c.is_ascii() {
+            escaped.push(c);
+        } else {
+            escaped.extend(c.encode_utf16(&mut [0; 2]).iter().map(|&unit| escape(unit)));
+        }
+    }
+    escaped
+}
+
+fn hide(text: &str, forms: &[String]) -> String {
+    let start = |form: &str| form.char_indices().nth(ECHO).map_or(form.len(), |(end, _)| end);
     let mut shown = String::new();
     let mut rest = text;
-    while let Some((before, found)) = rest.split_once(&start) {
+    loop {
+        let found = forms.iter().filter_map(|form| rest.find(form.get(..start(form))?));
+        let Some(at) = found.min() else {
+            break;
+        };
+        let (before, echo) = rest.split_at(at);
+        let same = forms.iter().map(|form| common_prefix(echo, form));
         shown.push_str(before);
         shown.push_str("[prompt]");
-        let tail = prompt.get(start.len()..).unwrap_or_default();
-        let same = found.chars().zip(tail.chars()).take_while(|(a, b)| a == b);
-        let same: usize = same.map(|(c, _)| c.len_utf8()).sum();
-        rest = found.get(same..).unwrap_or_default();
+        rest = echo.get(same.max().unwrap_or_default()..).unwrap_or_default();
     }
     shown.push_str(rest);
     shown
+}
+
+/// How many bytes `a` and `b` have in common at their beginning.
+fn common_prefix(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
 }
 
 #[cfg(test)]
@@ -116,5 +149,16 @@ mod tests {
         assert_eq!(hide_prompt(&format!("no: {json}"), prompt), "no: \"[prompt]\"");
         assert_eq!(hide_prompt("no: Rewrite the \"billing\" page so … and", prompt), "no: [prompt]… and");
         assert_eq!(hide_prompt("nothing of it", prompt), "nothing of it");
+    }
+
+    #[test]
+    fn prompts_are_hidden_however_they_are_escaped() {
+        let prompt = "Fix the page on\nZanzibar\u{200b} at docs/naïve.md \u{1f600} now";
+        let json = serde_json::to_string(prompt).unwrap();
+        let lower = r"Fix the page on\nZanzibar\u200b at docs/na\u00efve.md \ud83d\ude00 now";
+        let upper = r"Fix the page on\nZanzibar\u200B at docs\/na\u00EFve.md \uD83D\uDE00 now";
+        for echo in [prompt, json.trim_matches('"'), &safe(prompt, 500), lower, upper] {
+            assert_eq!(hide_prompt(&format!("no: {echo}! {echo}"), prompt), "no: [prompt]! [prompt]");
+        }
     }
 }

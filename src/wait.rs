@@ -85,7 +85,8 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
     let settled = begun + wait.settle;
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
-    let unborn = last.as_ref().and_then(|job| job.created_here).map(|at| at + UNBORN);
+    let own = last.as_ref().filter(|job| job.project == target.project);
+    let unborn = own.and_then(|job| job.created_here).map(|at| at + UNBORN);
     let mut interval = wait.poll_interval;
     if let Some(job) = &last {
         observer.job(job);

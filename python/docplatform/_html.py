@@ -23,7 +23,7 @@ def link(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return text(url)
-    if parts.scheme != "https" or not parts.hostname or parts.username or parts.password:
+    if parts.scheme != "https" or not parts.hostname or "@" in parts.netloc or "\\" in url:
         return text(url)
     if any(character.isspace() or not character.isprintable() for character in url):
         return text(url)

@@ -80,8 +80,15 @@ impl Op {
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> Self {
-        let finish: Finish = Box::new(move |py| finish(py).map(Next::Value));
-        Self { name, work: Work::Ready(finish), on_poll: None, on_error: None }
+        Self::at_hand(name, move |py| finish(py).map(Next::Value))
+    }
+
+    /// As [`Op::ready`], where it may turn out that another operation has to follow.
+    pub(super) fn at_hand(
+        name: &'static str,
+        finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
+    ) -> Self {
+        Self { name, work: Work::Ready(Box::new(finish)), on_poll: None, on_error: None }
     }
 
     /// Looks once, on the caller's thread, whether it is done already: a crossing costs more than most pages.

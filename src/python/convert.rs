@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
 use serde_json::Value;
 
 use crate::dates::{Moment, check_range};
@@ -140,10 +140,18 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         .map(|moment| moment.map(|moment| moment.as_str().to_owned()))
 }
 
-/// JSON-ready Python data as JSON.
+/// JSON-ready Python data as JSON. Python's own encoder says what that is, so that nothing is bent to fit: `pythonize`
+/// would send a NaN as null.
 pub(super) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    pythonize::depythonize(value)
-        .map_err(|error| PyTypeError::new_err(format!("{what} cannot be written as JSON: {error}")))
+    let py = value.py();
+    let strict = PyDict::new(py);
+    strict.set_item("allow_nan", false)?;
+    let text: String = py.import("json")?.call_method("dumps", (value,), Some(&strict))?.extract()?;
+    serde_json::from_str(&text).map_err(|error| {
+        PyValueError::new_err(format!(
+            "{what} cannot be sent as JSON (no valid text, or nested too deep): {error}"
+        ))
+    })
 }
 
 /// JSON as Python data, numbers as they were sent.

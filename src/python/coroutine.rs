@@ -193,6 +193,12 @@ impl Coroutine {
             Ok(Step::Yield(suspended, value)) => (State::Suspended(suspended), Ok(value)),
             // In a tuple of its own: a value that is a tuple would be taken for arguments.
             Ok(Step::Return(value)) => (State::Closed, Err(PyStopIteration::new_err((value,)))),
+            // As Python's own coroutines do: it would be taken for the result.
+            Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+                let raised = PyRuntimeError::new_err("coroutine raised StopIteration");
+                raised.set_cause(py, Some(error));
+                (State::Closed, Err(raised))
+            }
             Err(error) => (State::Closed, Err(error)),
         };
         *self.state() = state;

@@ -19,9 +19,11 @@ use crate::pager::{Mark, Pager, Paging, Turn};
 use crate::rows::Totals;
 use crate::visitors::Pages;
 
-/// The pager, and how many pages it has turned.
+/// The pager, and how many of its pages were put at hand.
 struct Engine {
     pager: Pager,
+    /// A page that came and is not at hand yet: whoever asked for it may have been interrupted meanwhile.
+    came: Option<Turn>,
     turns: u64,
 }
 
@@ -171,6 +173,24 @@ impl Cursor {
         })
     }
 
+    /// As [`Cursor::next`], for a caller that may never await it: a row at hand is taken only then.
+    pub(super) fn next_lazily<T: 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        stop: Stop,
+        take: fn(&Self) -> Option<T>,
+        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Op> {
+        if self.state().page.as_ref().is_none_or(|page| page.rows.len() == 0) {
+            return self.next(name, stop, take, finish);
+        }
+        let cursor = Arc::clone(self);
+        Ok(Op::at_hand(name, move |py| match take(&cursor) {
+            Some(taken) => finish(py, taken).map(Next::Value),
+            None => cursor.next(name, stop, take, finish).map(Next::Then),
+        }))
+    }
+
     /// The totals, from the first page; that page is kept for whoever asks for rows.
     pub(super) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Op> {
         let known = self.state().totals;
@@ -198,31 +218,33 @@ impl Cursor {
         let (engine, seen) = self.engine()?;
         let cursor = Arc::clone(self);
         let turn = move |port: Arc<Port>| async move {
-            let mut engine = engine.lock_owned().await;
+            let mut guard = engine.lock_owned().await;
+            let engine = &mut *guard;
             if engine.turns != seen {
                 return Ok(None);
             }
-            let observer: Arc<dyn Observer> = port;
-            let turn = engine.pager.next_page(&observer).await?;
-            Ok(Some((engine, turn)))
+            if engine.came.is_none() {
+                let observer: Arc<dyn Observer> = port;
+                engine.came = engine.pager.next_page(&observer).await?;
+            }
+            Ok(Some(guard))
         };
-        let finish =
-            move |py: Python<'_>, turned: Option<(tokio::sync::OwnedMutexGuard<Engine>, Option<Turn>)>| {
-                match turned {
-                    None => then(py, true),
-                    Some((_, None)) => then(py, false),
-                    Some((mut engine, Some(turn))) => {
-                        engine.turns += 1;
-                        let warnings = engine.pager.warnings();
-                        let findings = cursor.put(py, turn, engine.turns, warnings)?;
-                        drop(engine);
-                        for finding in findings {
-                            rows::warn(py, finding)?;
-                        }
-                        then(py, true)
-                    }
-                }
+        let finish = move |py: Python<'_>, turned: Option<tokio::sync::OwnedMutexGuard<Engine>>| {
+            let Some(mut engine) = turned else {
+                return then(py, true);
             };
+            let Some(turn) = &engine.came else {
+                return then(py, false);
+            };
+            cursor.put(py, turn, engine.turns + 1, engine.pager.warnings())?;
+            engine.turns += 1;
+            let findings = engine.came.take().map(|turn| turn.findings);
+            drop(engine);
+            for finding in findings.into_iter().flatten() {
+                rows::warn(py, finding)?;
+            }
+            then(py, true)
+        };
         let cursor = Arc::clone(self);
         let on_error = move |error: &Bound<'_, PyAny>| {
             if error.hasattr("checkpoint")? {
@@ -234,20 +256,14 @@ impl Cursor {
     }
 
     /// Makes a page that came the page at hand.
-    fn put(
-        &self,
-        py: Python<'_>,
-        turn: Turn,
-        turns: u64,
-        warnings: Vec<String>,
-    ) -> PyResult<Vec<crate::findings::Finding>> {
-        let made = rows::to_py(py, turn.rows)?;
+    fn put(&self, py: Python<'_>, turn: &Turn, turns: u64, warnings: Vec<String>) -> PyResult<()> {
+        let made = rows::to_py(py, &turn.rows)?;
         let page = PageAtHand {
             length: made.len(),
             rows: made.into_iter(),
             totals: turn.totals,
             has_more: turn.has_more,
-            mark: turn.mark,
+            mark: Arc::clone(&turn.mark),
         };
         let mut state = self.state();
         state.turns = turns;
@@ -257,7 +273,7 @@ impl Cursor {
         drop(state);
         // Outside the lock: dropping rows may run Python.
         drop(old);
-        Ok(turn.findings)
+        Ok(())
     }
 
     /// The pager, made anew in a forked child, whose parent's requests are not its own.
@@ -279,5 +295,5 @@ impl Cursor {
 fn engine(handle: &Handle, place: Checkpoint, paging: Paging) -> PyResult<Arc<tokio::sync::Mutex<Engine>>> {
     let pages = Pages { client: handle.client()?, listing: Arc::new(place.listing.clone()) };
     let pager = Pager::new(Arc::new(pages), place, paging);
-    Ok(Arc::new(tokio::sync::Mutex::new(Engine { pager, turns: 0 })))
+    Ok(Arc::new(tokio::sync::Mutex::new(Engine { pager, came: None, turns: 0 })))
 }

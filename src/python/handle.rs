@@ -31,7 +31,7 @@ impl Handle {
     pub(super) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         py.import("docplatform._logging")?;
-        let settings = Arc::new(options.validate(|name| std::env::var(name).ok())?);
+        let (options, settings) = check(options)?;
         let pool = Pool::new(&settings, &stats)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats })
     }
@@ -41,7 +41,7 @@ impl Handle {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
-        let settings = Arc::new(options.validate(|name| std::env::var(name).ok())?);
+        let (options, settings) = check(options)?;
         if client.with(Arc::clone(&settings)).is_none() {
             return Self::new(py, options, Arc::clone(&self.stats));
         }
@@ -120,6 +120,13 @@ impl Pool {
         let client = Client::new(Arc::clone(settings), transport, Arc::clone(stats), fastrand::f64);
         Ok(Self { pid: process::id(), client })
     }
+}
+
+fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
+    let env = |name: &str| std::env::var(name).ok();
+    let options = options.resolve(env);
+    let settings = Arc::new(options.validate(env)?);
+    Ok((options, settings))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

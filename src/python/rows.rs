@@ -11,7 +11,7 @@ use crate::findings::Finding;
 use crate::rows::{Rows, VisitorRow};
 
 /// A page's rows as Python objects.
-pub(super) fn to_py(py: Python<'_>, rows: Rows) -> PyResult<Vec<Py<PyAny>>> {
+pub(super) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
     match rows {
         Rows::Visitors(rows) => rows.iter().map(|row| visitor(py, row)).collect(),
         Rows::Json(rows) => rows.iter().map(|row| Ok(convert::json_out(py, row)?.unbind())).collect(),

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::bridge::{Op, awaitable, block};
+use super::bridge::{awaitable, block};
 use super::convert;
 use super::cursor::{Cursor, Rest};
 
@@ -18,15 +18,29 @@ fn stop_async() -> PyErr {
     PyStopAsyncIteration::new_err(())
 }
 
-/// What is at hand, as `__next__` gives it.
-#[expect(clippy::unnecessary_wraps, reason = "the same shape as its async twin")]
-fn at_hand(_py: Python<'_>, _name: &'static str, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    Ok(value)
+/// The next, as `__next__` gives it.
+fn next<T: 'static>(
+    py: Python<'_>,
+    cursor: &Arc<Cursor>,
+    name: &'static str,
+    take: fn(&Cursor) -> Option<T>,
+    finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    match take(cursor) {
+        Some(taken) => finish(py, taken),
+        None => block(py, cursor.next(name, stop, take, finish)?),
+    }
 }
 
-/// What is at hand, as `__anext__` gives it.
-fn at_hand_async(py: Python<'_>, name: &'static str, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    awaitable(py, Op::ready(name, |_| Ok(value)))
+/// The next, as `__anext__` gives it.
+fn next_async<T: 'static>(
+    py: Python<'_>,
+    cursor: &Arc<Cursor>,
+    name: &'static str,
+    take: fn(&Cursor) -> Option<T>,
+    finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    awaitable(py, cursor.next_lazily(name, stop_async, take, finish)?)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the same shape as `page`")]
@@ -44,8 +58,7 @@ fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
 /// A single-pass iterator that hands out what `$take` takes from its cursor.
 macro_rules! iterator {
     ($Name:ident, $name:literal, $doc:literal,
-     $iter:ident, $next:ident, $run:path, $at_hand:path, $stop:path,
-     $take:path, $finish:path, { $($more:tt)* }) => {
+     $iter:ident, $next:ident, $take_next:path, $take:path, $finish:path, { $($more:tt)* }) => {
         #[doc = $doc]
         #[pyclass(frozen, module = "docplatform")]
         pub(super) struct $Name(Arc<Cursor>);
@@ -65,10 +78,7 @@ macro_rules! iterator {
 
             fn $next(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
                 const NAME: &str = concat!($name, ".", stringify!($next));
-                match $take(&self.0) {
-                    Some(taken) => $at_hand(py, NAME, $finish(py, taken)?),
-                    None => $run(py, self.0.next(NAME, $stop, $take, $finish)?),
-                }
+                $take_next(py, &self.0, NAME, $take, $finish)
             }
 
             $($more)*
@@ -79,16 +89,14 @@ macro_rules! iterator {
 /// The iterators of one face.
 macro_rules! iterators {
     ($Visitors:ident, $visitors:literal, $Pages:ident, $pages:literal, $Rows:ident, $rows:literal,
-     $iter:ident, $next:ident, $run:path, $at_hand:path, $stop:path) => {
+     $iter:ident, $next:ident, $take_next:path, $run:path) => {
         iterator!(
             $Visitors,
             $visitors,
             "A single-pass iterator over a site's readers: one dict for each path.",
             $iter,
             $next,
-            $run,
-            $at_hand,
-            $stop,
+            $take_next,
             Cursor::take_row,
             row,
             {
@@ -127,9 +135,7 @@ macro_rules! iterators {
             "What is left of an export, page by page.",
             $iter,
             $next,
-            $run,
-            $at_hand,
-            $stop,
+            $take_next,
             Cursor::take_rest,
             page,
             {}
@@ -141,9 +147,7 @@ macro_rules! iterators {
             "A single-pass iterator over whatever a paged endpoint lists.",
             $iter,
             $next,
-            $run,
-            $at_hand,
-            $stop,
+            $take_next,
             Cursor::take_row,
             row,
             {
@@ -176,9 +180,8 @@ iterators!(
     "Rows",
     __iter__,
     __next__,
-    block,
-    at_hand,
-    stop
+    next,
+    block
 );
 iterators!(
     AsyncVisitors,
@@ -189,7 +192,6 @@ iterators!(
     "AsyncRows",
     __aiter__,
     __anext__,
-    awaitable,
-    at_hand_async,
-    stop_async
+    next_async,
+    awaitable
 );

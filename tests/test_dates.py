@@ -1,0 +1,177 @@
+"""Ranges of dates: what is taken for one, how it goes on the wire, and that its end is not included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from docplatform.testing import StubServer
+from support import AnyClient, Face
+
+
+class Timestamp(datetime):
+    """As pandas' is: a datetime whose text knows nanoseconds."""
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        text = super().isoformat(sep, timespec)
+        return text + "001" if self.microsecond else text
+
+
+class NotATime(datetime):
+    """As pandas' NaT is."""
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        return "NaT"
+
+
+ASKS: list[Callable[..., Any]] = [
+    lambda face, client, **dates: face.all(client.visitors(max_rows=1, **dates)),
+    lambda face, client, **dates: face.run(client.visitor_totals(**dates)),
+]
+CALLS: list[Callable[..., Any]] = [
+    lambda client, **dates: client.visitors(**dates),
+    lambda client, **dates: client.visitor_totals(**dates),
+]
+TWO_HOURS = timezone(timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ("2026-01-31", "2026-01-31"),
+        (date(2026, 1, 31), "2026-01-31"),
+        (datetime(2026, 1, 31), "2026-01-31"),  # noqa: DTZ001  # what a user may well give
+        (Timestamp(2026, 1, 31), "2026-01-31"),
+        ("2026-01-31T00:00:00", "2026-01-31"),
+        (datetime(2026, 1, 31, 12, 30), "2026-01-31T12:30:00"),  # noqa: DTZ001
+        (datetime(2026, 1, 31, tzinfo=UTC), "2026-01-31T00:00:00+00:00"),
+        (datetime(2026, 1, 31, 1, 2, 3, 4, tzinfo=TWO_HOURS), "2026-01-31T01:02:03.000004+02:00"),
+        (Timestamp(2026, 1, 31, 1, 2, 3, 4), "2026-01-31T01:02:03.000004001"),
+        ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00Z"),
+        (date.min, "0001-01-01"),
+    ],
+)
+@pytest.mark.parametrize("ask", ASKS)
+def test_what_is_a_date(face: Face, stub: StubServer, given: Any, sent: str, ask: Callable[..., Any]) -> None:
+    stub.fail_next(
+        status=200, body={"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False}
+    )
+    ask(face, face.client(stub), date_from=given)
+    assert stub.requests[0].query["dateFrom"] == sent
+    assert "dateTo" not in stub.requests[0].query
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_dates_that_are_not_given_are_not_sent(face: Face, stub: StubServer, ask: Callable[..., Any]) -> None:
+    ask(face, face.client(stub), date_from=None)
+    assert stub.requests[0].query.keys() == {"limit", "offset"}
+    ask(face, face.client(stub), date_to=date(2026, 2, 1))
+    assert stub.requests[1].query.keys() == {"dateTo", "limit", "offset"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "",
+        " ",
+        "today",
+        "2026-1-1",
+        "2026-02-30",
+        "2026-13-01",
+        "31.01.2026",
+        "20260131",
+        "2026-01",
+        "2026-W05",
+        "2026-01-31 00:00:00",
+        "2026-01-31T25:00:00",
+        "2026-01-31T00:00:00[Europe/Paris]",
+        "2026-01-31T00:00:00+99:00",
+        "2026-01-31\n",
+        "2026-01-31&limit=1",
+        "\u0662\u0660\u0662\u0666-\u0660\u0661-\u0663\u0661",
+        "\ud800",
+        "x" * 10_000,
+        NotATime(2026, 1, 1),
+    ],
+)
+@pytest.mark.parametrize("name", ["date_from", "date_to"])
+def test_what_is_no_date_is_a_value_error_at_the_call(
+    face: Face, stub: StubServer, name: str, bad: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(ValueError, match=f"^{name} ") as caught:
+            call(client, **{name: bad})
+        assert len(str(caught.value)) < 300
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [20260131, 1769817600.0, b"2026-01-31", time(1, 2), timedelta(days=1), ["2026-01-31"]]
+)
+@pytest.mark.parametrize("name", ["date_from", "date_to"])
+def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
+    face: Face, stub: StubServer, name: str, wrong: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(TypeError, match=f"{name} must be a str, date or datetime"):
+            call(client, **{name: wrong})
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-01-01", "2026-01-01"),
+        ("2026-01-02", "2026-01-01"),
+        (date(2026, 1, 1), "2026-01-01T00:00:00"),
+        (datetime(2026, 1, 1, 12), date(2026, 1, 1)),  # noqa: DTZ001
+        ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"),
+        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, 23, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_range_that_holds_nothing_is_told_of_the_exclusive_end(
+    face: Face, stub: StubServer, start: Any, end: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(ValueError, match=r"date_from 202.* date_to 202.* exclusive"):
+            call(client, date_from=start, date_to=end)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-01-01", "2026-01-02"),
+        (date(2026, 1, 1), datetime(2026, 1, 1, 0, 0, 1)),  # noqa: DTZ001
+        # A day and an instant: the service's time zone is not known, so neither is which comes first.
+        ("2026-01-01", "2026-01-01T00:00:00Z"),
+        ("2026-01-01T01:00:00+01:00", "2026-01-01T00:00:01Z"),
+    ],
+)
+def test_a_range_that_may_hold_something_is_asked_for(
+    face: Face, stub: StubServer, start: Any, end: Any
+) -> None:
+    face.run(face.client(stub).visitor_totals(date_from=start, date_to=end))
+    assert len(stub.requests) == 1
+
+
+def test_the_end_of_a_range_is_not_included(face: Face, stub: StubServer) -> None:
+    client: AnyClient = face.client(stub)
+
+    def total(start: date, end: date) -> int:
+        totals = face.run(client.visitor_totals(date_from=start, date_to=end))
+        rows = face.all(client.visitors(date_from=start, date_to=end, max_rows=1))
+        assert bool(rows) == bool(totals.total)
+        return int(totals.total)
+
+    # The stub's visitors begin on this day.
+    first = date(2015, 1, 1)
+    day = timedelta(days=1)
+    assert total(first - day, first) == 0
+    assert total(first - day, first + day) == total(first, first + day) > 0

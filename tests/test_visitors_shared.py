@@ -1,0 +1,244 @@
+"""An iterator between several hands: threads, tasks, cancelled tasks, other iterators, and nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncClient, VisitorsPage
+from docplatform.testing import StubServer
+from support import AsyncFace, Face
+from support.wire import Listener, http_answer
+
+ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n} for n in range(600)]
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(ROWS) as stub:
+        yield stub
+
+
+@pytest.fixture
+def async_face() -> Iterator[AsyncFace]:
+    face = AsyncFace()
+    yield face
+    face.close()
+
+
+def by_path(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: row["human"])
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_threads_share_the_rows_of_an_iterator(given: StubServer, prefetch: int) -> None:
+    together = threading.Barrier(8)
+    with given.client() as client, ThreadPoolExecutor(8) as pool:
+        visitors = client.visitors(page_size=7, prefetch=prefetch)
+
+        def take(_: int) -> list[dict[str, Any]]:
+            together.wait()
+            return list(iter(lambda: next(visitors, None), None))
+
+        parts = list(pool.map(take, range(8)))
+    assert by_path([row for part in parts for row in part]) == ROWS
+    # Each thread sees its rows in order.
+    assert all(part == by_path(part) for part in parts)
+    assert len({request.query["offset"] for request in given.requests}) == len(given.requests)
+
+
+def test_threads_share_the_pages_of_an_iterator(given: StubServer) -> None:
+    together = threading.Barrier(4)
+    with given.client() as client, ThreadPoolExecutor(4) as pool:
+        pages = client.visitors(page_size=7).pages()
+
+        def take(_: int) -> list[VisitorsPage]:
+            together.wait()
+            return list(iter(lambda: next(pages, None), None))
+
+        parts = list(pool.map(take, range(4)))
+    assert by_path([row for part in parts for page in part for row in page.rows]) == ROWS
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_tasks_share_the_rows_of_an_iterator(given: StubServer, async_face: AsyncFace, prefetch: int) -> None:
+    visitors = async_face.client(given).visitors(page_size=7, prefetch=prefetch)
+
+    async def take() -> list[dict[str, Any]]:
+        rows = []
+        async for row in visitors:
+            rows.append(row)  # what a comprehension does is not what is tested
+            await asyncio.sleep(0)
+        return rows
+
+    async def together() -> list[list[dict[str, Any]]]:
+        return await asyncio.gather(*(take() for _ in range(8)))
+
+    parts = async_face.run(together())
+    assert by_path([row for part in parts for row in part]) == ROWS
+    assert all(part == by_path(part) for part in parts)
+
+
+def test_many_rows_may_be_asked_for_at_once(given: StubServer, async_face: AsyncFace) -> None:
+    visitors = async_face.client(given).visitors(page_size=50)
+
+    async def together() -> list[dict[str, Any]]:
+        return await asyncio.gather(*(anext(visitors) for _ in range(600)))
+
+    assert by_path(async_face.run(together())) == ROWS
+    assert async_face.all(visitors) == []
+
+
+def test_two_iterators_of_one_client_do_not_meet(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    first, second = client.visitors(), client.visitors(offset=300)
+    rows: tuple[list[Any], list[Any]] = ([], [])
+    for _ in range(300):
+        rows[0].append(face.next(first))
+        rows[1].append(face.next(second))
+    assert rows == (ROWS[:300], ROWS[300:])
+    assert face.all(first) == ROWS[300:]
+    assert face.all(second) == []
+
+
+# -- cancelled -------------------------------------------------------------------------------------
+
+
+async def cancelled(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def while_the_page_is_on_its_way(visitors: Any, stub: StubServer) -> None:
+    stub.latency = 60
+    task = asyncio.create_task(anext(visitors))
+    while not stub.requests:  # noqa: ASYNC110  # the stub's own wait would stop the loop
+        await asyncio.sleep(0.001)
+    await cancelled(task)
+    stub.latency = 0
+
+
+async def when_the_page_has_come(visitors: Any, stub: StubServer) -> None:
+    task = asyncio.create_task(anext(visitors))
+    await asyncio.sleep(0)
+    # The loop stands still here: the page came, as the next one is asked for, and the task does not know.
+    stub.wait_for(lambda stub: len(stub.requests) == 2)
+    await cancelled(task)
+
+
+async def before_it_began(visitors: Any, _: StubServer) -> None:
+    await cancelled(asyncio.create_task(anext(visitors)))
+
+
+async def with_rows_at_hand(visitors: Any, _: StubServer) -> None:
+    await visitors.totals()
+    await cancelled(asyncio.create_task(anext(visitors)))
+
+
+async def out_of_time(visitors: Any, _: StubServer) -> None:
+    await visitors.totals()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(anext(visitors), 0)
+
+
+async def a_page_at_hand(visitors: Any, _: StubServer) -> None:
+    await visitors.totals()
+    await cancelled(asyncio.create_task(anext(visitors.pages())))
+
+
+async def dropped(visitors: Any, _: StubServer) -> None:
+    await visitors.totals()
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        visitors.__anext__()
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [
+        while_the_page_is_on_its_way,
+        when_the_page_has_come,
+        before_it_began,
+        with_rows_at_hand,
+        out_of_time,
+        a_page_at_hand,
+        dropped,
+    ],
+)
+def test_whoever_gives_up_loses_no_row(
+    given: StubServer, async_face: AsyncFace, disturb: Callable[[Any, StubServer], Any]
+) -> None:
+    client: AsyncClient = async_face.client(given)
+    visitors = client.visitors()
+    start = visitors.checkpoint
+    async_face.run(disturb(visitors, given))
+    # Nobody has a row yet, and the checkpoint says so.
+    assert async_face.all(client.visitors(resume=visitors.checkpoint)) == ROWS
+    assert async_face.all(visitors) == ROWS
+    assert start != visitors.checkpoint
+
+
+# -- abandoned -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("prefetch", "asked"), [(0, ["0"]), (1, ["0", "250"])])
+def test_an_iterator_that_is_left_alone_sends_nothing_more(
+    face: Face, given: StubServer, prefetch: int, asked: list[str]
+) -> None:
+    client = face.client(given)
+    visitors = client.visitors(prefetch=prefetch)
+    for _ in range(100):
+        face.next(visitors)
+    given.wait_for(lambda stub: len(stub.requests) == len(asked))
+    del visitors
+    gc.collect()
+    face.run(client.get_job(face.run(client.create_job("Fix it"))))
+    offsets = [request.query["offset"] for request in given.requests if request.query]
+    assert offsets == asked
+
+
+def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
+    page = {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": ROWS[:250], "hasMore": True}
+    with Listener(http_answer(200, page), None) as listener:
+        client = face.make("dp_key", base_url=listener.url, project_id="demo")
+        visitors = client.visitors()
+        assert face.next(visitors) == ROWS[0]
+        assert listener.held.wait(5)
+        assert not listener.left.is_set()
+        del visitors
+        gc.collect()
+        assert listener.left.wait(5)
+        assert len(listener.heads) == 2
+
+
+# -- closed ----------------------------------------------------------------------------------------
+
+
+def test_a_closed_client_turns_no_more_pages(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    visitors = client.visitors(prefetch=0)
+    rows = [face.next(visitors) for _ in range(10)]
+    face.run(client.close())
+    rows += [face.next(visitors) for _ in range(240)]
+    with pytest.raises(RuntimeError, match="closed"):
+        face.next(visitors)
+    assert rows == ROWS[:250]
+    assert len(given.requests) == 1
+    rows += face.all(face.client(given).visitors(resume=visitors.checkpoint))
+    assert rows == ROWS
+
+
+def test_a_closed_handle_leaves_the_iterators_of_the_others(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    handle = client.with_options(timeout=20)
+    visitors = handle.visitors(prefetch=0)
+    face.next(visitors)
+    face.run(client.close())
+    assert [ROWS[0], *face.all(visitors)] == ROWS
+    face.run(handle.close())
