@@ -51,7 +51,7 @@ pub struct Call {
     /// The largest answer, in bytes.
     pub cap: usize,
     /// What the user wrote, so that no error shows it where the service echoes it.
-    pub prompt: Option<String>,
+    pub prompt: Option<Arc<str>>,
 }
 
 impl Call {

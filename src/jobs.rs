@@ -1,5 +1,7 @@
 //! Jobs of the docs agent: create, read, message.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -107,7 +109,13 @@ impl Job {
 
 /// A prompt, checked.
 #[derive(Debug, Clone)]
-pub struct Prompt(String);
+pub struct Prompt(Arc<str>);
+
+impl From<Prompt> for Arc<str> {
+    fn from(prompt: Prompt) -> Self {
+        prompt.0
+    }
+}
 
 impl Prompt {
     /// Refuses what the service would: the minimum is one visible letter. No cap is documented.
@@ -115,7 +123,7 @@ impl Prompt {
         if text.trim().is_empty() {
             return Err(Error::argument("the prompt is empty: say in plain words what the agent is to do"));
         }
-        Ok(Self(text))
+        Ok(Self(text.into()))
     }
 }
 
@@ -147,8 +155,14 @@ pub async fn message(
     Ok(job)
 }
 
-/// Reads a job.
-pub async fn get(client: &Client, project: &Segment, id: &Segment, observer: &dyn Observer) -> Result<Job> {
+/// Reads a job. `prompt` is what no error may show, where it is known.
+pub async fn get(
+    client: &Client,
+    project: &Segment,
+    id: &Segment,
+    prompt: Option<Arc<str>>,
+    observer: &dyn Observer,
+) -> Result<Job> {
     let call = Call {
         method: Method::GET,
         path: client.settings().job_path.clone(),
@@ -158,7 +172,7 @@ pub async fn get(client: &Client, project: &Segment, id: &Segment, observer: &dy
         body: None,
         lane: Lane::Jobs,
         cap: cap(client),
-        prompt: None,
+        prompt,
     };
     client.call(call, observer, |answer| decode(answer, project, Some(id))).await
 }
@@ -171,7 +185,7 @@ async fn post(
     prompt: Prompt,
     observer: &dyn Observer,
 ) -> Result<Job> {
-    let body = serde_json::to_vec(&serde_json::json!({ "prompt": prompt.0 }))
+    let body = serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 }))
         .map_err(|error| Error::argument(format!("the prompt cannot be written as JSON: {error}")))?;
     let call = Call {
         method: Method::POST,

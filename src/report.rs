@@ -205,7 +205,7 @@ impl Failed<'_> {
     }
 
     fn redact(&self, words: &str) -> String {
-        let words = self.key.redact(words);
+        let words = text::hide_prompt_fields(&self.key.redact(words));
         match &self.call.prompt {
             Some(prompt) => text::hide_prompt(&words, prompt),
             None => words,

@@ -81,6 +81,33 @@ pub fn hide_prompt(text: &str, prompt: &str) -> String {
     hide(text, &forms)
 }
 
+/// `text` with the value of every JSON field `"prompt"` replaced: what a service says of a job may hold what another
+/// call asked of it.
+pub fn hide_prompt_fields(text: &str) -> String {
+    const NAME: &str = "\"prompt\"";
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(NAME) {
+        let (before, after) = rest.split_at(at + NAME.len());
+        shown.push_str(before);
+        rest = after;
+        let value = after.trim_start().strip_prefix(':').map(str::trim_start);
+        if let Some(value) = value.and_then(|value| value.strip_prefix('"')) {
+            let mut escaped = false;
+            let end = value.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            shown.push_str(":\"[prompt]");
+            // A value that was cut has no end.
+            rest = end.and_then(|end| value.get(end..)).unwrap_or_default();
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
 fn escape_non_ascii(json: &str, escape: impl Fn(u16) -> String) -> String {
     let mut escaped = String::new();
     for c in json.chars() {
@@ -149,6 +176,18 @@ mod tests {
         assert_eq!(hide_prompt(&format!("no: {json}"), prompt), "no: \"[prompt]\"");
         assert_eq!(hide_prompt("no: Rewrite the \"billing\" page so … and", prompt), "no: [prompt]… and");
         assert_eq!(hide_prompt("nothing of it", prompt), "nothing of it");
+    }
+
+    #[test]
+    fn prompt_fields_are_hidden() {
+        for (text, shown) in [
+            (r#"{"id":1,"prompt":"a \"b\" c","x":2}"#, r#"{"id":1,"prompt":"[prompt]","x":2}"#),
+            (r#"{"prompt" : "cut off \"#, r#"{"prompt":"[prompt]"#),
+            (r#"{"prompt":"a\\","prompt":"b"}"#, r#"{"prompt":"[prompt]","prompt":"[prompt]"}"#),
+            (r#"{"prompt":null} "prompt" "#, r#"{"prompt":null} "prompt" "#),
+        ] {
+            assert_eq!(hide_prompt_fields(text), shown);
+        }
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! Waiting for a job: growing intervals, a deadline, and a final status that may be the old one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::client::Client;
 use crate::config::{seconds, seconds_or_zero};
 use crate::endpoint::Segment;
 use crate::error::{Error, Kind, Result};
-use crate::jobs::{self, Job};
+use crate::jobs::{self, Job, Prompt};
 use crate::observer::Observer;
 
 /// Each interval is so much longer than the one before.
 const GROWTH: f64 = 1.5;
 /// Each interval is up to so much shorter or longer, so that many waits do not poll in step.
 const JITTER: f64 = 0.2;
+/// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
+const LAST_POLL: Duration = Duration::from_secs(5);
 /// How long after its creation a job may not be found yet.
 const UNBORN: Duration = Duration::from_secs(10);
 
@@ -33,28 +36,51 @@ pub struct Wait {
     pub settle: Duration,
 }
 
-impl Wait {
-    /// Checks what a user gave, in seconds.
-    pub fn new(
-        timeout: Option<f64>,
-        poll_interval: f64,
-        max_poll_interval: f64,
-        check: bool,
-        settle: f64,
-    ) -> Result<Self> {
-        let wait = Self {
-            timeout: timeout.map(|timeout| seconds_or_zero("timeout", timeout)).transpose()?,
-            poll_interval: seconds("poll_interval", poll_interval)?,
-            max_poll_interval: seconds("max_poll_interval", max_poll_interval)?,
-            check,
-            settle: seconds_or_zero("settle", settle)?,
-        };
-        if wait.poll_interval > wait.max_poll_interval {
-            return Err(Error::argument(format!(
-                "poll_interval ({poll_interval}) is longer than max_poll_interval ({max_poll_interval})"
-            )));
+/// What a user gave, in seconds; `None` stands for the default where it is not a value.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitOptions {
+    /// See [`Wait::timeout`].
+    pub timeout: Option<f64>,
+    /// See [`Wait::poll_interval`].
+    pub poll_interval: Option<f64>,
+    /// See [`Wait::max_poll_interval`].
+    pub max_poll_interval: Option<f64>,
+    /// See [`Wait::check`].
+    pub check: bool,
+    /// See [`Wait::settle`].
+    pub settle: f64,
+}
+
+impl WaitOptions {
+    /// The first interval, where none is given.
+    pub const POLL_INTERVAL: f64 = 2.0;
+    /// The longest interval, where none is given.
+    pub const MAX_POLL_INTERVAL: f64 = 30.0;
+
+    /// Checks them. One interval that is given moves the other's default, two must fit.
+    pub fn validate(self) -> Result<Wait> {
+        for (name, given) in
+            [("poll_interval", self.poll_interval), ("max_poll_interval", self.max_poll_interval)]
+        {
+            given.map(|given| seconds(name, given)).transpose()?;
         }
-        Ok(wait)
+        let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
+            (Some(first), Some(longest)) if first > longest => {
+                return Err(Error::argument(format!(
+                    "poll_interval ({first}) is longer than max_poll_interval ({longest})"
+                )));
+            }
+            (Some(first), longest) => (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first))),
+            (None, Some(longest)) => (Self::POLL_INTERVAL.min(longest), longest),
+            (None, None) => (Self::POLL_INTERVAL, Self::MAX_POLL_INTERVAL),
+        };
+        Ok(Wait {
+            timeout: self.timeout.map(|timeout| seconds_or_zero("timeout", timeout)).transpose()?,
+            poll_interval: seconds("poll_interval", first)?,
+            max_poll_interval: seconds("max_poll_interval", longest)?,
+            check: self.check,
+            settle: seconds_or_zero("settle", self.settle)?,
+        })
     }
 }
 
@@ -69,12 +95,15 @@ pub struct Target {
     pub last: Option<Job>,
     /// Whether the first poll comes after an interval: it was only just created or written to.
     pub rest_first: bool,
+    /// What it was asked to do, where this very call did: no error of a poll is to show it.
+    pub prompt: Option<Arc<str>>,
 }
 
 impl Target {
     /// A job that was only just created or written to: its first poll comes after an interval.
-    pub fn just_written(job: Job) -> Self {
-        Self { project: job.project.clone(), id: job.id.clone(), last: Some(job), rest_first: true }
+    pub fn just_written(job: Job, prompt: Prompt) -> Self {
+        let (project, id) = (job.project.clone(), job.id.clone());
+        Self { project, id, last: Some(job), rest_first: true, prompt: Some(prompt.into()) }
     }
 }
 
@@ -96,7 +125,15 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
         rest(at, until).await;
     }
     loop {
-        let borne = match jobs::get(client, &target.project, &target.id, observer).await {
+        let poll = jobs::get(client, &target.project, &target.id, target.prompt.clone(), observer);
+        let polled = match until {
+            None => poll.await,
+            Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
+                Ok(polled) => polled,
+                Err(_) => return Err(too_late(&target.id, wait.timeout, last, None)),
+            },
+        };
+        let borne = match polled {
             Ok(mut job) => {
                 job.created_here = last.as_ref().and_then(|job| job.created_here);
                 observer.job(&job);

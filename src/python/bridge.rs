@@ -173,7 +173,12 @@ pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
         match running.next(py)? {
             Event::Done(value) => return Ok(value),
             Event::Polled { returned, seen } => {
-                if returned.bind(py).hasattr(intern!(py, "__await__"))? {
+                let returned = returned.bind(py);
+                if returned.hasattr(intern!(py, "__await__"))? {
+                    // A coroutine that is closed does not warn that nobody awaited it.
+                    if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
+                        close.call0()?;
+                    }
                     return Err(PyTypeError::new_err(
                         "on_poll returned an awaitable, which Client cannot await: use AsyncClient, or a plain function",
                     ));

@@ -12,7 +12,7 @@ use super::ops::{self, PagingArguments};
 use super::options;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
 use crate::config::Options;
-use crate::wait::Wait;
+use crate::wait::WaitOptions;
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
 #[pyfunction]
@@ -99,7 +99,7 @@ macro_rules! client_face {
             }
 
             /// Polls a job until it is final.
-            #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = 2.0, max_poll_interval = 30.0,
+            #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
                 check = true, on_poll = None, project_id = None),
                 text_signature = "($self, job, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
                 check=True, on_poll=None, project_id=None)")]
@@ -108,20 +108,20 @@ macro_rules! client_face {
                 &self,
                 py: Python<'_>,
                 job: &Bound<'_, PyAny>,
-                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
-                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
-                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+                #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
                 check: bool,
                 on_poll: Option<Bound<'_, PyAny>>,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
-                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, 0.0)?;
+                let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
                 let op = ops::wait_for_job(concat!($name, ".wait_for_job"), &self.handle, job, how, project_id)?;
                 $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
             }
 
             /// Creates a job and waits until it is final.
-            #[pyo3(signature = (prompt, *, timeout = Some(1800.0), poll_interval = 2.0, max_poll_interval = 30.0,
+            #[pyo3(signature = (prompt, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
                 check = true, on_poll = None, project_id = None),
                 text_signature = "($self, prompt, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
                 check=True, on_poll=None, project_id=None)")]
@@ -130,21 +130,21 @@ macro_rules! client_face {
                 &self,
                 py: Python<'_>,
                 prompt: &Bound<'_, PyAny>,
-                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
-                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
-                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+                #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
                 check: bool,
                 on_poll: Option<Bound<'_, PyAny>>,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
-                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, 0.0)?;
+                let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
                 let op = ops::run_job(concat!($name, ".run_job"), &self.handle, prompt, how, project_id)?;
                 $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
             }
 
             /// Sends a follow-up message and waits until the job is final anew.
-            #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = 2.0,
-                max_poll_interval = 30.0, check = true, on_poll = None, project_id = None),
+            #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
+                max_poll_interval = None, check = true, on_poll = None, project_id = None),
                 text_signature = "($self, job, prompt, *, settle=15.0, timeout=1800.0, poll_interval=2.0, \
                 max_poll_interval=30.0, check=True, on_poll=None, project_id=None)")]
             #[expect(clippy::too_many_arguments)]
@@ -153,31 +153,33 @@ macro_rules! client_face {
                 py: Python<'_>,
                 job: &Bound<'_, PyAny>,
                 prompt: &Bound<'_, PyAny>,
-                #[pyo3(from_py_with = convert::seconds)] settle: f64,
-                #[pyo3(from_py_with = convert::optional_seconds)] timeout: Option<f64>,
-                #[pyo3(from_py_with = convert::seconds)] poll_interval: f64,
-                #[pyo3(from_py_with = convert::seconds)] max_poll_interval: f64,
+                #[pyo3(from_py_with = convert::settle)] settle: f64,
+                #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+                #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+                #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
                 check: bool,
                 on_poll: Option<Bound<'_, PyAny>>,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
-                let how = Wait::new(timeout, poll_interval, max_poll_interval, check, settle)?;
+                let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
                 let op = ops::follow_up(concat!($name, ".follow_up"), &self.handle, job, prompt, how, project_id)?;
                 $run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
             }
 
             /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
-            #[pyo3(signature = (*, date_from = None, date_to = None, page_size = 250, offset = 0, max_rows = None,
-                prefetch = 1, resume = None, strict = false, project_id = None))]
+            #[pyo3(signature = (*, date_from = None, date_to = None, page_size = None, offset = None,
+                max_rows = None, prefetch = 1, resume = None, strict = false, project_id = None),
+                text_signature = "($self, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
+                prefetch=1, resume=None, strict=False, project_id=None)")]
             #[expect(clippy::too_many_arguments)]
             fn visitors(
                 &self,
                 date_from: Option<&Bound<'_, PyAny>>,
                 date_to: Option<&Bound<'_, PyAny>>,
-                #[pyo3(from_py_with = convert::whole)] page_size: u32,
-                #[pyo3(from_py_with = convert::whole)] offset: u64,
-                #[pyo3(from_py_with = convert::optional_whole)] max_rows: Option<u64>,
-                #[pyo3(from_py_with = convert::whole)] prefetch: u32,
+                #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
+                #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
+                #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
+                #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
                 strict: bool,
                 project_id: Option<&str>,
@@ -200,8 +202,10 @@ macro_rules! client_face {
             }
 
             /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.
-            #[pyo3(signature = (path, *, items, has_more = "hasMore", params = None, page_size = 250, offset = 0,
-                max_rows = None, prefetch = 1, resume = None))]
+            #[pyo3(signature = (path, *, items, has_more = "hasMore", params = None, page_size = None,
+                offset = None, max_rows = None, prefetch = 1, resume = None),
+                text_signature = "($self, path, *, items, has_more='hasMore', params=None, page_size=250, offset=0, \
+                max_rows=None, prefetch=1, resume=None)")]
             #[expect(clippy::too_many_arguments)]
             fn paginate(
                 &self,
@@ -209,10 +213,10 @@ macro_rules! client_face {
                 items: &str,
                 has_more: &str,
                 params: Option<&Bound<'_, PyAny>>,
-                #[pyo3(from_py_with = convert::whole)] page_size: u32,
-                #[pyo3(from_py_with = convert::whole)] offset: u64,
-                #[pyo3(from_py_with = convert::optional_whole)] max_rows: Option<u64>,
-                #[pyo3(from_py_with = convert::whole)] prefetch: u32,
+                #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
+                #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
+                #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
+                #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
             ) -> PyResult<$Rows> {
                 let paging = PagingArguments { page_size, offset, max_rows, prefetch, strict: false, resume };

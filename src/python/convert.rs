@@ -12,7 +12,7 @@ use crate::jobs::Prompt;
 use crate::rows::Totals;
 
 /// Seconds as a number or a `timedelta`.
-pub(super) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = value.py();
     if value.is_instance(TIMEDELTA.import(py, "datetime", "timedelta")?)? {
@@ -23,33 +23,44 @@ pub(super) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     {
         return Ok(seconds);
     }
-    Err(PyTypeError::new_err(format!(
-        "expected seconds as a number or a timedelta, not {}",
-        type_name(value)
-    )))
+    Err(wrong_type(what, "seconds as a number or a timedelta", value))
 }
 
 /// A whole number from 0 on.
-pub(super) fn whole<T: TryFrom<u64>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
-    let fits = |number: u64| T::try_from(number).ok();
+pub(super) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
-        return Err(PyTypeError::new_err(format!("expected a whole number, not {}", type_name(value))));
+        return Err(wrong_type(what, "a whole number", value));
     }
+    let fits = |number: u64| T::try_from(number).ok();
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "expected a whole number, 0 or more and not absurdly large; it is {value}"
-        ))
+        PyValueError::new_err(format!("{what} must be 0 or more, and not absurdly large; it is {value}"))
     })
 }
 
-/// A whole number from 0 on, or `None`.
-pub(super) fn optional_whole(value: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
-    if value.is_none() { Ok(None) } else { whole(value).map(Some) }
+/// A `TypeError` that says what was expected and what came.
+pub(super) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let found = value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{what} must be {expected}, not {found}"))
 }
 
-/// Seconds, or `None`.
-pub(super) fn optional_seconds(value: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-    if value.is_none() { Ok(None) } else { seconds(value).map(Some) }
+/// Arguments by name, for `from_py_with`. A default that depends on others is `None` here, and never given as such.
+macro_rules! arguments {
+    ($($name:ident: $type:ty = |$value:ident| $parse:expr;)*) => {
+        $(pub(super) fn $name($value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            $parse
+        })*
+    };
+}
+
+arguments! {
+    timeout: Option<f64> = |value| if value.is_none() { Ok(None) } else { seconds("timeout", value).map(Some) };
+    poll_interval: Option<f64> = |value| seconds("poll_interval", value).map(Some);
+    max_poll_interval: Option<f64> = |value| seconds("max_poll_interval", value).map(Some);
+    settle: f64 = |value| seconds("settle", value);
+    page_size: Option<u32> = |value| whole("page_size", value).map(Some);
+    offset: Option<u64> = |value| whole("offset", value).map(Some);
+    max_rows: Option<u64> = |value| if value.is_none() { Ok(None) } else { whole("max_rows", value).map(Some) };
+    prefetch: u32 = |value| whole("prefetch", value);
 }
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.
@@ -64,10 +75,7 @@ pub(super) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     } else if value.is_instance(DATE.import(py, "datetime", "date")?)? {
         value.call_method0(intern!(py, "isoformat"))?.extract()?
     } else {
-        return Err(PyTypeError::new_err(format!(
-            "{what} must be a str, date or datetime, not {}",
-            type_name(value)
-        )));
+        return Err(wrong_type(what, "a str, date or datetime", value));
     };
     Ok(Some(Moment::parse(what, &text)?))
 }
@@ -86,7 +94,7 @@ pub(super) fn range(
 /// A `str` that is valid text.
 pub(super) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let Ok(value) = value.cast::<PyString>() else {
-        return Err(PyTypeError::new_err(format!("{what} must be a str, not {}", type_name(value))));
+        return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
     value
@@ -107,7 +115,7 @@ pub(super) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, 
         return Ok(pairs);
     };
     let Ok(mapping) = value.cast::<PyMapping>() else {
-        return Err(PyTypeError::new_err(format!("params must be a mapping, not {}", type_name(value))));
+        return Err(wrong_type("params", "a mapping", value));
     };
     for item in mapping.items()?.iter() {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
@@ -136,8 +144,11 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.is_instance_of::<PyString>() {
         return text(&format!("params[{name:?}]"), value).map(Some);
     }
-    moment(&format!("params[{name:?}]"), Some(value))
-        .map(|moment| moment.map(|moment| moment.as_str().to_owned()))
+    let what = format!("params[{name:?}]");
+    if !value.hasattr(intern!(value.py(), "isoformat"))? {
+        return Err(wrong_type(&what, "a str, number, bool, date or None, or a list of them", value));
+    }
+    moment(&what, Some(value)).map(|moment| moment.map(|moment| moment.as_str().to_owned()))
 }
 
 /// JSON-ready Python data as JSON. Python's own encoder says what that is, so that nothing is bent to fit: `pythonize`
@@ -159,11 +170,6 @@ pub(super) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
     Ok(pythonize::pythonize(py, value)?)
 }
 
-/// The name of a value's class, for errors.
-pub(super) fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
-}
-
 /// A class of `docplatform.types`.
 pub(super) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("docplatform.types")?.getattr(name)
@@ -177,14 +183,16 @@ pub(super) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
 /// The items of a `dict[str, str]`.
 pub(super) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
     let Ok(dict) = value.cast::<PyMapping>() else {
-        return Err(PyTypeError::new_err(format!("{what} must be a mapping, not {}", type_name(value))));
+        return Err(wrong_type(what, "a mapping", value));
     };
     let items = dict.items()?;
     items
         .iter()
         .map(|item| {
             let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            Ok((text(what, &name)?, text(what, &value)?))
+            let name = text(&format!("a name in {what}"), &name)?;
+            let value = text(&format!("{what}[{name:?}]"), &value)?;
+            Ok((name, value))
         })
         .collect()
 }
@@ -195,7 +203,7 @@ pub(super) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<
         return Ok(None);
     };
     if !value.is_callable() {
-        return Err(PyTypeError::new_err(format!("{what} must be callable, not {}", type_name(&value))));
+        return Err(wrong_type(what, "callable", &value));
     }
     Ok(Some(value.unbind()))
 }

@@ -89,9 +89,10 @@ impl Cursor {
             engine: engine(&handle, start.clone(), paging)?,
             turns: 0,
             page: None,
+            // An export that was finished before asks for no page any more.
+            totals: start.totals().filter(|_| start.done),
             start,
             handed: 0,
-            totals: None,
             warnings: Vec::new(),
             ended: false,
         };

@@ -123,7 +123,11 @@ impl Pool {
 }
 
 fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
-    let env = |name: &str| std::env::var(name).ok();
+    // An empty variable is as good as none; one that is no text is refused as a wrong value, not overlooked.
+    let env = |name: &str| {
+        let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+        (!value.is_empty()).then_some(value)
+    };
     let options = options.resolve(env);
     let settings = Arc::new(options.validate(env)?);
     Ok((options, settings))

@@ -18,7 +18,7 @@ use crate::gate::Lane;
 use crate::jobs::{self, Job};
 use crate::pager::{Paging, WINDOW};
 use crate::visitors::{self, Listing};
-use crate::wait::{self, Target, Wait};
+use crate::wait::{self, Target, WaitOptions};
 
 /// The most pages that are asked for ahead.
 const MOST_PREFETCH: u32 = 16;
@@ -63,7 +63,8 @@ pub(super) fn get_job(
     project_id: Option<&str>,
 ) -> PyResult<Op> {
     let Place { client, project, job } = Place::find(handle, job, project_id)?;
-    let get = move |port: Arc<Port>| async move { jobs::get(&client, &project, job.id(), &*port).await };
+    let get =
+        move |port: Arc<Port>| async move { jobs::get(&client, &project, job.id(), None, &*port).await };
     Ok(Op::new(name, get, finish))
 }
 
@@ -86,11 +87,13 @@ pub(super) fn wait_for_job(
     name: &'static str,
     handle: &Handle,
     job: &Bound<'_, PyAny>,
-    how: Wait,
+    how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
+    let how = how.validate()?;
     let Place { client, project, job } = Place::find(handle, job, project_id)?;
-    let target = Target { project, id: job.id().clone(), last: job.snapshot(), rest_first: false };
+    let target =
+        Target { project, id: job.id().clone(), last: job.snapshot(), rest_first: false, prompt: None };
     let wait = move |port: Arc<Port>| async move { wait::wait(&client, target, how, &*port).await };
     Ok(Op::new(name, wait, finish))
 }
@@ -99,15 +102,16 @@ pub(super) fn run_job(
     name: &'static str,
     handle: &Handle,
     prompt: &Bound<'_, PyAny>,
-    how: Wait,
+    how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
+    let how = how.validate()?;
     let client = handle.client()?;
     let prompt = convert::prompt(prompt)?;
     let project = client.project(project_id)?;
     let run = move |port: Arc<Port>| async move {
-        let job = jobs::create(&client, project.clone(), prompt, &*port).await?;
-        wait::wait(&client, Target::just_written(job), how, &*port).await
+        let job = jobs::create(&client, project, prompt.clone(), &*port).await?;
+        wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
     };
     Ok(Op::new(name, run, finish))
 }
@@ -117,15 +121,16 @@ pub(super) fn follow_up(
     handle: &Handle,
     job: &Bound<'_, PyAny>,
     prompt: &Bound<'_, PyAny>,
-    how: Wait,
+    how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
+    let how = how.validate()?;
     let Place { client, project, job } = Place::find(handle, job, project_id)?;
     let prompt = convert::prompt(prompt)?;
     let id = job.id().clone();
     let run = move |port: Arc<Port>| async move {
-        let job = jobs::message(&client, project, id, prompt, &*port).await?;
-        wait::wait(&client, Target::just_written(job), how, &*port).await
+        let job = jobs::message(&client, project, id, prompt.clone(), &*port).await?;
+        wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
     };
     Ok(Op::new(name, run, finish))
 }
@@ -169,7 +174,7 @@ fn request_call(
         path: template,
         id: None,
         query: convert::params(params)?,
-        prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.to_owned())),
+        prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
         body: body.map(|body| body.to_string().into()),
         cap: client.settings().max_response_bytes,
     })
@@ -210,8 +215,8 @@ fn plain_path(path: &str) -> PyResult<Template> {
 
 /// Arguments of a paged listing that are the same for all.
 pub(super) struct PagingArguments<'a> {
-    pub(super) page_size: u32,
-    pub(super) offset: u64,
+    pub(super) page_size: Option<u32>,
+    pub(super) offset: Option<u64>,
     pub(super) max_rows: Option<u64>,
     pub(super) prefetch: u32,
     pub(super) strict: bool,
@@ -262,7 +267,8 @@ impl PagingArguments<'_> {
         handle: &Arc<Handle>,
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
     ) -> PyResult<Arc<Cursor>> {
-        check_page_size(self.page_size)?;
+        let page_size = self.page_size.unwrap_or(Paging::PAGE_SIZE);
+        check_page_size(page_size)?;
         if self.prefetch > MOST_PREFETCH {
             return Err(PyValueError::new_err(format!("prefetch must be 0 to {MOST_PREFETCH}")));
         }
@@ -270,13 +276,13 @@ impl PagingArguments<'_> {
         let place = self.resume.map(|text| Checkpoint::parse(text, base_url)).transpose()?;
         let listing = listing(place.as_ref())?;
         let place = match place {
-            None => Checkpoint::new(base_url, listing, self.page_size, self.offset),
+            None => Checkpoint::new(base_url, listing, page_size, self.offset.unwrap_or_default()),
             Some(place) => {
-                let page_size = self.page_size == Paging::PAGE_SIZE || self.page_size == place.page_size;
-                if place.listing != listing || !page_size || self.offset != 0 {
+                let other_pages = self.page_size.is_some_and(|page_size| page_size != place.page_size);
+                if place.listing != listing || other_pages || self.offset.is_some() {
                     return Err(PyValueError::new_err(
                         "resume: the checkpoint is of another query; leave out what it knows \
-                         (dates, project_id, page_size, offset), or give the same",
+                         (dates, project_id, page_size, offset), or give the same dates, project and page size",
                     ));
                 }
                 place

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use secrecy::SecretString;
 
-use super::convert::{self, type_name};
+use super::convert;
 use crate::config::{Options, Settings};
 
 /// Puts `changes` into `options`. A name that is none is a `TypeError`, as for any Python function.
@@ -26,16 +26,16 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "api_key" => options.api_key = text()?.map(SecretString::from),
         "base_url" => options.base_url = text()?,
         "project_id" => options.project_id = text()?,
-        "timeout" => options.timeout = seconds(name, value)?,
-        "connect_timeout" => options.connect_timeout = seconds(name, value)?,
-        "deadline" => options.deadline = seconds(name, value)?,
-        "max_retries" => options.max_retries = whole(name, value)?,
-        "max_retry_after" => options.max_retry_after = seconds(name, value)?,
+        "timeout" => options.timeout = convert::seconds(name, value)?,
+        "connect_timeout" => options.connect_timeout = convert::seconds(name, value)?,
+        "deadline" => options.deadline = convert::seconds(name, value)?,
+        "max_retries" => options.max_retries = convert::whole(name, value)?,
+        "max_retry_after" => options.max_retry_after = convert::seconds(name, value)?,
         "proxy" => options.proxy = text()?.map(SecretString::from),
         "trust_env" => options.trust_env = flag(name, value)?,
         "ca_bundle" => {
             let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
-            options.ca_bundle = path.map_err(|_| wrong(name, "a path", value))?;
+            options.ca_bundle = path.map_err(|_| convert::wrong_type(name, "a path", value))?;
         }
         "headers" => {
             let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
@@ -43,7 +43,7 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
             options.headers = pairs.unwrap_or_default().into_iter().map(secret).collect();
         }
         "allow_http" => options.allow_http = flag(name, value)?,
-        "max_response_bytes" => options.max_response_bytes = whole(name, value)?,
+        "max_response_bytes" => options.max_response_bytes = convert::whole(name, value)?,
         "job_path" => options.job_path = convert::text(name, value)?,
         _ => {
             return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
@@ -77,21 +77,6 @@ pub(super) fn to_dict<'py>(
     Ok(dict)
 }
 
-fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    convert::seconds(value).map_err(|_| wrong(name, "seconds as a number or a timedelta", value))
-}
-
-fn whole<T: TryFrom<u64>>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
-    convert::whole(value).map_err(|error| match error.is_instance_of::<PyTypeError>(value.py()) {
-        true => wrong(name, "a whole number", value),
-        false => PyValueError::new_err(format!("{name}: {}", error.value(value.py()))),
-    })
-}
-
 fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.extract().map_err(|_| wrong(name, "True or False", value))
-}
-
-fn wrong(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("{name} must be {expected}, not {}", type_name(value)))
+    value.extract().map_err(|_| convert::wrong_type(name, "True or False", value))
 }
