@@ -10,8 +10,9 @@ use crate::visitors::Listing;
 
 /// What this version writes and reads.
 const VERSION: u32 = 1;
-/// The longest text that is read: far more than any checkpoint this crate writes.
-const MOST: usize = 64 * 1024;
+/// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it
+/// is asked for: this is enough for some 15,000 a page.
+const MOST: usize = 1024 * 1024;
 
 /// The text's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,9 @@ impl Checkpoint {
         }
         read.listing.check()?;
         check_page_size(read.page_size)?;
+        if [read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
+            return Err(refused("its offset or its number of rows is too large".to_owned()));
+        }
         if read.totals().is_some_and(|t| t.human < 0 || t.ai < 0 || t.total < 0) {
             return Err(refused("its totals are negative".to_owned()));
         }

@@ -1,5 +1,6 @@
 //! `call`: auth, gate, place, attempt, retry, decode. The only way to the transport.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -28,11 +29,13 @@ pub const MAX_READS: usize = 24;
 pub const MAX_WRITES: usize = 12;
 /// The most of an error's body that is read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
+/// How long the body of an error may take.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// A pause longer than this is told before it begins.
 const TELL: Duration = Duration::from_secs(1);
 
 /// One logical call, before it becomes requests.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Call {
     /// `GET` reads; everything else is a write.
     pub method: Method,
@@ -52,6 +55,13 @@ pub struct Call {
     pub cap: usize,
     /// What the user wrote, so that no error shows it where the service echoes it.
     pub prompt: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Call {
+    /// Without what the user wrote.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({})", report::what(self))
+    }
 }
 
 impl Call {
@@ -196,13 +206,16 @@ impl Client {
         let mut number = 0;
         loop {
             number += 1;
-            let place = self.place(&call, deadline, observer).await.map_err(|mut error| {
+            let place = self.place(&call, deadline, &mut waited, observer).await.map_err(|mut error| {
                 // Failed attempts of this very call say more than the gate that they closed.
                 error.attempts = std::mem::take(&mut attempts);
                 error
             })?;
             if write {
                 observer.write(Some(Outcome::Unknown));
+            }
+            if number > 1 {
+                self.stats.retries.fetch_add(1, Ordering::Relaxed);
             }
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
@@ -225,8 +238,8 @@ impl Client {
             let verdict = retry::judge(write, &failure);
             observer.write(verdict.outcome);
             let told = failure.head().and_then(|head| head.retry_after);
-            if let (Some(told), Some(429 | 503)) = (told, failure.head().map(|head| head.status)) {
-                self.pool.shared.close(call.lane, told);
+            if let (Some(told), Some(status @ (429 | 503))) = (told, failure.head().map(|head| head.status)) {
+                self.pool.shared.close(call.lane, status, told);
             }
             let report =
                 report::Failed { call: &call, key: &self.settings.api_key, failure: &failure, verdict };
@@ -255,32 +268,39 @@ impl Client {
                 return Err(report.error(attempts, plan == Plan::Deadline));
             };
             last_retry = verdict.retry;
-            self.stats.retries.fetch_add(1, Ordering::Relaxed);
             drop(place);
             self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
             waited = pause;
         }
     }
 
-    /// Waits until the gate is open and a place is free.
+    /// Waits until the gate is open and a place is free; adds its pauses to `waited`.
     async fn place(
         &self,
         call: &Call,
         deadline: Instant,
+        waited: &mut Duration,
         observer: &dyn Observer,
     ) -> Result<SemaphorePermit<'_>> {
         let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
-        let not_sent = call.is_write().then_some(Outcome::NotSent);
+        // A write that goes out with no time left for its answer would only leave an unknown outcome.
+        let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(deadline);
         loop {
             if let Some(gate) = self.pool.shared.closed(call.lane) {
-                let left = gate.until.saturating_duration_since(Instant::now());
-                if gate.until + LAST_CALL > deadline {
-                    return Err(report::closed_gate(call, left).with_outcome(not_sent));
+                let now = Instant::now();
+                let left = gate.until.saturating_duration_since(now);
+                if gate.until > last_call {
+                    return Err(
+                        report::closed_gate(call, gate.status, left).with_outcome(Some(Outcome::NotSent))
+                    );
                 }
-                let pause = left + retry::spread(gate.told, self.jitter());
+                let spread = left + retry::spread(gate.told, self.jitter());
+                let pause = spread.min(last_call.saturating_duration_since(now));
                 self.pause(pause, &format!("{}: throttled", report::what(call)), observer).await;
+                *waited += pause;
             }
-            let Ok(place) = timeout_at(deadline, places.acquire()).await else {
+            let Ok(place) = timeout_at(last_call, places.acquire()).await else {
+                let not_sent = call.is_write().then_some(Outcome::NotSent);
                 return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
             };
             let place = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
@@ -340,8 +360,10 @@ impl Client {
         let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
+        // A refusal is known by its head: its words are worth a moment, not the whole timeout.
+        let patience = if success { until } else { until.min(Instant::now() + LAST_WORDS) };
         let body = match encoding(&incoming.headers) {
-            None => timeout_at(until, read(&mut incoming, cap)).await,
+            None => timeout_at(patience, read(&mut incoming, cap)).await,
             Some(encoding) => Ok(Err(Lost::Unusable(format!(
                 "the body is encoded as {encoding}, though identity was asked for"
             )))),

@@ -20,6 +20,9 @@ pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
 /// Only the last four letters of a key at least this long are ever shown.
 const SHOWABLE_KEY: usize = 20;
 
+/// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
+const SHOWN_KEY: usize = 16;
+
 /// Headers that are this client's own business.
 const RESERVED_HEADERS: [&str; 14] = [
     "accept",
@@ -80,9 +83,9 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// `text` with every occurrence of the key replaced.
+    /// `text` with every echo of the key, or of so much of it that it could be told, replaced.
     pub(crate) fn redact(&self, text: &str) -> String {
-        text.replace(self.0.expose_secret(), "[API key]")
+        crate::redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
     }
 }
 

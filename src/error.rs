@@ -26,6 +26,8 @@ pub enum Kind {
     Response,
     /// A complete answer that refuses the request.
     Status,
+    /// Held back: an earlier answer asked this client to wait.
+    HeldBack,
     /// The service broke its paging rule.
     Pagination,
     /// The job ended as `failed`.
@@ -48,6 +50,7 @@ impl Kind {
             Self::Transport => "TransportError",
             Self::UnconfirmedWrite => "UnconfirmedWriteError",
             Self::Response => "ResponseError",
+            Self::HeldBack => "RateLimitError",
             Self::Pagination => "PaginationError",
             Self::JobFailed => "JobFailedError",
             Self::WaitTimeout => "WaitTimeoutError",
@@ -121,7 +124,7 @@ pub struct Details {
     pub kind: Kind,
     /// The text for people, complete and without secrets.
     pub message: String,
-    /// What it means for a write; `None` for a read.
+    /// What it means for a write; of a read, only that it was held back.
     pub outcome: Option<Outcome>,
     /// The answer's status.
     pub status: Option<u16>,

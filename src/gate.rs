@@ -28,6 +28,8 @@ pub struct Closed {
     pub until: Instant,
     /// What the service asked for when it closed.
     pub told: Duration,
+    /// The status that it asked with.
+    pub status: u16,
 }
 
 #[derive(Debug, Default)]
@@ -53,13 +55,13 @@ impl Shared {
     }
 
     /// A throttled answer asked all to wait.
-    pub fn close(&self, lane: Lane, told: Duration) {
+    pub fn close(&self, lane: Lane, status: u16, told: Duration) {
         let until = Instant::now() + told.min(LONGEST);
         let mut state = self.state();
         if let Some(gate) = state.gates.get_mut(lane as usize)
             && gate.is_none_or(|gate| gate.until < until)
         {
-            *gate = Some(Closed { until, told });
+            *gate = Some(Closed { until, told, status });
         }
     }
 

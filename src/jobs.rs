@@ -1,5 +1,6 @@
 //! Jobs of the docs agent: create, read, message.
 
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -107,9 +108,15 @@ impl Job {
     }
 }
 
-/// A prompt, checked.
-#[derive(Debug, Clone)]
+/// A prompt, checked. Nothing prints it.
+#[derive(Clone)]
 pub struct Prompt(Arc<str>);
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prompt(…)")
+    }
+}
 
 impl From<Prompt> for Arc<str> {
     fn from(prompt: Prompt) -> Self {

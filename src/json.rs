@@ -8,8 +8,9 @@ use serde::de::{DeserializeOwned, Deserializer, Visitor};
 
 use crate::text;
 
-/// The most of a parser's message that is shown, in characters.
-const MOST_MESSAGE: usize = 300;
+/// The most of a parser's message that is kept, in characters: far more than is shown, so that no secret is
+/// cut before it was looked for.
+const MOST_MESSAGE: usize = 4096;
 
 /// A parsed body.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ pub mod observer;
 pub mod pager;
 #[cfg(feature = "python")]
 mod python;
+mod redact;
 mod report;
 pub mod retry;
 pub mod retry_after;

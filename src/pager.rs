@@ -82,14 +82,14 @@ impl Mark {
         let Some(last) = handed.checked_sub(1).and_then(|last| self.kept.get(last)) else {
             return place;
         };
-        place.rows += handed as u64;
+        place.rows = place.rows.saturating_add(handed as u64);
         match &self.repeatable {
             // Positions in a short page are not positions in the table: ask for the page again, and know its rows.
             Some(rows) => {
                 let known = place.identities().unwrap_or_default();
                 place.set_identities(known.iter().chain(rows.iter().take(handed)));
             }
-            None => place.offset += u64::from(*last) + 1,
+            None => place.offset = place.offset.saturating_add(u64::from(*last) + 1),
         }
         place
     }
@@ -186,7 +186,7 @@ impl Pager {
         drop(listening);
         let turn = self.take_in(page, next.limit).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
-        if self.ahead.front().is_some_and(|ahead| ahead.offset != self.place.offset) {
+        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.place.offset) {
             self.ahead.clear();
         }
         self.look_ahead();
@@ -241,7 +241,7 @@ impl Pager {
         let step =
             if page.has_more && received < limit as usize { received as u64 } else { u64::from(limit) };
         self.place.offset = before.offset.saturating_add(step);
-        self.place.rows += kept.len() as u64;
+        self.place.rows = self.place.rows.saturating_add(kept.len() as u64);
         self.place.done = whole && !page.has_more;
         self.place.set_totals(self.findings.totals());
         // Only the page before can bring its rows again: each short page starts within it.
@@ -263,7 +263,9 @@ impl Pager {
     /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.place.page_size);
-        for page in self.ahead.len() as u64..u64::from(self.paging.prefetch) {
+        // Where pages are short, only what came tells where the next one starts.
+        let depth = if self.irregular { self.paging.prefetch.min(1) } else { self.paging.prefetch };
+        for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
             if self.finished || self.left().is_some_and(|left| ahead >= left) {
                 break;
@@ -274,7 +276,11 @@ impl Pager {
 
     fn ask(&mut self, offset: u64) {
         let ahead = offset - self.place.offset;
-        let room = self.left().map_or(u64::MAX, |left| left.saturating_sub(ahead));
+        let room = match self.left() {
+            // Short pages bring rows again: of as many rows as are wanted, too few may be new.
+            Some(left) if !self.irregular => left.saturating_sub(ahead),
+            _ => u64::MAX,
+        };
         let limit = u32::try_from(room).unwrap_or(u32::MAX).min(self.place.page_size);
         let observer: Arc<dyn Observer> = Arc::clone(&self.relay) as _;
         let task = tokio::spawn(self.source.page(offset, limit, observer));

@@ -7,10 +7,14 @@ use crate::config::ApiKey;
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::observer::{Level, Note};
 use crate::retry::{Failure, Verdict};
-use crate::text;
+use crate::{redact, text};
 
 /// The most of a `Location` or content type that is shown, in characters.
 const MOST_HEADER: usize = 120;
+/// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
+const MOST_SEARCHED: usize = 4096;
+/// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
+const ECHO: usize = 24;
 
 /// A call in words: method and path template, never the ids or the query.
 pub(crate) fn what(call: &Call) -> String {
@@ -18,16 +22,16 @@ pub(crate) fn what(call: &Call) -> String {
 }
 
 /// The error of a call that a closed gate keeps from being sent.
-pub(crate) fn closed_gate(call: &Call, left: Duration) -> Error {
+pub(crate) fn closed_gate(call: &Call, status: u16, left: Duration) -> Error {
     let mut error = Error::new(
-        Kind::Status,
+        Kind::HeldBack,
         format!(
             "{}: not sent: the service asked this client to wait for another {:.0} s",
             what(call),
             left.as_secs_f64().ceil(),
         ),
     );
-    error.status = Some(429);
+    error.status = Some(status);
     error.retry_after = Some(left);
     error.deadline_exceeded = true;
     error.transient = true;
@@ -130,7 +134,11 @@ impl Failed<'_> {
     }
 
     fn service_message(&self, body: &[u8]) -> Option<String> {
-        text::service_message(body).map(|words| text::clip_message(&self.redact(&words)))
+        text::service_message(body).map(|words| self.words(&words))
+    }
+
+    fn words(&self, foreign: &str) -> String {
+        text::clip_message(&self.redact(foreign))
     }
 
     fn header(&self, value: &str) -> String {
@@ -155,15 +163,16 @@ impl Failed<'_> {
 
     /// Why, without what was tried.
     fn reason(&self) -> String {
-        let words = match self.failure {
+        match self.failure {
             Failure::Unsent { reason, .. }
             | Failure::Ambiguous { reason, .. }
-            | Failure::BodyLost { reason, .. } => reason.clone(),
+            | Failure::BodyLost { reason, .. } => self.words(reason),
             Failure::Unreadable { head, reason, body } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
                 format!(
-                    "status {}: {reason} (content type {}, begins {:?})",
+                    "status {}: {} (content type {}, begins {:?})",
                     head.status,
+                    self.words(reason),
                     self.header(kind),
                     text::safe(&self.clip(body), MOST_HEADER),
                 )
@@ -176,8 +185,7 @@ impl Failed<'_> {
                 });
                 format!("status {}: {words}", head.status)
             }
-        };
-        self.redact(&words)
+        }
     }
 
     /// What the user can do.
@@ -205,9 +213,10 @@ impl Failed<'_> {
     }
 
     fn redact(&self, words: &str) -> String {
+        let words = words.get(..words.floor_char_boundary(MOST_SEARCHED)).unwrap_or(words);
         let words = text::hide_prompt_fields(&self.key.redact(words));
         match &self.call.prompt {
-            Some(prompt) => text::hide_prompt(&words, prompt),
+            Some(prompt) => redact::hide(&words, prompt, "[prompt]", ECHO),
             None => words,
         }
     }

@@ -36,12 +36,22 @@ pub(crate) enum Repeat {
     Differing,
 }
 
+/// A row that was seen.
+#[derive(Debug)]
+struct Row {
+    whole: u64,
+    /// The last page that brought it.
+    page: u64,
+}
+
 /// The rows of the last pages, or of all.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    rows: HashMap<u64, u64, Hashed>,
+    rows: HashMap<u64, Row, Hashed>,
     /// The keys that each page brought, oldest first; empty where nothing is forgotten.
     pages: VecDeque<Vec<u64>>,
+    /// How many pages came.
+    count: u64,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
     /// Of every page, whatever the window: eight bytes a page.
@@ -50,37 +60,45 @@ pub(crate) struct Seen {
 
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
-        Self { rows: HashMap::default(), pages: VecDeque::new(), window, fingerprints: HashSet::default() }
+        Self {
+            rows: HashMap::default(),
+            pages: VecDeque::new(),
+            count: 0,
+            window,
+            fingerprints: HashSet::default(),
+        }
     }
 
-    /// Whether this very page came before.
+    /// Whether a page about the same came before; its counts may have moved, and it would still never end.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for row in rows {
-            hasher.update(&row.whole.to_le_bytes());
+            hasher.update(&row.key.to_le_bytes());
         }
         !self.fingerprints.insert(hasher.digest())
     }
 
     /// Remembers a page's rows and says of each what it is.
     pub(crate) fn take_in(&mut self, rows: &[Identity]) -> Vec<Repeat> {
-        let mut fresh = Vec::new();
+        let page = self.count;
+        self.count += 1;
         let found = rows
             .iter()
-            .map(|row| match self.rows.insert(row.key, row.whole) {
-                None => {
-                    fresh.push(row.key);
-                    Repeat::New
-                }
-                Some(whole) if whole == row.whole => Repeat::Identical,
+            .map(|row| match self.rows.insert(row.key, Row { whole: row.whole, page }) {
+                None => Repeat::New,
+                Some(known) if known.whole == row.whole => Repeat::Identical,
                 Some(_) => Repeat::Differing,
             })
             .collect();
         if let Some(window) = self.window {
-            self.pages.push_back(fresh);
+            self.pages.push_back(rows.iter().map(|row| row.key).collect());
             while self.pages.len() > window {
+                let oldest = self.count - self.pages.len() as u64;
                 for key in self.pages.pop_front().unwrap_or_default() {
-                    self.rows.remove(&key);
+                    // A row that came again since is forgotten later.
+                    if self.rows.get(&key).is_some_and(|row| row.page == oldest) {
+                        self.rows.remove(&key);
+                    }
                 }
             }
         }

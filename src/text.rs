@@ -6,8 +6,6 @@ use std::fmt::Write as _;
 const MOST_BODY: usize = 256;
 /// The most of a service's message that an error shows.
 const MOST_MESSAGE: usize = 500;
-/// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
-const ECHO: usize = 24;
 
 /// `text` with everything escaped that a terminal would obey instead of show, cut to `most` characters.
 pub fn safe(text: &str, most: usize) -> String {
@@ -42,43 +40,24 @@ pub fn clip_body(body: &str) -> String {
 /// to be shown: see [`clip_message`].
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
+    fn words(value: &Value) -> Option<&str> {
+        value.as_str().or_else(|| value.get("message")?.as_str())
+    }
     let value: Value = serde_json::from_slice(body).ok()?;
-    let main = match value.get("error").or_else(|| value.get("message"))? {
-        Value::String(text) => text.clone(),
-        other => other.get("message")?.as_str()?.to_owned(),
-    };
-    let details = value.get("details").and_then(Value::as_array);
-    let details = details
+    let details = value.get("details").and_then(Value::as_array).into_iter().flatten();
+    let mut all: Vec<&str> = [value.get("error"), value.get("message")]
         .into_iter()
         .flatten()
-        .filter_map(|detail| detail.as_str().or_else(|| detail.get("message")?.as_str()));
-    let all: Vec<&str> = std::iter::once(main.as_str()).chain(details).collect();
-    Some(all.join("; "))
+        .chain(details)
+        .filter_map(words)
+        .collect();
+    all.dedup();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// A service's words as errors show them.
 pub fn clip_message(words: &str) -> String {
     safe(words, MOST_MESSAGE)
-}
-
-/// `text` with every echo of `prompt` replaced, whole or from its beginning on: plain, as this module shows it, or as
-/// services write it in JSON.
-pub fn hide_prompt(text: &str, prompt: &str) -> String {
-    let prompt = prompt.trim();
-    if prompt.is_empty() {
-        return text.to_owned();
-    }
-    let json = serde_json::to_string(prompt).unwrap_or_default();
-    let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or(prompt).to_owned();
-    let mut forms = vec![prompt.to_owned(), safe(prompt, usize::MAX)];
-    forms.push(escape_non_ascii(&json, |unit| format!("\\u{unit:04x}")));
-    forms.push(escape_non_ascii(&json, |unit| format!("\\u{unit:04X}")));
-    forms.push(json);
-    let slashed: Vec<_> = forms.iter().map(|form| form.replace('/', "\\/")).collect();
-    forms.extend(slashed);
-    forms.sort_unstable();
-    forms.dedup();
-    hide(text, &forms)
 }
 
 /// `text` with the value of every JSON field `"prompt"` replaced: what a service says of a job may hold what another
@@ -108,42 +87,6 @@ pub fn hide_prompt_fields(text: &str) -> String {
     shown
 }
 
-fn escape_non_ascii(json: &str, escape: impl Fn(u16) -> String) -> String {
-    let mut escaped = String::new();
-    for c in json.chars() {
-        if c.is_ascii() {
-            escaped.push(c);
-        } else {
-            escaped.extend(c.encode_utf16(&mut [0; 2]).iter().map(|&unit| escape(unit)));
-        }
-    }
-    escaped
-}
-
-fn hide(text: &str, forms: &[String]) -> String {
-    let start = |form: &str| form.char_indices().nth(ECHO).map_or(form.len(), |(end, _)| end);
-    let mut shown = String::new();
-    let mut rest = text;
-    loop {
-        let found = forms.iter().filter_map(|form| rest.find(form.get(..start(form))?));
-        let Some(at) = found.min() else {
-            break;
-        };
-        let (before, echo) = rest.split_at(at);
-        let same = forms.iter().map(|form| common_prefix(echo, form));
-        shown.push_str(before);
-        shown.push_str("[prompt]");
-        rest = echo.get(same.max().unwrap_or_default()..).unwrap_or_default();
-    }
-    shown.push_str(rest);
-    shown
-}
-
-/// How many bytes `a` and `b` have in common at their beginning.
-fn common_prefix(a: &str, b: &str) -> usize {
-    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,19 +106,11 @@ mod tests {
         assert_eq!(service_message(body).unwrap(), "Bad request; limit; x");
         assert_eq!(service_message(br#"{"error": {"message": "no"}}"#).unwrap(), "no");
         assert_eq!(service_message(br#"{"message": "no"}"#).unwrap(), "no");
+        assert_eq!(service_message(br#"{"error": "Bad", "message": "limit"}"#).unwrap(), "Bad; limit");
+        assert_eq!(service_message(br#"{"error": true, "message": "limit"}"#).unwrap(), "limit");
         for none in [&b"<html>"[..], b"", b"[]", b"{}", br#"{"error": 5}"#] {
             assert_eq!(service_message(none), None);
         }
-    }
-
-    #[test]
-    fn prompts_are_hidden_whole_and_in_part() {
-        let prompt = "Rewrite the \"billing\" page so that it names Project X";
-        assert_eq!(hide_prompt(&format!("no: {prompt}!"), prompt), "no: [prompt]!");
-        let json = serde_json::to_string(prompt).unwrap();
-        assert_eq!(hide_prompt(&format!("no: {json}"), prompt), "no: \"[prompt]\"");
-        assert_eq!(hide_prompt("no: Rewrite the \"billing\" page so … and", prompt), "no: [prompt]… and");
-        assert_eq!(hide_prompt("nothing of it", prompt), "nothing of it");
     }
 
     #[test]
@@ -187,17 +122,6 @@ mod tests {
             (r#"{"prompt":null} "prompt" "#, r#"{"prompt":null} "prompt" "#),
         ] {
             assert_eq!(hide_prompt_fields(text), shown);
-        }
-    }
-
-    #[test]
-    fn prompts_are_hidden_however_they_are_escaped() {
-        let prompt = "Fix the page on\nZanzibar\u{200b} at docs/naïve.md \u{1f600} now";
-        let json = serde_json::to_string(prompt).unwrap();
-        let lower = r"Fix the page on\nZanzibar\u200b at docs/na\u00efve.md \ud83d\ude00 now";
-        let upper = r"Fix the page on\nZanzibar\u200B at docs\/na\u00EFve.md \uD83D\uDE00 now";
-        for echo in [prompt, json.trim_matches('"'), &safe(prompt, 500), lower, upper] {
-            assert_eq!(hide_prompt(&format!("no: {echo}! {echo}"), prompt), "no: [prompt]! [prompt]");
         }
     }
 }

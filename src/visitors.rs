@@ -63,9 +63,7 @@ impl Listing {
         items: &str,
         has_more: &str,
     ) -> Result<Self> {
-        if let Some((name, _)) = query.iter().find(|(name, _)| name == "limit" || name == "offset") {
-            return Err(Error::argument(format!("params may not hold {name:?}: use page_size and offset")));
-        }
+        check_query(&query)?;
         if items == has_more {
             return Err(Error::argument("items and has_more must name two fields"));
         }
@@ -83,6 +81,7 @@ impl Listing {
         if self.shape.is_none() && self.path != VISITORS {
             return Err(Error::argument("resume: the path is not that of visitors"));
         }
+        check_query(&self.query)?;
         self.project().map(drop)
     }
 
@@ -155,6 +154,16 @@ impl Listing {
             other => return Err(format!("{}: {}", shape.items, json::wrong_type(&other, "an array"))),
         };
         Ok(Page { rows: Rows::Json(rows), totals: None, has_more, repaired: parsed.repaired })
+    }
+}
+
+/// Refuses what the pager itself puts into the query.
+fn check_query(query: &[(String, String)]) -> Result<()> {
+    match query.iter().find(|(name, _)| name == "limit" || name == "offset") {
+        Some((name, _)) => {
+            Err(Error::argument(format!("params may not hold {name:?}: use page_size and offset")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::endpoint::Segment;
 use crate::error::{Error, Kind, Result};
 use crate::jobs::{self, Job, Prompt};
 use crate::observer::Observer;
+use crate::retry::spread;
 
 /// Each interval is so much longer than the one before.
 const GROWTH: f64 = 1.5;
@@ -18,6 +19,8 @@ const GROWTH: f64 = 1.5;
 const JITTER: f64 = 0.2;
 /// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
+/// A year: whatever is longer is for ever, and no clock would hold it.
+const MOST_TOLD: Duration = Duration::from_hours(365 * 24);
 /// How long after its creation a job may not be found yet.
 const UNBORN: Duration = Duration::from_secs(10);
 
@@ -125,7 +128,9 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
         rest(at, until).await;
     }
     loop {
-        let poll = jobs::get(client, &target.project, &target.id, target.prompt.clone(), observer);
+        // Boxed: thousands of waits that rest are small, only polls under way are large.
+        let prompt = target.prompt.clone();
+        let poll = Box::pin(jobs::get(client, &target.project, &target.id, prompt, observer));
         let polled = match until {
             None => poll.await,
             Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
@@ -137,8 +142,9 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
             Ok(mut job) => {
                 job.created_here = last.as_ref().and_then(|job| job.created_here);
                 observer.job(&job);
-                observer.polled(&job).await;
+                // As of the poll: the caller may look at it for long.
                 stale = stale && job.is_final() && Instant::now() < settled;
+                observer.polled(&job).await;
                 if job.is_final() && !stale {
                     return finish(job, wait.check);
                 }
@@ -153,7 +159,7 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
         }
         let told = borne.as_ref().and_then(|error| error.retry_after);
         let mut at = next_poll(client, &mut interval, &wait, told);
-        if stale && at > settled && last.as_ref().is_some_and(Job::is_final) {
+        if borne.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
         }
@@ -178,7 +184,8 @@ fn bearable(error: &Error, unborn: Option<Instant>) -> bool {
 fn next_poll(client: &Client, interval: &mut Duration, wait: &Wait, told: Option<Duration>) -> Instant {
     let jittered = interval.mul_f64(1.0 - JITTER + 2.0 * JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(GROWTH).min(wait.max_poll_interval);
-    Instant::now() + jittered.max(told.unwrap_or_default())
+    let told = told.map_or(Duration::ZERO, |told| told.min(MOST_TOLD) + spread(told, client.jitter()));
+    Instant::now() + jittered.max(told)
 }
 
 /// Rests until `at`, but polls once more at the very end.
@@ -188,7 +195,7 @@ async fn rest(at: Instant, until: Option<Instant>) {
 
 fn finish(job: Job, check: bool) -> Result<Job> {
     if check && job.is_failed() {
-        let message = format!("job {} failed; its last snapshot is in the error's `job`", job.id.as_str());
+        let message = format!("job {} failed; its last snapshot is in the error's `job`", shown(&job.id));
         return Err(Error::new(Kind::JobFailed, message).with_job(Some(job)));
     }
     Ok(job)
@@ -198,9 +205,14 @@ fn too_late(id: &Segment, timeout: Option<Duration>, last: Option<Job>, borne: O
     let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
     let message = format!(
         "job {} was not final after {} s (last status: {}); it goes on by itself, and a new wait_for_job takes it up",
-        id.as_str(),
+        shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),
     );
     Error::new(Kind::WaitTimeout, message).with_job(last).because(borne)
+}
+
+/// An id, which the service chose.
+fn shown(id: &Segment) -> String {
+    crate::text::safe(id.as_str(), 256)
 }

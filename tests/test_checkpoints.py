@@ -251,7 +251,7 @@ def damaged(text: str) -> Iterator[str]:
         text[:-1],
         text + "x",
         text * 2,
-        " " * 70_000 + text,
+        " " * 2_000_000 + text,
     )
     for name in good:
         if name != "totals":  # not known before the first page

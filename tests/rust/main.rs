@@ -1,1 +1,25 @@
 //! The core, without Python: a scripted transport, and a clock that tokio moves when every task waits.
+
+#![allow(clippy::disallowed_methods, reason = "#[tokio::test] blocks on each test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod intervals;
+mod irregular;
+mod jobs;
+mod moving;
+mod paging;
+mod payload;
+mod policy;
+mod prefetch;
+mod resume;
+mod retries;
+mod script;
+mod secrets;
+mod settle;
+mod shared;
+mod site;
+mod support;
+mod throttle;
+mod waits;
+mod wire;
+mod writes;
