@@ -241,8 +241,7 @@ impl Client {
             if let (Some(told), Some(status @ (429 | 503))) = (told, failure.head().map(|head| head.status)) {
                 self.pool.shared.close(call.lane, status, told);
             }
-            let report =
-                report::Failed { call: &call, key: &self.settings.api_key, failure: &failure, verdict };
+            let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
             let attempt = Attempt {
                 number,
                 status: failure.head().map(|head| head.status),

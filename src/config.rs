@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::endpoint::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
+use crate::redact;
 
 /// Environment variables that stand in for arguments that were not given.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
@@ -22,6 +23,9 @@ const SHOWABLE_KEY: usize = 20;
 
 /// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
 const SHOWN_KEY: usize = 16;
+
+/// A header's value that is shorter is no secret worth a search.
+const SECRET_HEADER: usize = 8;
 
 /// Headers that are this client's own business.
 const RESERVED_HEADERS: [&str; 14] = [
@@ -85,7 +89,7 @@ impl ApiKey {
 
     /// `text` with every echo of the key, or of so much of it that it could be told, replaced.
     pub(crate) fn redact(&self, text: &str) -> String {
-        crate::redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
+        redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
     }
 }
 
@@ -183,6 +187,16 @@ pub struct Settings {
     pub job_path: Template,
     /// What the connections need to know.
     pub wire: Wire,
+}
+
+impl Settings {
+    /// `text` with every echo of the key and of the headers' values replaced.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let values = self.headers.values().filter_map(|value| value.to_str().ok());
+        values
+            .filter(|value| value.len() >= SECRET_HEADER)
+            .fold(self.api_key.redact(text), |text, value| redact::hide(&text, value, "[header]", SHOWN_KEY))
+    }
 }
 
 /// The part of the settings that makes a connection pool: two clients share one only where these,

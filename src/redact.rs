@@ -4,6 +4,8 @@ use std::ops::Range;
 
 /// The least of a secret's beginning that is hidden where the text breaks off behind it.
 const SCRAP: usize = 4;
+/// A secret that is shorter is hidden only where it stands by itself.
+const WORD: usize = 8;
 /// How often one text may stand inside another: plain, in JSON, in JSON that stands in JSON.
 const DEPTH: usize = 3;
 
@@ -64,18 +66,29 @@ fn squeeze(letters: impl Iterator<Item = Letter>) -> impl Iterator<Item = Letter
 fn search(text: &[Letter], secret: &[char], enough: usize, found: &mut Vec<Range<usize>>) {
     let enough = enough.min(secret.len());
     let mut rest = text;
-    while let Some((_, tail)) = rest.split_first() {
+    let mut before = None;
+    while let Some((letter, tail)) = rest.split_first() {
         let same = rest.iter().zip(secret).take_while(|((a, _), b)| a == *b).count();
         let (matched, behind) = rest.split_at(same);
+        // A prompt of a letter or a word is not looked for within words.
+        let within = secret.len() < WORD && (is_joined(before) || is_joined(behind.first()));
         if (same >= enough || (same >= SCRAP && is_cut(behind)))
+            && !within
             && let (Some((_, start)), Some((_, end))) = (matched.first(), matched.last())
         {
             found.push(start.start..end.end);
+            before = matched.last();
             rest = behind;
         } else {
+            before = Some(letter);
             rest = tail;
         }
     }
+}
+
+/// Whether a neighbour belongs to the same word.
+fn is_joined(neighbour: Option<&Letter>) -> bool {
+    neighbour.is_some_and(|(c, _)| c.is_alphanumeric())
 }
 
 /// Whether a text breaks off here, by its end or by a mark that says so.
@@ -160,6 +173,13 @@ mod tests {
         );
         assert_eq!(hidden("no: Rewrite the rest"), "no: Rewrite the rest");
         assert_eq!(hidden(&PROMPT.replace(' ', "\n ")), "[prompt]");
+    }
+
+    #[test]
+    fn a_word_stays_in_other_words() {
+        let shown = hide("status 400: not a date: a", "a", "[prompt]", 24);
+        assert_eq!(shown, "status 400: not [prompt] date: [prompt]");
+        assert_eq!(hide("updated, update it", "update", "[prompt]", 24), "updated, [prompt] it");
     }
 
     #[test]

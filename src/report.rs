@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::client::Call;
-use crate::config::ApiKey;
+use crate::config::Settings;
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::observer::{Level, Note};
 use crate::retry::{Failure, Verdict};
@@ -56,7 +56,7 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
 /// One failed attempt, and all that is needed to tell of it.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
-    pub(crate) key: &'a ApiKey,
+    pub(crate) settings: &'a Settings,
     pub(crate) failure: &'a Failure,
     pub(crate) verdict: Verdict,
 }
@@ -214,7 +214,7 @@ impl Failed<'_> {
 
     fn redact(&self, words: &str) -> String {
         let words = words.get(..words.floor_char_boundary(MOST_SEARCHED)).unwrap_or(words);
-        let words = text::hide_prompt_fields(&self.key.redact(words));
+        let words = text::hide_prompt_fields(&self.settings.redact(words));
         match &self.call.prompt {
             Some(prompt) => redact::hide(&words, prompt, "[prompt]", ECHO),
             None => words,

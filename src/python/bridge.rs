@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
 use std::thread::{self, Thread};
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::coroutine::Coroutine;
+use super::runtime::call_out;
 use super::waker::Waker;
 use super::{errors, job, logging, runtime};
 use crate::error::{Error, Kind, Outcome};
@@ -64,13 +66,10 @@ impl Op {
         T: Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        // `map`, not an async block: that would hold the future twice over.
         let start: Start = Box::new(move |port| {
-            let future = future(port);
-            async move {
-                let value = future.await?;
-                Ok(Box::new(move |py: Python<'_>| finish(py, value)) as Finish)
-            }
-            .boxed()
+            let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
+            future(port).map(move |result| result.map(made)).boxed()
         });
         Self { name, work: Work::Future { start, in_place: false }, on_poll: None, on_error: None }
     }
@@ -114,6 +113,11 @@ impl Op {
         self
     }
 
+    /// Whether it waits for a worker, and so in a loop.
+    pub(super) fn needs_loop(&self) -> bool {
+        matches!(self.work, Work::Future { .. })
+    }
+
     /// The callback, for the garbage collector.
     pub(super) fn callback(&self) -> Option<&Py<PyAny>> {
         self.on_poll.as_ref()
@@ -122,7 +126,7 @@ impl Op {
     /// Starts it; the result comes through the port.
     pub(super) fn start(self, py: Python<'_>) -> PyResult<Running> {
         let port = Arc::new(Port { state: Mutex::default(), polls: self.on_poll.is_some() });
-        let mut at_once = false;
+        let mut turn_first = false;
         let task = match self.work {
             Work::Ready(finish) => {
                 port.push(Message::Done(Ok(finish)));
@@ -132,13 +136,14 @@ impl Op {
                 let runtime = runtime::handle(py)?;
                 let _context = runtime.enter();
                 let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
+                // Ready here, or on a worker before this thread looks again: either would starve the loop.
+                turn_first = in_place;
                 let ready = match in_place {
                     true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
                     false => Poll::Pending,
                 };
                 match ready {
                     Poll::Ready(result) => {
-                        at_once = true;
                         port.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
                         None
                     }
@@ -153,17 +158,26 @@ impl Op {
                 }
             }
         };
-        Ok(Running { port, task, at_once, on_poll: self.on_poll, on_error: self.on_error })
+        Ok(Running {
+            pid: process::id(),
+            port,
+            task,
+            turn_first,
+            on_poll: self.on_poll,
+            on_error: self.on_error,
+        })
     }
 }
 
+/// To be called on the thread that panicked.
 fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     let words = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
-    Error::new(Kind::Internal, format!("a bug in docplatform: {words}; please report it"))
+    let place = runtime::take_panic_place();
+    Error::new(Kind::Internal, format!("a bug in docplatform: {words}{place}; please report it"))
 }
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
@@ -172,6 +186,7 @@ pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
     loop {
         match running.next(py)? {
             Event::Done(value) => return Ok(value),
+            Event::Begun => {}
             Event::Polled { returned, seen } => {
                 let returned = returned.bind(py);
                 if returned.hasattr(intern!(py, "__await__"))? {
@@ -205,9 +220,10 @@ pub(super) fn awaitable(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
 
 /// An operation under way. Dropping it drops its request.
 pub(super) struct Running {
+    pid: u32,
     port: Arc<Port>,
     task: Option<AbortHandle>,
-    at_once: bool,
+    turn_first: bool,
     on_poll: Option<Py<PyAny>>,
     on_error: Option<OnError>,
 }
@@ -216,6 +232,8 @@ pub(super) struct Running {
 pub(super) enum Event {
     /// Nothing before it wakes its waiter.
     Idle,
+    /// It has only now begun, and may be done already.
+    Begun,
     /// `on_poll` was called and returned this; the poll goes on once `seen` is told.
     Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
     /// It has ended with this value.
@@ -229,18 +247,24 @@ impl Running {
             let message = self.port.state().inbox.pop_front();
             match message {
                 None => return Ok(Event::Idle),
-                Some(Message::Note(note)) => logging::emit(py, &note),
+                Some(Message::Note(note)) => {
+                    logging::emit(py, &note).map_err(|error| self.interrupted(py, error))?;
+                }
                 Some(Message::Polled(job, seen)) => {
                     let Some(on_poll) = &self.on_poll else {
                         let _ = seen.send(());
                         continue;
                     };
-                    let returned = on_poll.call1(py, (job::wrap(py, *job)?,))?;
-                    return Ok(Event::Polled { returned, seen });
+                    let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))
+                        .map_err(|error| self.interrupted(py, error))?;
+                    return Ok(Event::Polled { returned: returned.unbind(), seen });
                 }
                 Some(Message::Done(Ok(finish))) => match finish(py)? {
                     Next::Value(value) => return Ok(Event::Done(value)),
-                    Next::Then(op) => *self = op.start(py)?,
+                    Next::Then(op) => {
+                        *self = op.start(py)?;
+                        return Ok(Event::Begun);
+                    }
                 },
                 Some(Message::Done(Err(error))) => {
                     let error = errors::to_py(py, error);
@@ -253,9 +277,9 @@ impl Running {
         }
     }
 
-    /// Whether it was done without a crossing. Said once: the loop is to have a turn in between all the same.
-    pub(super) fn take_at_once(&mut self) -> bool {
-        std::mem::take(&mut self.at_once)
+    /// Whether the loop is to have a turn before anything else, since it may be done already. Said once.
+    pub(super) fn take_turn_first(&mut self) -> bool {
+        std::mem::take(&mut self.turn_first)
     }
 
     /// The future that wakes the loop of `locals` when there is something to deal with; `None` if there is already.
@@ -305,6 +329,11 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: what the parent's workers may have locked is not to be touched.
+            std::mem::forget(Arc::clone(&self.port));
+            return;
+        }
         if let Some(task) = &self.task {
             task.abort();
         }
@@ -402,8 +431,10 @@ impl Waiter {
 
 fn wake_loop(py: Python<'_>, locals: &TaskLocals, future: Py<PyAny>) {
     let event_loop = locals.event_loop(py);
-    let woken = wake_function(py)
-        .and_then(|wake| event_loop.call_method1(intern!(py, "call_soon_threadsafe"), (wake, future)));
+    let woken = wake_function(py).and_then(|wake| {
+        // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
+        call_out(&event_loop.getattr(intern!(py, "call_soon_threadsafe"))?, (wake, future))
+    });
     if let Err(error) = woken {
         let closed = event_loop.call_method0(intern!(py, "is_closed")).and_then(|closed| closed.is_truthy());
         // Nobody waits in a loop that is closed; anything else is to be seen.

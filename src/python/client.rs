@@ -43,6 +43,17 @@ macro_rules! client_face {
             handle: Arc<Handle>,
         }
 
+        impl $Face {
+            fn closing(&self, name: &'static str) -> Op {
+                let handle = Arc::clone(&self.handle);
+                let close = move |py: Python<'_>| {
+                    handle.close();
+                    Ok(py.None())
+                };
+                Op::ready(name, close)
+            }
+        }
+
         #[pymethods]
         impl $Face {
             #[new]
@@ -250,12 +261,7 @@ macro_rules! client_face {
 
             /// Closes the connections once no other handle needs them. Closing twice is fine.
             fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                let handle = Arc::clone(&self.handle);
-                let close = move |py: Python<'_>| {
-                    handle.close();
-                    Ok(py.None())
-                };
-                $run(py, Op::ready(concat!($name, ".close"), close))
+                $run(py, self.closing(concat!($name, ".close")))
             }
 
             fn $enter(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -268,7 +274,7 @@ macro_rules! client_face {
             fn $exit(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
                 // An exception passes as it is.
                 let _ = exception;
-                self.close(py)
+                $run(py, self.closing(concat!($name, ".", stringify!($exit))))
             }
 
             fn __repr__(&self) -> String {

@@ -5,12 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 use pyo3::{PyErr, intern};
 use pyo3_async_runtimes::TaskLocals;
 use tokio::sync::oneshot;
 
 use super::bridge::{Event, Op, Running};
+use super::runtime::call_out;
 
 /// What `AsyncClient`'s methods return: a `collections.abc.Coroutine`.
 #[pyclass(frozen, name = "Coroutine", module = "docplatform._native")]
@@ -69,15 +70,11 @@ impl Coroutine {
                         "can't send non-None value to a just-started coroutine",
                     ));
                 }
-                op.start(py).and_then(|mut running| match running.take_at_once() {
-                    // Pages that are always there would otherwise starve the loop.
-                    true => Ok(Step::Pause(running)),
-                    false => advance(py, running),
-                })
+                start(py, op)
             }
             State::Paused(running) => advance(py, running),
             State::Suspended(Suspended { running, on, seen }) => {
-                let resumed = on.bind(py).call_method0(intern!(py, "__next__"));
+                let resumed = step(on.bind(py));
                 resume(py, running, on, seen, resumed)
             }
             State::Executing | State::Closed => Err(reused()),
@@ -97,11 +94,10 @@ impl Coroutine {
         let step = match self.enter()? {
             // What `on_poll` returned may want to clean up, or even go on.
             State::Suspended(Suspended { running, on, seen: Some(seen) }) => {
-                let bound = on.bind(py);
-                let throw = bound.getattr_opt(intern!(py, "throw"))?;
-                let resumed = match throw {
-                    Some(throw) => throw.call1((error.value(py),)),
-                    None => Err(error),
+                let resumed = match on.bind(py).getattr_opt(intern!(py, "throw")) {
+                    Ok(Some(throw)) => call_out(&throw, (error.value(py),)),
+                    Ok(None) => Err(error),
+                    Err(other) => Err(other),
                 };
                 resume(py, running, on, Some(seen), resumed)
             }
@@ -114,7 +110,7 @@ impl Coroutine {
         self.leave(py, step)
     }
 
-    fn close(&self) -> PyResult<()> {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state();
         if matches!(*state, State::Executing) {
             return Err(PyValueError::new_err("coroutine already executing"));
@@ -122,7 +118,12 @@ impl Coroutine {
         let ended = std::mem::replace(&mut *state, State::Closed);
         // Outside the lock: its request is dropped with it.
         drop(state);
-        drop(ended);
+        // What `on_poll` returned may want to clean up, also where somebody else still holds it.
+        if let State::Suspended(Suspended { on, seen: Some(_), .. }) = &ended
+            && let Some(close) = on.bind(py).getattr_opt(intern!(py, "close"))?
+        {
+            call_out(&close, ())?;
+        }
         Ok(())
     }
 
@@ -217,7 +218,8 @@ impl Drop for Coroutine {
             let message = format!("coroutine '{}' was never awaited", self.name);
             let message = std::ffi::CString::new(message).unwrap_or_default();
             if let Err(error) = PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1) {
-                error.write_unraisable(py, None);
+                // This object is on its way out: its text stands for it.
+                error.write_unraisable(py, Some(&PyString::new(py, &self.__repr__())));
             }
             if let Some(error) = on_its_way {
                 error.restore(py);
@@ -226,19 +228,37 @@ impl Drop for Coroutine {
     }
 }
 
+/// Begins; nothing is sent where there is no loop to come back to.
+fn start(py: Python<'_>, op: Op) -> PyResult<Step> {
+    if op.needs_loop() {
+        TaskLocals::with_running_loop(py)?;
+    }
+    let mut running = op.start(py)?;
+    if running.take_turn_first() {
+        return Ok(Step::Pause(running));
+    }
+    advance(py, running)
+}
+
+/// One step of what is waited for: user code, where it came from `on_poll`.
+fn step<'py>(on: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    call_out(&on.getattr(intern!(on.py(), "__next__"))?, ())
+}
+
 /// Goes on until there is something to wait for.
 fn advance(py: Python<'_>, mut running: Running) -> PyResult<Step> {
     loop {
         match running.next(py)? {
             Event::Done(value) => return Ok(Step::Return(value)),
+            Event::Begun if running.take_turn_first() => return Ok(Step::Pause(running)),
+            Event::Begun => {}
             Event::Polled { returned, seen } => {
-                let returned = returned.bind(py);
-                if !returned.hasattr(intern!(py, "__await__"))? {
+                let Some(awaits) = returned.bind(py).getattr_opt(intern!(py, "__await__"))? else {
                     let _ = seen.send(());
                     continue;
-                }
-                let on = returned.call_method0(intern!(py, "__await__"))?;
-                let yielded = on.call_method0(intern!(py, "__next__"));
+                };
+                let on = call_out(&awaits, ())?;
+                let yielded = step(&on);
                 return resume(py, running, on.unbind(), Some(seen), yielded);
             }
             Event::Idle => {

@@ -57,6 +57,15 @@ struct State {
     ended: bool,
 }
 
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: the parent's requests are not to be touched.
+            std::mem::forget(Arc::clone(&self.engine));
+        }
+    }
+}
+
 impl State {
     fn place(&self) -> Checkpoint {
         self.page.as_ref().map_or_else(|| self.start.clone(), PageAtHand::place)
@@ -199,12 +208,15 @@ impl Cursor {
             return Ok(Op::ready(name, move |py| convert::totals(py, totals)));
         }
         let cursor = Arc::clone(self);
-        self.turn(name, move |py, _| {
+        self.turn(name, move |py, more| {
             let totals = cursor.state().totals;
-            let totals = totals.ok_or_else(|| {
-                PyRuntimeError::new_err("no page was asked for, so there are no totals; use visitor_totals()")
-            })?;
-            convert::totals(py, totals).map(Next::Value)
+            match totals {
+                Some(totals) => convert::totals(py, totals).map(Next::Value),
+                None if more => cursor.totals(name).map(Next::Then),
+                None => Err(PyRuntimeError::new_err(
+                    "no page was asked for, so there are no totals; use visitor_totals()",
+                )),
+            }
         })
     }
 
@@ -217,19 +229,32 @@ impl Cursor {
         // A closed client hands out no more pages.
         self.handle.client()?;
         let (engine, seen) = self.engine()?;
+        let made_in = process::id();
         let cursor = Arc::clone(self);
-        let turn = move |port: Arc<Port>| async move {
-            let mut guard = engine.lock_owned().await;
-            let engine = &mut *guard;
-            if engine.turns != seen {
-                return Ok(None);
+        let turn = move |port: Arc<Port>| {
+            // On the caller's thread: the client may have been closed since the call.
+            let open = cursor.handle.client();
+            async move {
+                open?;
+                if process::id() != made_in {
+                    // Begun behind a fork: this engine is the parent's. Look again, as if another caller had been
+                    // faster.
+                    std::mem::forget(engine);
+                    return Ok(None);
+                }
+                let mut guard = engine.lock_owned().await;
+                let engine = &mut *guard;
+                if engine.turns != seen {
+                    return Ok(None);
+                }
+                if engine.came.is_none() {
+                    let observer: Arc<dyn Observer> = port;
+                    engine.came = engine.pager.next_page(&observer).await?;
+                }
+                Ok(Some(guard))
             }
-            if engine.came.is_none() {
-                let observer: Arc<dyn Observer> = port;
-                engine.came = engine.pager.next_page(&observer).await?;
-            }
-            Ok(Some(guard))
         };
+        let cursor = Arc::clone(self);
         let finish = move |py: Python<'_>, turned: Option<tokio::sync::OwnedMutexGuard<Engine>>| {
             let Some(mut engine) = turned else {
                 return then(py, true);

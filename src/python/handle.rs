@@ -3,13 +3,14 @@
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use super::{convert, options};
 use crate::client::{Client, Stats};
 use crate::config::{Options, Settings};
+use crate::error::{Error, Kind, Result};
 use crate::http::HttpTransport;
 
 /// A client's connections in one process, shared with its handles.
@@ -50,15 +51,13 @@ impl Handle {
     }
 
     /// The core client of this process.
-    pub(super) fn client(&self) -> PyResult<Client> {
+    pub(super) fn client(&self) -> Result<Client> {
         let Some(shared) = lock(&self.pool).clone() else {
-            return Err(PyRuntimeError::new_err("this client is closed; make a new one"));
+            return Err(Error::new(Kind::Misuse, "this client is closed; make a new one"));
         };
         let mut pool = lock(&shared);
         if pool.pid != process::id() {
-            // A forked child: the parent's connections are not to be touched, nor what its threads may have locked.
-            let parents = std::mem::replace(&mut *pool, Pool::new(&self.settings, &self.stats)?);
-            std::mem::forget(parents);
+            *pool = Pool::new(&self.settings, &self.stats)?;
         }
         // Same address, key and wire by construction.
         Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
@@ -114,8 +113,17 @@ impl Handle {
     }
 }
 
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: the parent's connections are not to be touched, nor what its threads may have locked.
+            std::mem::forget(self.client.clone());
+        }
+    }
+}
+
 impl Pool {
-    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>) -> PyResult<Self> {
+    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>) -> Result<Self> {
         let transport = HttpTransport::new(&settings.base_url, &settings.wire)?;
         let client = Client::new(Arc::clone(settings), transport, Arc::clone(stats), fastrand::f64);
         Ok(Self { pid: process::id(), client })

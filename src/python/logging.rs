@@ -1,17 +1,24 @@
 //! Lines for Python's `logging`, from the caller's thread: a worker that asked for the interpreter could deadlock.
 
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use super::runtime::call_out;
 use crate::observer::{Level, Note};
 
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Logs a line. A logging set-up that raises must not break the call that it only watches.
-pub(super) fn emit(py: Python<'_>, note: &Note) {
-    if let Err(error) = log(py, note) {
-        error.write_unraisable(py, None);
+/// Logs a line. A logging set-up that raises must not break the call that it only watches; what is no `Exception`,
+/// such as a Ctrl-C that came meanwhile, was not raised by it.
+pub(super) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
+    match log(py, note) {
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            error.write_unraisable(py, None);
+            Ok(())
+        }
+        result => result,
     }
 }
 
@@ -27,7 +34,7 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         Level::Warning => 30,
     };
     if logger.call_method1(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
-        logger.call_method1(intern!(py, "log"), (level, "%s", &note.text))?;
+        call_out(&logger.getattr(intern!(py, "log"))?, (level, "%s", &note.text))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::Either;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,19 +24,38 @@ use crate::wait::{self, Target, WaitOptions};
 /// The most pages that are asked for ahead.
 const MOST_PREFETCH: u32 = 16;
 
-/// Where an operation's job is: the client, the project, the id.
+/// An operation of a client, which it asks its handle for when it begins, on the caller's thread: the client may have
+/// been closed since the call, or the process forked.
+fn of_client<T, F>(
+    name: &'static str,
+    handle: &Arc<Handle>,
+    future: impl FnOnce(Client, Arc<Port>) -> F + Send + 'static,
+    finish: impl FnOnce(Python<'_>, T) -> PyResult<Next> + Send + 'static,
+) -> Op
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    let handle = Arc::clone(handle);
+    let begin = move |port| match handle.client() {
+        Ok(client) => Either::Left(future(client, port)),
+        Err(error) => Either::Right(std::future::ready(Err(error))),
+    };
+    Op::new(name, begin, finish)
+}
+
+/// Where an operation's job is: the project and the id.
 struct Place {
-    client: Client,
     project: Segment,
     job: JobArgument,
 }
 
 impl Place {
-    fn find(handle: &Handle, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<Self> {
+    fn find(handle: &Arc<Handle>, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<Self> {
         let client = handle.client()?;
         let job = JobArgument::parse(job)?;
         let project = client.project(job.project(project_id))?;
-        Ok(Self { client, project, job })
+        Ok(Self { project, job })
     }
 }
 
@@ -45,62 +65,67 @@ fn finish(py: Python<'_>, job: Job) -> PyResult<Next> {
 
 pub(super) fn create_job(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     prompt: &Bound<'_, PyAny>,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
     let client = handle.client()?;
     let prompt = convert::prompt(prompt)?;
     let project = client.project(project_id)?;
-    let create = move |port: Arc<Port>| async move { jobs::create(&client, project, prompt, &*port).await };
-    Ok(Op::new(name, create, finish))
+    let create = move |client: Client, port: Arc<Port>| async move {
+        jobs::create(&client, project, prompt, &*port).await
+    };
+    Ok(of_client(name, handle, create, finish))
 }
 
 pub(super) fn get_job(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     job: &Bound<'_, PyAny>,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let Place { client, project, job } = Place::find(handle, job, project_id)?;
-    let get =
-        move |port: Arc<Port>| async move { jobs::get(&client, &project, job.id(), None, &*port).await };
-    Ok(Op::new(name, get, finish))
+    let Place { project, job } = Place::find(handle, job, project_id)?;
+    let get = move |client: Client, port: Arc<Port>| async move {
+        jobs::get(&client, &project, job.id(), None, &*port).await
+    };
+    Ok(of_client(name, handle, get, finish))
 }
 
 pub(super) fn send_message(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     job: &Bound<'_, PyAny>,
     prompt: &Bound<'_, PyAny>,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let Place { client, project, job } = Place::find(handle, job, project_id)?;
+    let Place { project, job } = Place::find(handle, job, project_id)?;
     let prompt = convert::prompt(prompt)?;
     let id = job.id().clone();
-    let send =
-        move |port: Arc<Port>| async move { jobs::message(&client, project, id, prompt, &*port).await };
-    Ok(Op::new(name, send, finish))
+    let send = move |client: Client, port: Arc<Port>| async move {
+        jobs::message(&client, project, id, prompt, &*port).await
+    };
+    Ok(of_client(name, handle, send, finish))
 }
 
 pub(super) fn wait_for_job(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     job: &Bound<'_, PyAny>,
     how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
     let how = how.validate()?;
-    let Place { client, project, job } = Place::find(handle, job, project_id)?;
+    let Place { project, job } = Place::find(handle, job, project_id)?;
     let target =
         Target { project, id: job.id().clone(), last: job.snapshot(), rest_first: false, prompt: None };
-    let wait = move |port: Arc<Port>| async move { wait::wait(&client, target, how, &*port).await };
-    Ok(Op::new(name, wait, finish))
+    let wait =
+        move |client: Client, port: Arc<Port>| async move { wait::wait(&client, target, how, &*port).await };
+    Ok(of_client(name, handle, wait, finish))
 }
 
 pub(super) fn run_job(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     prompt: &Bound<'_, PyAny>,
     how: WaitOptions,
     project_id: Option<&str>,
@@ -109,35 +134,35 @@ pub(super) fn run_job(
     let client = handle.client()?;
     let prompt = convert::prompt(prompt)?;
     let project = client.project(project_id)?;
-    let run = move |port: Arc<Port>| async move {
+    let run = move |client: Client, port: Arc<Port>| async move {
         let job = jobs::create(&client, project, prompt.clone(), &*port).await?;
         wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
     };
-    Ok(Op::new(name, run, finish))
+    Ok(of_client(name, handle, run, finish))
 }
 
 pub(super) fn follow_up(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     job: &Bound<'_, PyAny>,
     prompt: &Bound<'_, PyAny>,
     how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
     let how = how.validate()?;
-    let Place { client, project, job } = Place::find(handle, job, project_id)?;
+    let Place { project, job } = Place::find(handle, job, project_id)?;
     let prompt = convert::prompt(prompt)?;
     let id = job.id().clone();
-    let run = move |port: Arc<Port>| async move {
+    let run = move |client: Client, port: Arc<Port>| async move {
         let job = jobs::message(&client, project, id, prompt.clone(), &*port).await?;
         wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
     };
-    Ok(Op::new(name, run, finish))
+    Ok(of_client(name, handle, run, finish))
 }
 
 pub(super) fn visitor_totals(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
     project_id: Option<&str>,
@@ -145,8 +170,10 @@ pub(super) fn visitor_totals(
     let client = handle.client()?;
     let (from, to) = convert::range(date_from, date_to)?;
     let listing = Listing::visitors(&client.project(project_id)?, from, to);
-    let ask = move |port: Arc<Port>| async move { visitors::totals(&client, &listing, &*port).await };
-    Ok(Op::new(name, ask, |py, totals| convert::totals(py, totals).map(Next::Value)))
+    let ask = move |client: Client, port: Arc<Port>| async move {
+        visitors::totals(&client, &listing, &*port).await
+    };
+    Ok(of_client(name, handle, ask, |py, totals| convert::totals(py, totals).map(Next::Value)))
 }
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
@@ -182,7 +209,7 @@ fn request_call(
 
 pub(super) fn request(
     name: &'static str,
-    handle: &Handle,
+    handle: &Arc<Handle>,
     method: &str,
     path: &str,
     params: Option<&Bound<'_, PyAny>>,
@@ -191,7 +218,7 @@ pub(super) fn request(
     let client = handle.client()?;
     let call = request_call(&client, method, path, params, json)?;
     let not_sent = call.is_write().then_some(Outcome::NotSent);
-    let ask = move |port: Arc<Port>| async move {
+    let ask = move |client: Client, port: Arc<Port>| async move {
         let decode = |answer: &Answer| match answer.body.is_empty() {
             true => Ok(serde_json::Value::Null),
             false => crate::json::parse(&answer.body).map(|parsed| parsed.value),
@@ -201,7 +228,7 @@ pub(super) fn request(
             error.with_outcome(outcome)
         })
     };
-    Ok(Op::new(name, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind()))))
+    Ok(of_client(name, handle, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind()))))
 }
 
 /// A path that a user gave, with no placeholder but the project's.

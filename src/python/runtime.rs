@@ -2,14 +2,18 @@
 //!
 //! Why not the runtime of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
 
+use std::cell::RefCell;
+use std::io;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::waker::Waker;
@@ -24,6 +28,8 @@ pub(super) const STEP: Duration = Duration::from_millis(50);
 /// The runtime of one process. Leaked: whoever holds a handle outlives nothing.
 struct Slot {
     pid: u32,
+    /// Made for what the exiting thread does behind the stop, in an `atexit` callback: it is not stopped again.
+    at_exit: bool,
     handle: Handle,
     waker: Waker,
     runtime: Mutex<Option<Runtime>>,
@@ -48,17 +54,20 @@ pub(super) fn waker(py: Python<'_>) -> PyResult<Waker> {
 }
 
 fn current(py: Python<'_>) -> PyResult<&'static Slot> {
-    if EXITING.load(Ordering::Acquire) {
-        stand_aside(py);
-        return Err(PyRuntimeError::new_err("docplatform cannot be used while Python is shutting down"));
-    }
+    stand_aside(py);
+    let at_exit = EXITING.load(Ordering::Acquire);
     let known = SLOT.load(Ordering::Acquire);
     if let Some(slot) = slot(known)
         && slot.pid == process::id()
+        && slot.at_exit == at_exit
     {
         return Ok(slot);
     }
-    let cannot = |error| PyRuntimeError::new_err(format!("docplatform cannot start its threads: {error}"));
+    keep_panics_quiet();
+    let cannot = |error: io::Error| {
+        let text = format!("docplatform cannot start its threads: {error}");
+        PyOSError::new_err((error.raw_os_error(), text))
+    };
     let runtime = Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("docplatform")
@@ -67,6 +76,7 @@ fn current(py: Python<'_>) -> PyResult<&'static Slot> {
         .map_err(cannot)?;
     let made = Box::into_raw(Box::new(Slot {
         pid: process::id(),
+        at_exit,
         handle: runtime.handle().clone(),
         waker: Waker::start().map_err(cannot)?,
         runtime: Mutex::new(Some(runtime)),
@@ -74,6 +84,10 @@ fn current(py: Python<'_>) -> PyResult<&'static Slot> {
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
     let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
     if won.is_ok() {
+        if slot(known).is_some_and(|known| known.pid != process::id()) {
+            // The parent's threads, which are not here.
+            BLOCKED.store(0, Ordering::Release);
+        }
         stop_at_exit(py)?;
     } else if let Some(ours) = slot(made) {
         // Another thread was faster (only without a GIL).
@@ -83,7 +97,7 @@ fn current(py: Python<'_>) -> PyResult<&'static Slot> {
         .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
-/// The one unsafe place of this crate.
+/// One of the two unsafe places of this crate; the other is `call_out`.
 #[expect(unsafe_code)]
 fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
     // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
@@ -116,17 +130,69 @@ fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
 fn stop(py: Python<'_>) {
     let _ = EXIT_THREAD.set(thread::current().id());
     EXITING.store(true, Ordering::Release);
+    let Some(slot) = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id()) else {
+        // A forked child that never used it: there is nothing to stop, and nobody to wait for.
+        return;
+    };
     py.detach(|| {
         let patience = Instant::now() + EXIT_PATIENCE;
         while BLOCKED.load(Ordering::Acquire) > 0 && Instant::now() < patience {
             thread::sleep(Duration::from_millis(1));
         }
-        if let Some(slot) = slot(SLOT.load(Ordering::Acquire))
-            && slot.pid == process::id()
-        {
-            slot.stop(EXIT_PATIENCE);
-        }
+        slot.stop(EXIT_PATIENCE);
     });
+}
+
+/// Calls what may be a user's code, and so may take long or let the interpreter go.
+///
+/// Before Python 3.14 a daemon thread that asks for an exiting interpreter is ended by `pthread_exit`, which unwinds
+/// its stack, and would abort the process in the first Rust frame that it meets. This frame stops it: the thread
+/// sleeps for ever instead, as it does from 3.14 on. pyo3 does the same where it asks for the interpreter itself.
+#[expect(unsafe_code)]
+pub(super) fn call_out<'py, A>(callable: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
+{
+    // Through "C-unwind", or the compiler would take it that no unwinding comes out of it.
+    unsafe extern "C-unwind" {
+        fn PyObject_CallObject(callable: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject;
+    }
+    struct Sleep;
+    impl Drop for Sleep {
+        fn drop(&mut self) {
+            park();
+        }
+    }
+    let py = callable.py();
+    let arguments = arguments.into_pyobject(py).map_err(Into::into)?;
+    let sleep = Sleep;
+    // SAFETY: both are valid objects, the second a tuple; the result is a new reference, or null with an error set.
+    let result = unsafe {
+        let result = PyObject_CallObject(callable.as_ptr(), arguments.as_ptr());
+        Bound::from_owned_ptr_or_err(py, result)
+    };
+    std::mem::forget(sleep);
+    result
+}
+
+thread_local! {
+    static PANIC_PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Notes where a panic was, for its exception, and prints nothing. This is the hook of this extension alone.
+fn keep_panics_quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+            PANIC_PLACE.set(place.unwrap_or_default());
+        }));
+    });
+}
+
+/// Where the last panic of this thread was.
+pub(super) fn take_panic_place() -> String {
+    PANIC_PLACE.take()
 }
 
 /// Runs `wait`, which returns within a [`STEP`], without holding the interpreter.

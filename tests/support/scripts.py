@@ -1,0 +1,110 @@
+"""Scripts in processes of their own: for exits, signals, forks, and what an import does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Self
+
+from docplatform.testing import StubServer
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a script ended."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+
+
+def environment(stub: StubServer | None = None, **more: str) -> dict[str, str]:
+    """The environment of a script: with it, ``Client()`` is a client of ``stub``."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    # What the tests run under shall not change what a script prints.
+    for name in ("PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONASYNCIODEBUG", "RUST_BACKTRACE", "RUST_LOG"):
+        env.pop(name, None)
+    if stub is not None:
+        env |= {
+            "DOCPLATFORM_API_KEY": stub.api_key,
+            "DOCPLATFORM_BASE_URL": stub.url,
+            "DOCPLATFORM_PROJECT_ID": stub.project_id,
+        }
+    return env | more
+
+
+def command(script: str, *args: str, options: tuple[str, ...] = ()) -> list[str]:
+    """The command line of a script."""
+    return [sys.executable, *options, "-c", dedent(script), *args]
+
+
+def run_script(
+    script: str,
+    *args: str,
+    stub: StubServer | None = None,
+    options: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
+    timeout: float = 60.0,
+) -> Ended:
+    """Run ``script`` to its end. One that hangs is killed, and fails the test."""
+    begun = time.monotonic()
+    done = subprocess.run(
+        command(script, *args, options=options),
+        env=environment(stub, **(env or {})),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr, time.monotonic() - begun)
+
+
+class Script:
+    """A script that goes on while the test does."""
+
+    def __init__(self, script: str, *args: str, stub: StubServer | None = None) -> None:
+        self._process = subprocess.Popen(
+            command(script, *args),
+            env=environment(stub),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def read(self) -> str:
+        """The next line that it prints; empty once it has ended."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def write(self, line: str) -> None:
+        """A line for it to read."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+
+    def signal(self, number: int) -> float:
+        """Sends a signal; when, in seconds of ``time.monotonic``, which all processes share."""
+        now = time.monotonic()
+        self._process.send_signal(number)
+        return now
+
+    def end(self, timeout: float = 30.0) -> Ended:
+        """Waits for its end."""
+        begun = time.monotonic()
+        out, err = self._process.communicate(timeout=timeout)
+        return Ended(self._process.returncode, out, err, time.monotonic() - begun)
