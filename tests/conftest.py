@@ -8,6 +8,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from support import AsyncFace, Face, SyncFace
+from support.cli import Cli
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +33,9 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
     face: Face = SyncFace() if request.param == "sync" else AsyncFace()
     yield face
     face.close()
+
+
+@pytest.fixture
+def cli(stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line, set up for the stub."""
+    return Cli(stub, capsys, monkeypatch)

@@ -6,15 +6,18 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from docplatform._native import _safe
+
 if TYPE_CHECKING:
     from docplatform._native import Job
 
-_INVISIBLE = {code: f"\\u{{{code:x}}}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+MOST = 2_000
+"""The most of one value that is shown, in characters."""
 
 
 def text(value: object) -> str:
-    """``value`` as HTML text; what would turn the reading direction is shown instead of obeyed."""
-    return escape(str(value).translate(_INVISIBLE))
+    """``value`` as HTML text; what cannot be seen or would turn the reading direction is shown instead of obeyed."""
+    return escape(_safe(str(value), MOST))
 
 
 def link(url: str) -> str:

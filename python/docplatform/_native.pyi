@@ -28,6 +28,7 @@ __all__ = [
     "_client",
     "_job",
     "_panic",
+    "_safe",
 ]
 
 __version__: Final[str]
@@ -685,6 +686,9 @@ class AsyncRows(AsyncIterator[Any]):
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
 def _job(raw: str, project_id: str) -> Job: ...
+
+# Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to so many letters.
+def _safe(text: str, most: int) -> str: ...
 
 # How a test sees what becomes of a bug.
 def _panic(client: Client | AsyncClient) -> Any: ...

@@ -11,6 +11,12 @@ use crate::dates::{Moment, check_range};
 use crate::jobs::Prompt;
 use crate::rows::Totals;
 
+/// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
+#[pyfunction]
+pub(super) fn _safe(text: &str, most: usize) -> String {
+    crate::text::safe(text, most)
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();

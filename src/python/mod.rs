@@ -26,6 +26,8 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, Client};
     #[pymodule_export]
+    use super::convert::_safe;
+    #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]
     use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};

@@ -2,80 +2,65 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import docplatform
+from docplatform.cli import exits, output, plain, secrets
+from docplatform.cli.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+NEEDED = ("click", "rich")
+"""What the extra ``cli`` brings."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command and returns the exit code: 0 done, 1 failure, 2 usage, 130 interrupted."""
-    options = _parser().parse_args(arguments)
+    """Runs a command and returns its exit code, one of :class:`docplatform.cli.exits.Exit`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    output.ready()
     try:
-        code: int = options.run(options)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except (docplatform.DocPlatformError, OSError) as error:
-        print(f"docplatform: {error}", file=sys.stderr)
-        return 1
+        code = _outcome(given)
+        output.flush()
+    except BrokenPipeError:
+        output.give_up()
+        return Exit.BROKEN_PIPE
+    except OSError as error:
+        output.give_up()
+        return exits.tell(error)
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="docplatform",
-        description="Hand the documentation platform's agent a task, and read the site's visitors.",
-    )
-    parser.add_argument("--version", action="version", version=f"docplatform {docplatform.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-
-    demo = commands.add_parser(
-        "demo",
-        help="watch the main job run against a stub server on this machine",
-        description="Runs the main job against a stub server on this machine, and shows the Python that does it. "
-        "No key, no account, no network.",
-    )
-    demo.set_defaults(run=_run_demo)
-
-    stub = commands.add_parser(
-        "stub",
-        help="serve the stub server, to try things out",
-        description="Serves the stub on loopback until Ctrl-C, and prints the settings that lead a client to it.",
-    )
-    stub.add_argument("--visitors", type=int, default=1_000, metavar="N", help="rows to serve (default 1000)")
-    stub.add_argument(
-        "--active-polls", type=int, default=2, metavar="N", help="polls before a job completes (default 2)"
-    )
-    stub.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer")
-    stub.add_argument("--requests-per-hour", type=int, metavar="N", help="analytics requests granted an hour")
-    stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
-    stub.set_defaults(run=_run_stub)
-    return parser
+def _outcome(arguments: list[str]) -> int:
+    """Runs a command, and tells of what ended it; of output that cannot be written its caller does."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt as interrupt:
+        # The notes tell of what goes on, or may have happened.
+        for line in ("", "docplatform: interrupted", *getattr(interrupt, "__notes__", ())):
+            output.say(output.shown(line))
+        return Exit.INTERRUPTED
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else Exit.FAILURE
+    except docplatform.DocPlatformError as error:
+        return exits.tell(error)
 
 
-# The server is imported when it is asked for: --help is to be quick.
-def _run_demo(_options: argparse.Namespace) -> int:
-    from docplatform.cli.demo import run
+def _run(arguments: list[str]) -> int:
+    if fault := secrets.on_command_line(arguments):
+        output.say(f"docplatform: {fault}")
+        return Exit.USAGE
+    first = arguments[0] if arguments else ""
+    # What takes no extra takes the same way with it.
+    if first in ("demo", "stub"):
+        return plain.run(arguments)
+    if not all(find_spec(name) for name in NEEDED):
+        if not first.startswith("-"):
+            output.say(f"docplatform: {plain.NEEDS_EXTRA}")
+            return Exit.USAGE
+        return plain.run(arguments)
+    from docplatform.cli import app
 
-    run()
-    return 0
-
-
-def _run_stub(options: argparse.Namespace) -> int:
-    from docplatform.cli.stub import serve
-
-    serve(
-        visitors=options.visitors,
-        active_polls=options.active_polls,
-        latency=options.latency,
-        requests_per_hour=options.requests_per_hour,
-        port=options.port,
-    )
-    return 0
+    return app.run(arguments)

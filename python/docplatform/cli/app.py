@@ -1,0 +1,92 @@
+"""The commands that need the extra ``cli``: click for arguments, help and completion, Rich for terminals."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+import docplatform
+from docplatform.cli import doctor, job, plain, secrets, visitors
+from docplatform.cli.exits import MEANINGS, Exit
+from docplatform.cli.output import say, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "docplatform"
+COMPLETION = "_DOCPLATFORM_COMPLETE"
+"""The variable through which shells ask for completions."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command and returns its exit code. What fails otherwise than by its usage is the caller's to tell."""
+    if COMPLETION in os.environ:
+        cli.main(args=list(arguments), prog_name=NAME)
+    try:
+        # Not through `main`, which has its own mind about interrupts and closed pipes.
+        with cli.make_context(NAME, list(arguments)) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as help_:
+        help_.show()
+        return Exit.USAGE
+    except click.ClickException as error:
+        _tell(error)
+        return Exit.USAGE
+    return Exit.DONE
+
+
+def _tell(error: click.ClickException) -> None:
+    # What was misspelt may be foreign text, or a key.
+    message = shown(secrets.hide(error.format_message()))
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None:
+        say(context.get_usage())
+    say(f"docplatform: {message}")
+    if context is not None:
+        say(f"`{context.command_path} --help` tells more.")
+
+
+def _codes() -> str:
+    # \b keeps click from filling the lines into one paragraph.
+    return "\b\nExit codes:\n" + "\n".join(f"{code:>5}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+@click.group(
+    NAME, epilog=_codes(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Hand the documentation platform's agent a task, and read the site's visitors.
+
+    The address, the API key and the project come from DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and
+    DOCPLATFORM_PROJECT_ID.
+    """
+
+
+def _as_plain(name: str, summary: str) -> click.Command:
+    """A command that takes no extra: listed here, run by the standard library."""
+
+    def callback(arguments: tuple[str, ...]) -> None:
+        raise click.exceptions.Exit(plain.run([name, *arguments]))
+
+    return click.Command(
+        name,
+        callback=callback,
+        params=[click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED)],
+        context_settings={"ignore_unknown_options": True, "help_option_names": []},
+        help=summary,
+    )
+
+
+for _command in (
+    job.group,
+    visitors.group,
+    doctor.doctor,
+    _as_plain("demo", plain.DEMO),
+    _as_plain("stub", plain.STUB),
+):
+    cli.add_command(_command)

@@ -1,0 +1,99 @@
+"""Exit codes: what a script can tell apart, and what people read with each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from enum import IntEnum
+
+import docplatform
+from docplatform.cli.output import say, shown
+
+
+class Exit(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILURE = 1
+    USAGE = 2
+    KEY = 3
+    LIMIT = 4
+    JOB_FAILED = 5
+    WAIT_TIMED_OUT = 6
+    UNCONFIRMED = 7
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+MEANINGS = {
+    Exit.DONE: "done",
+    Exit.FAILURE: "failure: the message says which",
+    Exit.USAGE: "wrong usage or settings; nothing was sent",
+    Exit.KEY: "the API key is missing, was refused, or lacks a permission",
+    Exit.LIMIT: "the rate limit or the request budget is spent",
+    Exit.JOB_FAILED: "the job failed",
+    Exit.WAIT_TIMED_OUT: "the job was not final in time; it goes on, and `job wait` takes the wait up",
+    Exit.UNCONFIRMED: "a write whose outcome is unknown: look on the platform before you run it again",
+    Exit.INTERRUPTED: "interrupted",
+    Exit.BROKEN_PIPE: "whoever read the output had enough",
+}
+"""As the help and the documentation give them."""
+
+UNKNOWN = (
+    "Look on the platform whether it happened: done twice, it is two runs of the agent. If it did, "
+    "`docplatform job wait ID` takes the wait up; if it did not, run this again."
+)
+APPLIED = (
+    "Do not run this again: it would be a second run of the agent. Find the job on the platform; "
+    "`docplatform job wait ID` takes the wait up."
+)
+
+
+class KeyProblemError(docplatform.ConfigurationError):
+    """There is no API key, or none that could be one."""
+
+
+def code_of(error: Exception) -> Exit:
+    """The exit code that tells ``error``."""
+    match error:
+        case docplatform.UnconfirmedWriteError():
+            return Exit.UNCONFIRMED
+        case KeyProblemError() | docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
+            return Exit.KEY
+        case docplatform.ConfigurationError():
+            return Exit.USAGE
+        case docplatform.RateLimitError():
+            return Exit.LIMIT
+        case docplatform.JobFailedError():
+            return Exit.JOB_FAILED
+        case docplatform.WaitTimeoutError():
+            return Exit.WAIT_TIMED_OUT
+        case _:
+            return Exit.FAILURE
+
+
+def tell(error: Exception) -> Exit:
+    """Says on stderr what went wrong and what to do about it; returns the exit code."""
+    code = code_of(error)
+    say(f"docplatform: {shown(error)}")
+    job = error.job if isinstance(error, docplatform.DocPlatformError) else None
+    if isinstance(error, docplatform.UnconfirmedWriteError):
+        if error.request_id:
+            say(f"The service calls this request {shown(error.request_id)}.")
+        say(APPLIED if error.outcome == "applied" else UNKNOWN)
+    if code in (Exit.KEY, Exit.USAGE):
+        say("`docplatform doctor` looks at every setting, and says what to do.")
+    if job is not None and not job.is_final:
+        named = job.project_id != os.environ.get("DOCPLATFORM_PROJECT_ID")
+        say(goes_on(job.id, job.project_id if named else None))
+    return code
+
+
+def goes_on(job: str, project: str | None) -> str:
+    """That a job which is not waited for goes on, and how to wait for it; with the project where one was named."""
+    words = ["docplatform", "job", "wait"]
+    if project is not None:
+        words += ["--project", project]
+    if job.startswith("-"):
+        words.append("--")
+    return f"Job {shown(job)} goes on by itself. To wait for it: {shown(shlex.join([*words, job]))}"

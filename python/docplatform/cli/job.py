@@ -1,0 +1,247 @@
+"""``docplatform job``: hand the docs agent a task, and follow it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from docplatform import DocPlatformError
+from docplatform.cli import exits, once, output
+from docplatform.cli.output import Progress, shown
+from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
+from docplatform.cli.session import Session, with_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from docplatform import Client, Job
+
+
+@click.group("job")
+def group() -> None:
+    """Hand the docs agent a task, and follow it."""
+
+
+def _job_path(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "--job-path",
+        metavar="PATH",
+        help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+    )(command)
+
+
+def _wait_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option(
+            "--poll-interval",
+            type=interval,
+            metavar="TIME",
+            help="How soon to ask again at first; it grows to 30 s.  [default: 2s]",
+        ),
+        click.option(
+            "--timeout",
+            type=duration,
+            default="30m",
+            show_default=True,
+            metavar="TIME",
+            help="How long to wait: seconds, or as 45m or 1.5h. The job goes on all the same.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _once_option(command: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "--once",
+        "remember",
+        metavar="FILE",
+        help="Remember the job in FILE. Run again with it, this takes that job up instead of creating another.",
+    )(command)
+
+
+@group.command("run")
+@prompt_arguments
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
+@_wait_options
+@_once_option
+@_job_path
+@with_session
+def run(
+    session: Session,
+    prompt: tuple[str, ...],
+    file: str | None,
+    remember: str | None,
+    job_path: str | None,
+    *,
+    wait: bool,
+    timeout: float,
+    poll_interval: float | None,
+) -> None:
+    """Create a job and wait until it is final.
+
+    PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
+
+    The pull request's URL is printed last, on stdout, and nothing is where no file changed.
+    """
+    text = read_prompt(prompt, file, quiet=session.quiet)
+    with _client(session, job_path) as client:
+        job = once.create(session, client, text, remember)
+        if not wait:
+            _print_id(session, job)
+            return
+        with _waiting(session, job.id) as on_poll:
+            job = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+    _print_result(session, job)
+
+
+@group.command("create")
+@prompt_arguments
+@_once_option
+@_job_path
+@with_session
+def create(
+    session: Session, prompt: tuple[str, ...], file: str | None, remember: str | None, job_path: str | None
+) -> None:
+    """Create a job, and print its id without waiting.
+
+    PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
+    """
+    text = read_prompt(prompt, file, quiet=session.quiet)
+    with _client(session, job_path) as client:
+        job = once.create(session, client, text, remember)
+    _print_id(session, job)
+
+
+@group.command("get")
+@click.argument("job")
+@_job_path
+@with_session
+def get(session: Session, job: str, job_path: str | None) -> None:
+    """Show a job as it is now. JOB is its id."""
+    with _client(session, job_path) as client:
+        found = client.get_job(job)
+    if session.json:
+        output.document(found.to_dict())
+        return
+    output.fields(
+        [
+            ("id", found.id),
+            ("status", found.status),
+            ("repository", found.source.repository),
+            ("ref", found.source.ref),
+            ("model", found.model),
+            ("created", found.created_at and found.created_at.isoformat()),
+            ("archived", found.archived_at and found.archived_at.isoformat()),
+            ("pull request", found.pr_link),
+        ]
+    )
+
+
+@group.command("wait")
+@click.argument("job")
+@_wait_options
+@_job_path
+@with_session
+def wait(
+    session: Session, job: str, job_path: str | None, *, timeout: float, poll_interval: float | None
+) -> None:
+    """Wait until a job is final. JOB is its id.
+
+    The pull request's URL is printed last, on stdout, and nothing is where no file changed.
+    """
+    with _client(session, job_path) as client, _waiting(session, job) as on_poll:
+        found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
+    _print_result(session, found)
+
+
+@group.command("message")
+@click.argument("job")
+@prompt_arguments
+@click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final anew.")
+@_wait_options
+@_job_path
+@with_session
+def message(
+    session: Session,
+    job: str,
+    prompt: tuple[str, ...],
+    file: str | None,
+    job_path: str | None,
+    *,
+    wait: bool,
+    timeout: float,
+    poll_interval: float | None,
+) -> None:
+    """Send a follow-up message to a job. JOB is its id.
+
+    PROMPT is the message. Without it, it is read from --file or from standard input.
+    """
+    text = read_prompt(prompt, file, quiet=session.quiet)
+    with _client(session, job_path) as client:
+        if not wait:
+            _print_id(session, client.send_message(job, text))
+            return
+        with _waiting(session, job, writing=True) as on_poll:
+            found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
+    _print_result(session, found)
+
+
+def _client(session: Session, job_path: str | None) -> AbstractContextManager[Client]:
+    return session.client(**({} if job_path is None else {"job_path": job_path}))
+
+
+def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
+    given = {} if poll_interval is None else {"poll_interval": poll_interval}
+    return {"timeout": timeout, **given}
+
+
+@contextmanager
+def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[Callable[[Job], None]]:
+    """Shows the wait for a job, and what becomes of it where the wait breaks off.
+
+    With ``writing``, a message goes out first.
+    """
+    reading = not writing
+
+    def on_poll(job: Job) -> None:
+        nonlocal reading
+        reading = True
+        if not job.is_final:
+            progress.update(f"Job {shown(job.id)} is {shown(job.status)}")
+
+    with Progress(f"Waiting for job {shown(job)}", quiet=session.quiet) as progress:
+        try:
+            yield on_poll
+        except KeyboardInterrupt as interrupt:
+            if reading:
+                # Nothing can have been lost: there is nothing else to say.
+                interrupt.__notes__ = []
+            interrupt.add_note(exits.goes_on(job, session.project))
+            raise
+        except DocPlatformError as error:
+            if session.json and error.job is not None:
+                output.document(error.job.to_dict())
+            raise
+
+
+def _print_id(session: Session, job: Job) -> None:
+    """For a job that is not waited for."""
+    session.say(exits.goes_on(job.id, session.project))
+    if session.json:
+        output.document(job.to_dict())
+    else:
+        print(shown(job.id))
+
+
+def _print_result(session: Session, job: Job) -> None:
+    """For a job that is final."""
+    link = "" if job.pr_link else "; there is no pull request, as no file changed"
+    session.say(f"Job {shown(job.id)} is {shown(job.status)}{link}.")
+    if session.json:
+        output.document(job.to_dict())
+    elif job.pr_link:
+        print(shown(job.pr_link))

@@ -1,0 +1,95 @@
+"""A file that remembers the job a command created, so that the command can be run again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from docplatform import DocPlatformError, UnconfirmedWriteError
+from docplatform.cli.output import shown
+
+if TYPE_CHECKING:
+    from docplatform import Client, Job
+    from docplatform.cli.session import Session
+
+
+def create(session: Session, client: Client, prompt: str, path: str | None) -> Job:
+    """Creates the job, or finds the one that an earlier run with the same file created.
+
+    Before the request goes out the file says that it will: a run that was killed on the way is not repeated.
+    """
+    if path is None:
+        return _created(session, client, prompt)
+    file, about = Path(path), _about(session, prompt)
+    if not _begin(file, about):
+        known = _job(file, about)
+        session.say(f"{path} remembers this job; without that file another would be created.")
+        return client.get_job(known)
+    try:
+        job = _created(session, client, prompt)
+    except DocPlatformError as error:
+        if error.outcome in ("not_sent", "rejected"):
+            file.unlink()
+        raise
+    except ValueError:
+        # A wrong argument: nothing was sent.
+        file.unlink()
+        raise
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.write_text(json.dumps({"about": about, "job": job.id}), encoding="utf-8")
+    draft.replace(file)
+    return job
+
+
+def _created(session: Session, client: Client, prompt: str) -> Job:
+    job = client.create_job(prompt)
+    # At once: whatever fails from here on, the id is known.
+    session.say(f"Created job {shown(job.id)}.")
+    return job
+
+
+def _about(session: Session, prompt: str) -> str:
+    """What tells one request for a job from another; the prompt cannot be read from it."""
+    url = session.base_url or os.environ.get("DOCPLATFORM_BASE_URL")
+    project = session.project or os.environ.get("DOCPLATFORM_PROJECT_ID")
+    return hashlib.sha256(json.dumps([url, project, prompt]).encode()).hexdigest()
+
+
+def _begin(file: Path, about: str) -> bool:
+    """Writes down what is about to happen; of two runs at the same time only one may."""
+    try:
+        with file.open("x", encoding="utf-8") as writer:
+            writer.write(json.dumps({"about": about, "job": None}))
+            writer.flush()
+            os.fsync(writer.fileno())
+    except FileExistsError:
+        return False
+    return True
+
+
+def _job(file: Path, about: str) -> str:
+    """The id of the job that the file remembers."""
+    try:
+        found: Any = json.loads(file.read_text(encoding="utf-8"))
+        remembered, job = found["about"], found["job"]
+    except (ValueError, TypeError, KeyError):
+        raise click.UsageError(
+            f"{file} was not written by --once: name a file that is not there yet"
+        ) from None
+    if remembered != about:
+        raise click.UsageError(
+            f"{file} remembers a job with another prompt, project or address: name another file, or remove it"
+        )
+    if job is None:
+        error = UnconfirmedWriteError(
+            f"not sent: an earlier run was about to create this job, and never learned the outcome; remove {file} "
+            "once you know that there is no such job"
+        )
+        error.outcome = "unknown"
+        raise error
+    return str(job)

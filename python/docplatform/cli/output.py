@@ -1,0 +1,150 @@
+"""Where output goes: data to stdout, all else to stderr. Foreign text is shown, never obeyed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self, TextIO
+
+from docplatform._native import _safe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from rich.progress import Progress as Bar
+
+MOST_LINE = 4_000
+"""The most of one text that is shown, in characters."""
+MOST_CELL = 200
+"""The most of one text that a table on a terminal shows, in characters."""
+SILENCE = 60.0
+"""Where there is no terminal, a wait is told of at least this often, in seconds: CI ends a job that says nothing."""
+
+
+def shown(value: object, most: int = MOST_LINE) -> str:
+    """``value`` with everything escaped that a terminal would obey instead of show, and cut."""
+    # Arguments may hold bytes that are no text.
+    return _safe(str(value).encode("utf-8", "backslashreplace").decode(), most)
+
+
+def ready() -> None:
+    """Lets no letter that the locale cannot write end a command: it is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def flush() -> None:
+    """Writes out what is left, while its failure can still be told."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def give_up() -> None:
+    """Nobody reads stdout any more: what is left for it must not fail once more, at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether people look at it: a terminal that can do more than print line by line."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def say(line: str) -> None:
+    """A line for people, on stderr. That nobody reads it is no reason to stop what it tells of."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def document(value: object) -> None:
+    """One JSON document, in ASCII: no locale can break it, and no terminal obeys it."""
+    indent = 2 if is_terminal(sys.stdout) else None
+    text = json.dumps(value, indent=indent, default=_as_json)
+    # The one control character that JSON leaves as it is.
+    print(text.replace("\x7f", "\\u007f"))
+
+
+def _as_json(value: datetime) -> str:
+    return value.isoformat()
+
+
+def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None:
+    """Rows for people; where there is no terminal, lines of values with tabs between them, for scripts."""
+    if not is_terminal(sys.stdout):
+        for row in (columns, *rows) if columns else rows:
+            print("\t".join(shown(value) for value in row).rstrip("\t"))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=box.SIMPLE_HEAD, show_header=bool(columns))
+    for i, cells in enumerate(zip(*rows, strict=True)):
+        number = all(isinstance(cell, int) for cell in cells)
+        drawn.add_column(
+            columns[i] if columns else "", justify="right" if number else "left", overflow="fold"
+        )
+    for row in rows:
+        # Text, as a plain string would be read as markup.
+        drawn.add_row(*(Text(_cell(value)) for value in row))
+    Console().print(drawn)
+
+
+def fields(pairs: Sequence[tuple[str, object]]) -> None:
+    """Names and their values, those that have one."""
+    table([(name, value) for name, value in pairs if value is not None])
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else shown(value, MOST_CELL)
+
+
+class Progress:
+    """What a command waits for, on stderr: a clock on a terminal, elsewhere a line now and then."""
+
+    def __init__(self, text: str, *, quiet: bool = False) -> None:
+        self._text = text
+        self._quiet = quiet
+        self._begun = self._told = time.monotonic()
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        """Begins, and says so."""
+        if self._quiet:
+            return self
+        if is_terminal(sys.stderr):
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            words = TextColumn("{task.description}", markup=False)
+            console = Console(stderr=True)
+            self._bar = Bar(SpinnerColumn(), words, TimeElapsedColumn(), console=console, transient=True)
+            self._bar.add_task(self._text)
+            self._bar.start()
+        else:
+            say(self._text)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Clears the line."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, text: str) -> None:
+        """What is waited for now."""
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=text)
+        elif not self._quiet and (text != self._text or time.monotonic() - self._told >= SILENCE):
+            self._told = time.monotonic()
+            say(f"{text} ({self._told - self._begun:.0f} s)")
+        self._text = text

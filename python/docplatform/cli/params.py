@@ -1,0 +1,86 @@
+"""Arguments that commands share: prompts, durations."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from docplatform.cli import secrets
+from docplatform.cli.output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+LONGEST = 365 * 86_400.0
+"""The longest duration that can be given, in seconds."""
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh]?)")
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(value: str) -> float:
+    """The seconds of ``90``, ``45m`` or ``1.5h``.
+
+    Everything that the client would refuse is refused here: it would only look once the job is created.
+    """
+    found = _DURATION.fullmatch(value)
+    if found is None:
+        raise click.BadParameter("give seconds, or minutes or hours as 45m or 1.5h")
+    seconds = float(found[1]) * _UNITS[found[2]]
+    if seconds > LONGEST:
+        raise click.BadParameter("it is too long: a year is the most")
+    return seconds
+
+
+def interval(value: str) -> float:
+    """As :func:`duration`, and above 0."""
+    seconds = duration(value)
+    if not seconds:
+        raise click.BadParameter("it is too short")
+    return seconds
+
+
+def prompt_arguments(command: Callable[..., None]) -> Callable[..., None]:
+    """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""
+    command = click.option(
+        "-f", "--file", metavar="FILE", help="Read the prompt from a file of UTF-8 text; - is standard input."
+    )(command)
+    return click.argument("prompt", nargs=-1, metavar="[PROMPT]")(command)
+
+
+def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> str:
+    """The prompt from the argument, the file, or standard input; a usage error says what is wrong."""
+    if len(prompt) > 1:
+        raise click.UsageError(f"the prompt came as {len(prompt)} arguments: put quotes around it")
+    if prompt and file is not None:
+        raise click.UsageError("give the prompt as an argument or with --file, not both")
+    text = prompt[0] if prompt and prompt[0] != "-" else _read(file or "-", quiet=quiet)
+    if secrets.holds_key(text) or secrets.is_like_a_key(text):
+        raise click.UsageError(
+            "the prompt holds an API key, which the agent and the platform's log would see"
+        )
+    return text
+
+
+def _read(file: str, *, quiet: bool) -> str:
+    name = "standard input" if file == "-" else file
+    try:
+        if file != "-":
+            data = Path(file).read_bytes()
+        elif sys.stdin is None or sys.stdin.isatty():
+            raise click.UsageError(
+                "say what the agent is to do: as an argument, with --file, or through a pipe"
+            )
+        else:
+            if not quiet:
+                say("Reading the prompt from standard input.")
+            data = sys.stdin.buffer.read()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise click.UsageError(f"the prompt cannot be read from {name}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"the prompt cannot be read from {name}: it is not UTF-8 text") from None

@@ -1,0 +1,220 @@
+"""Every exit code, and what is said with it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import pytest
+
+from docplatform.cli.exits import MEANINGS, Exit
+from docplatform.testing import StubServer
+from support.cli import SCRIPT, Cli
+from support.phases import HOLD, pending
+from support.scripts import Script
+
+SOON = ("--poll-interval", "0.01")
+
+
+def test_0_done(cli: Cli) -> None:
+    ended = cli("job", "run", "Fix it", *SOON)
+    assert (ended.status, ended.out) == (0, "https://github.com/example/docs/pull/1\n")
+    assert "Job job-1 is completed." in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("job", "get", "job-9"), "No such job"),
+        (("job", "wait", "job-9"), "No such job"),
+        (("visitors", "totals"), "status 500"),
+    ],
+)
+def test_1_failure(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
+    cli.stub.fail_next(status=500, path="/visitors", times=3)
+    ended = cli(*arguments)
+    assert (ended.status, ended.out) == (1, "")
+    assert says in ended.err
+
+
+def test_1_no_service(cli: Cli) -> None:
+    cli.stub.close()
+    ended = cli("visitors", "totals")
+    assert (ended.status, ended.out) == (1, "")
+    assert "refused" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "Usage: docplatform"),
+        (("job",), "Usage: docplatform job"),
+        (("jobs",), "No such command 'jobs'"),
+        (("job", "run", "--no-such-option"), "--no-such-option"),
+        (("job", "run", "Fix", "the", "links"), "put quotes around it"),
+        (("job", "run", "Fix it", "-f", "prompt.txt"), "not both"),
+        (("job", "run", "-f", "no-such-file.txt"), "no-such-file.txt: No such file"),
+        (("job", "run", "-f", "/"), "cannot be read"),
+        (("job", "run", "  "), "the prompt is empty"),
+        (("job", "run"), "the prompt is empty"),
+        (("job", "run", "Fix \udcff it"), "surrogates"),
+        (("job", "run", "Fix it", "--timeout", "soon"), "45m"),
+        (("job", "run", "Fix it", "--timeout", "-1"), "45m"),
+        (("job", "run", "Fix it", "--timeout", "nan"), "45m"),
+        (("job", "run", "Fix it", "--timeout", "9999h"), "a year is the most"),
+        (("job", "run", "Fix it", "--timeout", "9" * 400), "a year is the most"),
+        (("job", "run", "Fix it", "--poll-interval", "0m"), "too short"),
+        (("job", "run", "Fix it", "--poll-interval", "9999h"), "a year is the most"),
+        (("job", "run", "Fix it", "--job-path", "/v2"), "job_path"),
+        (("job", "get", "../job"), "id"),
+        (("job", "get", ""), "id"),
+        (("job", "get", "job-1", "--project", "../x"), "project_id"),
+        (("job", "get", "job-1", "--base-url", "http://example.com"), "http"),
+        (("job", "get", "job-1", "--ca-bundle", "no-such-file.pem"), "ca_bundle"),
+        (("visitors", "totals", "--from", "2026-02-01", "--to", "2026-01-01"), "exclusive"),
+        (("visitors", "totals", "--from", "yesterday"), "date_from"),
+        (("stub", "--visitors", "many"), "invalid int value"),
+        (("stub", "--visitors", "-1"), "visitors"),
+        (("stub", "--port", "99999"), "port"),
+        (("stub", "--latency", "nan"), "latency"),
+        (("demo", "--no-such-option"), "--no-such-option"),
+    ],
+)
+def test_2_usage(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
+    ended = cli(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert says in ended.err
+    assert "Traceback" not in ended.err
+    assert cli.stub.requests == []
+
+
+@pytest.mark.parametrize("variable", ["DOCPLATFORM_BASE_URL", "DOCPLATFORM_PROJECT_ID"])
+def test_2_missing_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.delenv(variable)
+    ended = cli("job", "run", "Fix it")
+    assert (ended.status, ended.out) == (2, "")
+    assert variable in ended.err
+    assert "docplatform doctor" in ended.err
+
+
+@pytest.mark.parametrize("key", [None, "", "Bearer dp_secret", "dp secret"])
+def test_3_no_usable_key(cli: Cli, monkeypatch: pytest.MonkeyPatch, key: str | None) -> None:
+    if key is None:
+        monkeypatch.delenv("DOCPLATFORM_API_KEY")
+    else:
+        monkeypatch.setenv("DOCPLATFORM_API_KEY", key)
+    ended = cli("job", "run", "Fix it")
+    assert (ended.status, ended.out, cli.stub.requests) == (3, "", [])
+    assert "API key" in ended.err
+    assert "secret" not in ended.err
+    assert "docplatform doctor" in ended.err
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_3_key_refused(cli: Cli, status: int) -> None:
+    cli.stub.fail_next(status=status)
+    ended = cli("job", "run", "Fix it")
+    assert (ended.status, ended.out) == (3, "")
+    assert f"status {status}" in ended.err
+
+
+def test_3_key_refused_while_waiting(cli: Cli) -> None:
+    cli.stub.fail_next(status=401, path="/job/job-1")
+    ended = cli("job", "run", "Fix it", *SOON)
+    assert (ended.status, ended.out) == (3, "")
+    # The job is there all the same.
+    assert ended.err.splitlines()[-1].endswith("To wait for it: docplatform job wait job-1")
+
+
+def test_4_rate(cli: Cli) -> None:
+    cli.stub.fail_next(status=429, retry_after=3600, times=2)
+    ended = cli("job", "run", "Fix it")
+    assert (ended.status, ended.out) == (4, "")
+    assert "3600 s" in ended.err
+    assert cli("visitors", "totals").status == 4
+
+
+def test_5_job_failed(cli: Cli) -> None:
+    cli.stub.script_job("failed")
+    ended = cli("job", "run", "Fix it", *SOON)
+    assert (ended.status, ended.out) == (5, "")
+    assert "job job-1 failed" in ended.err
+    assert cli("job", "wait", "job-1").status == 5
+    # Looking at it is no failure.
+    assert cli("job", "get", "job-1").status == 0
+
+
+def test_6_wait_timed_out(cli: Cli) -> None:
+    cli.stub.script_job("active")
+    ended = cli("job", "run", "Fix it", "--timeout", "0.05s", *SOON)
+    assert (ended.status, ended.out) == (6, "")
+    assert ended.err.splitlines()[-1] == (
+        "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1"
+    )
+    assert cli("job", "wait", "job-1", "--timeout", "0").status == 6
+
+
+def test_6_names_the_project_where_the_environment_does_not(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli.stub.script_job("active")
+    monkeypatch.delenv("DOCPLATFORM_PROJECT_ID")
+    ended = cli("job", "run", "Fix it", "--timeout", "0", "--project", "demo")
+    assert ended.err.splitlines()[-1].endswith("docplatform job wait --project demo job-1")
+
+
+@pytest.mark.parametrize(
+    "command", [("run",), ("create",), ("message", "job-1"), ("message", "--wait", "job-1")]
+)
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 503}])
+def test_7_unconfirmed(cli: Cli, command: tuple[str, ...], fault: dict[str, object]) -> None:
+    cli.stub.fail_next(**fault)  # type: ignore[arg-type]  # each is one of its arguments
+    ended = cli("job", *command, "Fix it")
+    assert (ended.status, ended.out, len(cli.stub.requests)) == (7, "", 1)
+    assert "Look on the platform" in ended.err
+    assert ("stub-00000001" in ended.err) is ("status" in fault)
+
+
+def test_7_applied_but_unreadable(cli: Cli) -> None:
+    cli.stub.fail_next(status=201, body="<html>")
+    ended = cli("job", "run", "Fix it")
+    assert (ended.status, ended.out) == (7, "")
+    assert "Do not run this again" in ended.err
+
+
+def test_130_while_waiting(stub: StubServer) -> None:
+    stub.script_job("active")
+    with Script(SCRIPT, "job", "run", "Fix it", "--poll-interval", "60", stub=stub) as script:
+        stub.wait_for(lambda s: any(r.method == "GET" and r.status for r in s.requests))
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    assert (ended.status, ended.out) == (130, "")
+    assert ended.err.splitlines()[-2:] == [
+        "docplatform: interrupted",
+        "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1",
+    ]
+
+
+@pytest.mark.parametrize("command", [("run",), ("message", "--wait", "job-1")])
+def test_130_while_writing(stub: StubServer, command: tuple[str, ...]) -> None:
+    stub.latency = HOLD
+    with Script(SCRIPT, "job", *command, "Fix it", stub=stub) as script:
+        stub.wait_for(pending)
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    assert (ended.status, ended.out) == (130, "")
+    assert "its outcome is unknown" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_the_help_lists_every_code(cli: Cli) -> None:
+    out = cli("--help").out
+    for code in Exit:
+        assert f"{code:>5}  {MEANINGS[code]}\n" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_the_codes_are_those_that_scripts_know() -> None:
+    assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 130, 141]
+    assert Exit.INTERRUPTED == 128 + signal.SIGINT
+    assert Exit.BROKEN_PIPE == 128 + signal.SIGPIPE

@@ -1,0 +1,275 @@
+"""What is printed where: data on stdout, all else on stderr, nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from docplatform.cli import app, main, output
+from docplatform.cli.params import duration
+from support.cli import Cli
+
+SOON = ("--poll-interval", "0.01")
+HOSTILE = "\x1b]52;c;eA==\x07\x9b2J\u202e\r\n\t\x7fend"
+FIELDS = {
+    "id",
+    "status",
+    "source",
+    "model",
+    "pr_link",
+    "created_at",
+    "archived_at",
+    "project_id",
+    "is_final",
+}
+
+
+def is_plain(text: str) -> bool:
+    """Whether a terminal would obey nothing of it but the ends of its lines and its tabs."""
+    return all(c in "\n\t" or c.isprintable() for c in text)
+
+
+# -- jobs ------------------------------------------------------------------------------------------
+
+
+def test_run_prints_the_pull_request_alone(cli: Cli) -> None:
+    ended = cli("job", "run", "Fix it", "--wait", *SOON)
+    assert ended.out == "https://github.com/example/docs/pull/1\n"
+    assert cli.stub.jobs[0].prompts == ["Fix it"]
+
+
+def test_run_prints_nothing_where_no_file_changed(cli: Cli) -> None:
+    cli.stub.script_job("completed", pr_link=None)
+    ended = cli("job", "run", "Fix it", *SOON)
+    assert (ended.status, ended.out) == (0, "")
+    assert "no pull request" in ended.err
+
+
+def test_create_prints_the_id(cli: Cli) -> None:
+    ended = cli("job", "create", "Fix it")
+    assert ended.out == "job-1\n"
+    assert "docplatform job wait job-1" in ended.err
+    assert cli("job", "run", "--no-wait", "Fix it").out == "job-2\n"
+    assert [request.method for request in cli.stub.requests] == ["POST", "POST"]
+
+
+def test_wait_and_message(cli: Cli) -> None:
+    cli("job", "create", "Fix it")
+    assert cli("job", "wait", "job-1", *SOON).out == "https://github.com/example/docs/pull/1\n"
+    assert cli("job", "message", "job-1", "And that").out == "job-1\n"
+    assert cli("job", "message", "job-1", "--wait", *SOON, stdin=b"And this").out.startswith("https://")
+    assert cli.stub.jobs[0].prompts == ["Fix it", "And that", "And this"]
+
+
+def test_get_shows_what_is_known(cli: Cli) -> None:
+    cli.stub.script_job("completed", pr_link=None)
+    cli("job", "create", "Fix it")
+    lines = dict(line.split("\t") for line in cli("job", "get", "job-1").out.splitlines())
+    assert list(lines) == ["id", "status", "repository", "ref", "model", "created"]
+    assert (lines["id"], lines["status"]) == ("job-1", "completed")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_quiet(cli: Cli, quiet: bool) -> None:
+    ended = cli("job", "run", "Fix it", *SOON, *(["--quiet"] if quiet else []))
+    assert ended.out == "https://github.com/example/docs/pull/1\n"
+    assert (ended.err == "") is quiet
+    cli.stub.fail_next(status=400)
+    assert "status 400" in cli("job", "run", "Fix it", "-q").err
+
+
+# -- the prompt ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-"), ("-f-",)])
+def test_a_prompt_from_standard_input(cli: Cli, arguments: tuple[str, ...]) -> None:
+    prompt = "Fix the links\nand the größte list\n"
+    cli("job", "create", *arguments, stdin=b"\xef\xbb\xbf" + prompt.encode())
+    assert cli.stub.jobs[0].prompts == [prompt]
+
+
+def test_a_prompt_from_a_file(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "prompt.md").write_bytes("Fix the größte list".encode())
+    assert cli("job", "create", "--file", str(tmp_path / "prompt.md")).status == 0
+    assert cli.stub.jobs[0].prompts == ["Fix the größte list"]
+    (tmp_path / "prompt.md").write_bytes(b"Fix \xff")
+    ended = cli("job", "create", "--file", str(tmp_path / "prompt.md"))
+    assert (ended.status, ended.out) == (2, "")
+    assert "not UTF-8" in ended.err
+
+
+def test_a_prompt_that_looks_like_an_option(cli: Cli) -> None:
+    cli("job", "create", "--", "--key is undocumented")
+    assert cli.stub.jobs[0].prompts == ["--key is undocumented"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("45m", 2700), ("1.5h", 5400), ("0", 0)]
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert duration(text) == seconds
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("job", "create", "Fix it"),
+        ("job", "run", "Fix it", *SOON),
+        ("job", "get", "job-1"),
+        ("job", "wait", "job-1", *SOON),
+        ("job", "message", "job-1", "And that"),
+        ("job", "message", "job-1", "And that", "--wait", *SOON),
+    ],
+)
+def test_json_of_a_job_is_one_document(cli: Cli, arguments: tuple[str, ...]) -> None:
+    cli("job", "create", "Fix it")
+    ended = cli(*arguments, "--json")
+    assert ended.status == 0
+    assert set(json.loads(ended.out)) == FIELDS
+
+
+@pytest.mark.parametrize(("status", "code"), [("failed", 5), ("active", 6)])
+def test_json_of_a_job_that_did_not_complete(cli: Cli, status: str, code: int) -> None:
+    cli.stub.script_job(status)
+    ended = cli("job", "run", "Fix it", "--json", "--timeout", "0.05", *SOON)
+    assert ended.status == code
+    assert json.loads(ended.out)["status"] == status
+
+
+def test_json_is_one_document_or_none(cli: Cli) -> None:
+    for arguments in (("job", "get", "job-9"), ("job", "get"), ("visitors", "totals", "--from", "x")):
+        ended = cli(*arguments, "--json")
+        assert ended.out == ""
+        assert ended.err
+
+
+def test_totals(cli: Cli) -> None:
+    days = ("--from", "2026-01-01", "--to", "2026-02-01")
+    lines = [line.split("\t") for line in cli("visitors", "totals", *days).out.splitlines()]
+    found = json.loads(cli("visitors", "totals", *days, "--json").out)
+    assert lines == [["human", "ai", "total"], [str(found[name]) for name in ("human", "ai", "total")]]
+    assert (found["date_from"], found["date_to"]) == ("2026-01-01", "2026-02-01")
+    assert [request.query["dateTo"] for request in cli.stub.requests] == ["2026-02-01"] * 2
+
+
+# -- foreign text ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, options: tuple[str, ...]) -> None:
+    cli.stub.script_job("completed", pr_link=f"https://github.com/{HOSTILE}")
+    cli("job", "create", "Fix it")
+    body = {
+        "id": "job-1",
+        "status": HOSTILE,
+        "source": {"repository": HOSTILE, "ref": None},
+        "model": HOSTILE,
+    }
+    for status, answer in ((None, None), (200, body), (400, {"error": HOSTILE})):
+        for arguments in (("get", "job-1"), ("wait", "job-1", "--timeout", "0")):
+            if status:
+                cli.stub.fail_next(status, body=answer)
+            ended = cli("job", *arguments, *options)
+            assert is_plain(ended.out + ended.err)
+            assert len(ended.out.splitlines()) <= 8
+    if options:
+        assert json.loads(cli("job", "get", "job-1", *options).out)["pr_link"].endswith(HOSTILE)
+
+
+def test_a_link_stays_one_line(cli: Cli) -> None:
+    cli.stub.script_job("completed", pr_link="https://github.com/x\nurl=https://evil.example")
+    ended = cli("job", "run", "Fix it", *SOON)
+    assert ended.out == "https://github.com/x\\nurl=https://evil.example\n"
+
+
+def test_an_id_is_quoted_where_it_could_be_pasted(cli: Cli) -> None:
+    for id_, line in (
+        ("$(reboot)", "docplatform job wait '$(reboot)'"),
+        ("-rf", "docplatform job wait -- -rf"),
+    ):
+        cli.stub.fail_next(status=201, body={"id": id_, "status": "active"})
+        assert cli("job", "create", "Fix it").err.splitlines()[-1].endswith(line)
+
+
+def test_what_is_misspelt_is_shown_and_not_obeyed(cli: Cli) -> None:
+    for arguments in (
+        (HOSTILE,),
+        ("job", f"--{HOSTILE}"),
+        ("job", "get", "job-1", f"--{HOSTILE}"),
+        ("job", "get", HOSTILE),
+    ):
+        ended = cli(*arguments)
+        assert (ended.status, ended.out) == (2, "")
+        assert is_plain(ended.err)
+
+
+def test_a_message_is_cut() -> None:
+    assert len(output.shown("x" * 100_000)) == output.MOST_LINE + 1
+    assert output.shown("\udcff") == "\\udcff"
+
+
+# -- waiting ---------------------------------------------------------------------------------------
+
+
+def test_a_pause_is_told(cli: Cli) -> None:
+    cli.stub.fail_next(status=503, retry_after=1, path="/visitors")
+    ended = cli("visitors", "totals")
+    assert ended.status == 0
+    assert re.search(r"GET .*: waiting [12]\.\d s$", ended.err.strip())
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["-v", "-q"])
+def test_attempts_are_told_where_that_is_asked_for(cli: Cli, option: str) -> None:
+    cli.stub.fail_next(status=502, path="/visitors")
+    ended = cli("visitors", "totals", option)
+    assert ended.status == 0
+    assert ("attempt 1 failed" in ended.err) is (option == "-v")
+
+
+def test_a_long_wait_is_told_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("docplatform.cli.output.time.monotonic", lambda: now)
+    with output.Progress("Waiting") as progress:
+        for _ in range(13):
+            now += 10
+            progress.update("Job job-1 is active")
+    assert capsys.readouterr().err.splitlines() == [
+        "Waiting",
+        "Job job-1 is active (10 s)",
+        "Job job-1 is active (70 s)",
+        "Job job-1 is active (130 s)",
+    ]
+
+
+# -- help ------------------------------------------------------------------------------------------
+
+
+def commands() -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = [(), ("demo",), ("stub",)]
+    for name, command in app.cli.commands.items():
+        if name not in ("demo", "stub"):
+            found += [(name,), *((name, below) for below in getattr(command, "commands", ()))]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.lower().startswith(f"usage: docplatform {' '.join(command)}".strip())
+    assert shown.err == ""
+    assert len(shown.out.splitlines()) > 4
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"docplatform \d+\.\d+\.\d+\S*\n", capsys.readouterr().out)

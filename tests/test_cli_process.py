@@ -1,0 +1,314 @@
+"""The command line as a process: pipes, locales, terminals, what it imports, and what it does without its extra."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+from support.cli import SCRIPT
+from support.scripts import Ended, environment, run_script
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and terminals are POSIX's")
+
+GREEK = "διόρθωσε"
+
+
+def run(stub: StubServer | None, *arguments: str, **env: str) -> Ended:
+    return run_script(SCRIPT, *arguments, stub=stub, options=("-W", "error"), env=env)
+
+
+def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash; in it, ``$cli`` is the command."""
+    cli = f"{sys.executable} -W error -m docplatform"
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=environment(stub, cli=cli, **env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+# -- closed pipes, full disks ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("visitors", "totals"),
+        ("job", "create", "Fix it"),
+        ("job", "get", "job-1", "--json"),
+        ("--help",),
+        ("job", "get", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_a_closed_pipe_ends_quietly(stub: StubServer, arguments: tuple[str, ...]) -> None:
+    with stub.client() as client:
+        client.create_job("Fix it")
+    with closed_pipe() as write:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
+            env=environment(stub),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 141
+    # What was created is told all the same.
+    assert [line[:17] for line in done.stderr.splitlines()] == (
+        ["Created job job-2", "Job job-2 goes on"] if "create" in arguments else []
+    )
+
+
+@contextmanager
+def closed_pipe() -> Iterator[int]:
+    """The end of a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        yield write
+    finally:
+        os.close(write)
+
+
+def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
+    with closed_pipe() as write:
+        done = subprocess.run(
+            [sys.executable, "-m", "docplatform", "job", "run", "Fix it", "--poll-interval", "0.01"],
+            env=environment(stub),
+            stdout=subprocess.PIPE,
+            stderr=write,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (0, "https://github.com/example/docs/pull/1\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_is_a_failure(stub: StubServer) -> None:
+    done = shell(stub, "$cli visitors totals > /dev/full")
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams(stub: StubServer, closed: str) -> None:
+    assert shell(stub, f"$cli job run 'Fix it' --poll-interval 0.01 {closed}").returncode == 0
+    assert "Traceback" not in shell(stub, f"$cli job run {closed}").stderr
+
+
+# -- locales ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "no-such-locale"},
+    ],
+    ids=str,
+)
+def test_letters_that_the_locale_cannot_write(stub: StubServer, env: dict[str, str]) -> None:
+    stub.fail_next(status=200, body={"id": "job-1", "status": GREEK, "model": GREEK})
+    ended = run(stub, "job", "get", "job-1", **env)
+    assert ended.status == 0
+    assert ended.err == ""
+    assert GREEK in ended.out or GREEK.encode("ascii", "backslashreplace").decode() in ended.out
+    stub.fail_next(status=400, body={"error": GREEK})
+    ended = run(stub, "job", "get", "job-1", **env)
+    assert ended.status == 1
+    assert "Traceback" not in ended.err
+
+
+# -- terminals -------------------------------------------------------------------------------------
+
+
+def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
+    """What a command shows where both streams are a terminal."""
+    import pty
+
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "docplatform", *arguments],
+        env=environment(stub, **{"TERM": "xterm-256color", "COLUMNS": "100"} | env),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    ) as process:
+        os.close(slave)
+        shown = b"".join(chunks(master))
+        process.wait(60)
+    os.close(master)
+    return shown.decode()
+
+
+def chunks(descriptor: int) -> Iterable[bytes]:
+    try:
+        while chunk := os.read(descriptor, 4096):
+            yield chunk
+    except OSError:
+        # How Linux says that the other side is closed.
+        return
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7][0-9;]*m")
+
+
+def test_a_table_on_a_terminal(stub: StubServer) -> None:
+    shown = on_terminal(stub, "visitors", "totals", "--to", "2026-02-01")
+    assert "─" in shown
+    assert re.search(r"\d,\d{3}", shown)
+    assert "\t" not in shown
+
+
+def test_a_wait_on_a_terminal_has_a_clock_and_leaves_nothing_behind(stub: StubServer) -> None:
+    shown = on_terminal(stub, "job", "run", "Fix it", "--poll-interval", "0.3")
+    assert "0:00:0" in shown
+    assert COLOUR.search(shown)
+    assert shown.endswith("Job job-1 is completed.\r\nhttps://github.com/example/docs/pull/1\r\n")
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1
+
+
+def test_no_color_is_honoured(stub: StubServer) -> None:
+    shown = on_terminal(stub, "job", "run", "Fix it", "--poll-interval", "0.3", NO_COLOR="1")
+    assert "0:00:0" in shown
+    assert not COLOUR.search(shown)
+
+
+def test_a_terminal_that_can_do_nothing_gets_plain_lines(stub: StubServer) -> None:
+    shown = on_terminal(stub, "job", "run", "Fix it", "--poll-interval", "0.01", TERM="dumb")
+    assert "\x1b" not in shown
+    assert "Job job-1 is active" in shown
+
+
+def test_nothing_is_coloured_where_there_is_no_terminal(stub: StubServer) -> None:
+    forced = {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "TTY_COMPATIBLE": "1", "TERM": "xterm"}
+    ended = run(stub, "job", "run", "Fix it", "--poll-interval", "0.01", **forced)
+    assert ended.status == 0
+    assert "\x1b" not in ended.out + ended.err
+
+
+def test_markup_is_text_on_a_terminal(stub: StubServer) -> None:
+    stub.fail_next(
+        status=200, body={"id": "job-1", "status": "[bold]x[/] [link=https://x]", "model": ":smile:"}
+    )
+    shown = on_terminal(stub, "job", "get", "job-1")
+    assert "[bold]x[/] [link=https://x]" in shown
+    assert ":smile:" in shown
+    stub.script_job("[red]busy[/nothing]", "completed")
+    assert "[red]busy[/nothing]" in on_terminal(stub, "job", "run", "Fix it", "--poll-interval", "0.3")
+
+
+def test_without_a_prompt_a_terminal_is_not_waited_for(stub: StubServer) -> None:
+    assert "say what the agent is to do" in on_terminal(stub, "job", "run")
+    assert stub.requests == []
+
+
+# -- ways in ---------------------------------------------------------------------------------------
+
+
+def test_the_module_and_the_script_are_the_same(stub: StubServer) -> None:
+    script = Path(sysconfig.get_path("scripts")) / "docplatform"
+    for arguments in (
+        ["--help"],
+        ["job", "run", "--help"],
+        ["stub", "--help"],
+        ["job", "get", "job-9"],
+        ["nonsense"],
+    ):
+        ways = [
+            subprocess.run(
+                [*command, *arguments],
+                env=environment(stub),
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            for command in ([str(script)], [sys.executable, "-m", "docplatform"])
+        ]
+        assert len({(way.returncode, way.stdout, way.stderr) for way in ways}) == 1
+        assert "__main__" not in ways[0].stdout + ways[0].stderr
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_is_there_for(name: str) -> None:
+    ended = run(None, _DOCPLATFORM_COMPLETE=f"{name}_source")
+    assert ended.status == 0
+    assert "_DOCPLATFORM_COMPLETE" in ended.out
+
+
+def test_completion_completes() -> None:
+    def complete(words: str, at: int) -> str:
+        env = {"_DOCPLATFORM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+        return run(None, **env).out
+
+    assert complete("docplatform jo", 1) == "plain,job\n"
+    assert "plain,message" in complete("docplatform job ", 2)
+    assert "plain,--from" in complete("docplatform visitors totals --f", 3)
+
+
+# -- what it needs ---------------------------------------------------------------------------------
+
+WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\n{SCRIPT}"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("job", "run", "x"), ("doctor",), ("visitors",), ("job", "--help"), ()]
+)
+def test_without_the_extra_it_says_how_to_get_it(arguments: tuple[str, ...]) -> None:
+    ended = run_script(WITHOUT_EXTRA, *arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == 'docplatform: the other commands need an extra: pip install "docplatform[cli]"\n'
+
+
+def test_without_the_extra_the_rest_works() -> None:
+    ended = run_script(WITHOUT_EXTRA, "--help")
+    assert ended.status == 0
+    assert 'pip install "docplatform[cli]"' in ended.out
+    assert run_script(WITHOUT_EXTRA, "--version").out.startswith("docplatform ")
+    assert run_script(WITHOUT_EXTRA, "stub", "--visitors", "-1").status == 2
+    assert run_script(WITHOUT_EXTRA, "stub", "--help").out == run_script(SCRIPT, "stub", "--help").out
+    ended = run_script(WITHOUT_EXTRA, "demo")
+    assert ended.status == 0
+    assert "Done in" in ended.out
+
+
+HEAVY = "rich asyncio pandas polars pyarrow numpy matplotlib sqlite3 http urllib.request docplatform.testing".split()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("job", "run", "--help"), ("--version",), ("visitors", "totals")]
+)
+def test_it_imports_nothing_heavy(stub: StubServer, arguments: tuple[str, ...]) -> None:
+    script = """
+    import json, sys
+    from docplatform.cli import main
+    status = main()
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+    sys.exit(status)
+    """
+    ended = run_script(script, *arguments, stub=stub)
+    assert ended.status == 0
+    modules = json.loads(ended.err)
+    found = [name for name in modules for heavy in HEAVY if f"{name}.".startswith(f"{heavy}.")]
+    assert found == []
