@@ -182,10 +182,17 @@ def test_7_applied_but_unreadable(cli: Cli) -> None:
     assert "Do not run this again" in ended.err
 
 
-def test_130_while_waiting(stub: StubServer) -> None:
+@pytest.mark.parametrize(
+    "command", [("run", "Fix it"), ("wait", "job-1"), ("message", "--wait", "job-1", "And that")]
+)
+def test_130_while_waiting(stub: StubServer, command: tuple[str, ...]) -> None:
     stub.script_job("active")
-    with Script(SCRIPT, "job", "run", "Fix it", "--poll-interval", "60", stub=stub) as script:
-        stub.wait_for(lambda s: any(r.method == "GET" and r.status for r in s.requests))
+    if "job-1" in command:
+        with stub.client() as client:
+            client.create_job("Fix it")
+    with Script(SCRIPT, "job", *command, "--poll-interval", "0.1", stub=stub) as script:
+        # The second poll tells that the first was seen.
+        stub.wait_for(lambda s: sum(r.method == "GET" for r in s.requests) > 1)
         script.signal(signal.SIGINT)
         ended = script.end()
     assert (ended.status, ended.out) == (130, "")

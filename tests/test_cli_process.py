@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -142,8 +143,11 @@ def test_letters_that_the_locale_cannot_write(stub: StubServer, env: dict[str, s
 # -- terminals -------------------------------------------------------------------------------------
 
 
-def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
-    """What a command shows where both streams are a terminal."""
+@contextmanager
+def terminal(
+    stub: StubServer, *arguments: str, **env: str
+) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], str]]]:
+    """A command whose streams are a terminal, and how to read what it shows until its end."""
     import pty
 
     master, slave = pty.openpty()
@@ -155,10 +159,19 @@ def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
         stderr=slave,
     ) as process:
         os.close(slave)
-        shown = b"".join(chunks(master))
+        try:
+            yield process, lambda: b"".join(chunks(master)).decode()
+        finally:
+            process.kill()
+            os.close(master)
+
+
+def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
+    """What a command shows on a terminal."""
+    with terminal(stub, *arguments, **env) as (process, read):
+        shown = read()
         process.wait(60)
-    os.close(master)
-    return shown.decode()
+    return shown
 
 
 def chunks(descriptor: int) -> Iterable[bytes]:
@@ -186,6 +199,17 @@ def test_a_wait_on_a_terminal_has_a_clock_and_leaves_nothing_behind(stub: StubSe
     assert COLOUR.search(shown)
     assert shown.endswith("Job job-1 is completed.\r\nhttps://github.com/example/docs/pull/1\r\n")
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1
+
+
+def test_an_interrupt_leaves_a_terminal_as_it_was(stub: StubServer) -> None:
+    stub.script_job("active")
+    with terminal(stub, "job", "run", "Fix it", "--poll-interval", "0.1") as (process, read):
+        stub.wait_for(lambda s: sum(r.method == "GET" for r in s.requests) > 1)
+        process.send_signal(signal.SIGINT)
+        shown = read()
+        assert process.wait(60) == 130
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1
+    assert shown.endswith("docplatform job wait job-1\r\n")
 
 
 def test_no_color_is_honoured(stub: StubServer) -> None:

@@ -74,6 +74,14 @@ def _settings(session: Session) -> Iterator[Finding]:
         "DOCPLATFORM_PROJECT_ID",
         lambda project: Client("any", base_url="http://127.0.0.1", project_id=project),
     )
+    if session.ca_bundle is not None:
+        yield _setting(
+            "certificates",
+            session.ca_bundle,
+            "--ca-bundle",
+            "",
+            lambda path: Client("any", base_url="https://localhost", project_id="any", ca_bundle=path),
+        )
     try:
         secrets.read(session.api_key_file)
         where = session.api_key_file or secrets.VARIABLE

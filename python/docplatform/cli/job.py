@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from docplatform import Client, Job
 
 
+MOST_STATUS = 60
+"""The most of a status that is shown in a line, in characters."""
+
+
 @click.group("job")
 def group() -> None:
     """Hand the docs agent a task, and follow it."""
@@ -211,7 +215,7 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
         nonlocal reading
         reading = True
         if not job.is_final:
-            progress.update(f"Job {shown(job.id)} is {shown(job.status)}")
+            progress.update(f"Job {shown(job.id)} is {shown(job.status, MOST_STATUS)}")
 
     with Progress(f"Waiting for job {shown(job)}", quiet=session.quiet) as progress:
         try:
@@ -240,7 +244,7 @@ def _print_id(session: Session, job: Job) -> None:
 def _print_result(session: Session, job: Job) -> None:
     """For a job that is final."""
     link = "" if job.pr_link else "; there is no pull request, as no file changed"
-    session.say(f"Job {shown(job.id)} is {shown(job.status)}{link}.")
+    session.say(f"Job {shown(job.id)} is {shown(job.status, MOST_STATUS)}{link}.")
     if session.json:
         output.document(job.to_dict())
     elif job.pr_link:

@@ -25,6 +25,9 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
     """
     if path is None:
         return _created(session, client, prompt)
+    # Not for --help.
+    from tempfile import NamedTemporaryFile
+
     file, about = Path(path), _about(session, prompt)
     if not _begin(file, about):
         known = _job(file, about)
@@ -34,15 +37,15 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
         job = _created(session, client, prompt)
     except DocPlatformError as error:
         if error.outcome in ("not_sent", "rejected"):
-            file.unlink()
+            file.unlink(missing_ok=True)
         raise
     except ValueError:
         # A wrong argument: nothing was sent.
-        file.unlink()
+        file.unlink(missing_ok=True)
         raise
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.write_text(json.dumps({"about": about, "job": job.id}), encoding="utf-8")
-    draft.replace(file)
+    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as draft:
+        draft.write(_record(about, job.id))
+    Path(draft.name).replace(file)
     return job
 
 
@@ -64,12 +67,16 @@ def _begin(file: Path, about: str) -> bool:
     """Writes down what is about to happen; of two runs at the same time only one may."""
     try:
         with file.open("x", encoding="utf-8") as writer:
-            writer.write(json.dumps({"about": about, "job": None}))
+            writer.write(_record(about, None))
             writer.flush()
             os.fsync(writer.fileno())
     except FileExistsError:
         return False
     return True
+
+
+def _record(about: str, job: str | None) -> str:
+    return json.dumps({"about": about, "job": job})
 
 
 def _job(file: Path, about: str) -> str:
