@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from docplatform._native import Job
 
 MOST = 2_000
@@ -41,5 +43,14 @@ def job(value: Job) -> str:
         ("repository", text(value.source.repository or "")),
         ("created", text(value.created_at or "")),
     ]
+    return _table(f"Job {text(value.id)}", rows)
+
+
+def fields(caption: str, values: Sequence[tuple[str, object]]) -> str:
+    """Names and values as a small table: clients, and listings that are under way."""
+    return _table(text(caption), [(text(name), text(value)) for name, value in values])
+
+
+def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in rows)
-    return f"<table><caption>Job {text(value.id)}</caption><tbody>{cells}</tbody></table>"
+    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"

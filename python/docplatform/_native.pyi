@@ -309,6 +309,7 @@ class Client:
         tb: TracebackType | None = ...,
         /,
     ) -> None: ...
+    def _repr_html_(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
@@ -566,6 +567,7 @@ class AsyncClient:
         tb: TracebackType | None = ...,
         /,
     ) -> Coroutine[Any, Any, None]: ...
+    def _repr_html_(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
@@ -635,6 +637,7 @@ class Visitors(Iterator[_Row]):
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: data that moved, short pages, letters that are no text."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class Rows(Iterator[Any]):
@@ -648,6 +651,7 @@ class Rows(Iterator[Any]):
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: short pages, letters that are no text."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class AsyncVisitors(AsyncIterator[_Row]):
@@ -669,6 +673,7 @@ class AsyncVisitors(AsyncIterator[_Row]):
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: data that moved, short pages, letters that are no text."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class AsyncRows(AsyncIterator[Any]):
@@ -682,6 +687,7 @@ class AsyncRows(AsyncIterator[Any]):
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: short pages, letters that are no text."""
+    def _repr_html_(self) -> str: ...
 
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...

@@ -281,6 +281,10 @@ macro_rules! client_face {
                 self.handle.repr($name)
             }
 
+            fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.handle.html(py, $name)
+            }
+
             fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
                 slf.get().handle.reduce(&slf.get_type())
             }

@@ -17,6 +17,15 @@ pub(super) fn _safe(text: &str, most: usize) -> String {
     crate::text::safe(text, most)
 }
 
+/// Names and values as notebooks show them.
+pub(super) fn html<'py>(
+    py: Python<'py>,
+    caption: &str,
+    fields: &[(&str, String)],
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("docplatform._html")?.getattr("fields")?.call1((caption, fields.to_vec()))
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -137,6 +137,15 @@ impl Cursor {
         format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
     }
 
+    /// As `repr`, for notebooks.
+    pub(super) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+        let place = self.state().place();
+        let mut fields = vec![("path", place.listing.path().to_owned())];
+        fields.extend(place.listing.query().iter().map(|(name, value)| (name.as_str(), value.clone())));
+        fields.push(("rows handed out", place.rows.to_string()));
+        convert::html(py, class, &fields)
+    }
+
     /// What was found so far, in words.
     pub(super) fn warnings(&self) -> Vec<String> {
         self.state().warnings.clone()

@@ -78,16 +78,36 @@ impl Handle {
 
     pub(super) fn repr(&self, class: &str) -> String {
         let settings = &self.settings;
-        let key = settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"));
         let project = settings.project_id.as_ref().map_or_else(
             || "None".to_owned(),
             |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
         );
         let closed = if self.is_closed() { ", closed" } else { "" };
         format!(
-            "{class}(base_url='{}', project_id={project}, api_key='{key}'{closed})",
-            settings.base_url.as_str()
+            "{class}(base_url='{}', project_id={project}, api_key='{}'{closed})",
+            settings.base_url.as_str(),
+            self.key(),
         )
+    }
+
+    /// As `repr`, for notebooks.
+    pub(super) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+        let settings = &self.settings;
+        let stats = self.stats.snapshot();
+        let state = if self.is_closed() { "closed" } else { "open" };
+        let fields = [
+            ("address", settings.base_url.as_str().to_owned()),
+            ("project", settings.project_id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned())),
+            ("API key", self.key()),
+            ("requests", format!("{} ({} of them retries)", stats.requests, stats.retries)),
+            ("state", state.to_owned()),
+        ];
+        convert::html(py, class, &fields)
+    }
+
+    /// So much of the key as people may see.
+    fn key(&self) -> String {
+        self.settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
     }
 
     pub(super) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

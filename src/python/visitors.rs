@@ -126,6 +126,10 @@ macro_rules! iterators {
                 fn __repr__(&self) -> String {
                     self.0.repr($visitors)
                 }
+
+                fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.0.html(py, $visitors)
+                }
             }
         );
 
@@ -165,6 +169,10 @@ macro_rules! iterators {
 
                 fn __repr__(&self) -> String {
                     self.0.repr($rows)
+                }
+
+                fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                    self.0.html(py, $rows)
                 }
             }
         );
