@@ -149,15 +149,6 @@ def test_json_is_one_document_or_none(cli: Cli) -> None:
         assert ended.err
 
 
-def test_totals(cli: Cli) -> None:
-    days = ("--from", "2026-01-01", "--to", "2026-02-01")
-    lines = [line.split("\t") for line in cli("visitors", "totals", *days).out.splitlines()]
-    found = json.loads(cli("visitors", "totals", *days, "--json").out)
-    assert lines == [["human", "ai", "total"], [str(found[name]) for name in ("human", "ai", "total")]]
-    assert (found["date_from"], found["date_to"]) == ("2026-01-01", "2026-02-01")
-    assert [request.query["dateTo"] for request in cli.stub.requests] == ["2026-02-01"] * 2
-
-
 # -- foreign text ----------------------------------------------------------------------------------
 
 
@@ -211,6 +202,7 @@ def test_what_is_misspelt_is_shown_and_not_obeyed(cli: Cli) -> None:
 
 def test_a_message_is_cut() -> None:
     assert len(output.shown("x" * 100_000)) == output.MOST_LINE + 1
+    assert output.whole("x" * 100_000) == "x" * 100_000
     assert output.shown("\udcff") == "\\udcff"
 
 

@@ -9,7 +9,7 @@ import click
 
 from docplatform import DocPlatformError
 from docplatform.cli import exits, once, output
-from docplatform.cli.output import Progress, shown
+from docplatform.cli.output import Progress, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_session
 
@@ -238,7 +238,7 @@ def _print_id(session: Session, job: Job) -> None:
     if session.json:
         output.document(job.to_dict())
     else:
-        print(shown(job.id))
+        print(whole(job.id))
 
 
 def _print_result(session: Session, job: Job) -> None:
@@ -248,4 +248,4 @@ def _print_result(session: Session, job: Job) -> None:
     if session.json:
         output.document(job.to_dict())
     elif job.pr_link:
-        print(shown(job.pr_link))
+        print(whole(job.pr_link))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 MOST_LINE = 4_000
-"""The most of one text that is shown, in characters."""
+"""The most of one text that is shown to people, in characters."""
 MOST_CELL = 200
 """The most of one text that a table on a terminal shows, in characters."""
 SILENCE = 60.0
@@ -29,6 +29,11 @@ def shown(value: object, most: int = MOST_LINE) -> str:
     """``value`` with everything escaped that a terminal would obey instead of show, and cut."""
     # Arguments may hold bytes that are no text.
     return _safe(str(value).encode("utf-8", "backslashreplace").decode(), most)
+
+
+def whole(value: object) -> str:
+    """As :func:`shown`, for scripts: nothing is cut."""
+    return shown(value, sys.maxsize)
 
 
 def ready() -> None:
@@ -80,7 +85,7 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None
     """Rows for people; where there is no terminal, lines of values with tabs between them, for scripts."""
     if not is_terminal(sys.stdout):
         for row in (columns, *rows) if columns else rows:
-            print("\t".join(shown(value) for value in row).rstrip("\t"))
+            print("\t".join(whole(value) for value in row).rstrip("\t"))
         return
     from rich import box
     from rich.console import Console
@@ -140,11 +145,12 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def update(self, text: str) -> None:
-        """What is waited for now."""
+    def update(self, text: str, *, counting: bool = False) -> None:
+        """What is waited for now. With ``counting`` no more than a number in it has changed."""
+        news = text != self._text and not counting
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=text)
-        elif not self._quiet and (text != self._text or time.monotonic() - self._told >= SILENCE):
+        elif not self._quiet and (news or time.monotonic() - self._told >= SILENCE):
             self._told = time.monotonic()
             say(f"{text} ({self._told - self._begun:.0f} s)")
         self._text = text

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import logging
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
-from docplatform import Client, DocPlatformError
+from docplatform import Client, DataWarning, DocPlatformError
 from docplatform.cli import secrets
 from docplatform.cli.output import say, shown
 
@@ -94,7 +95,8 @@ def _arguments() -> Iterator[None]:
 
 @contextmanager
 def _told(session: Session) -> Iterator[None]:
-    """Shows the client's own lines, for as long as it is used: its pauses, and every failed attempt if asked for."""
+    """Shows what the client tells, for as long as it is used: its pauses, what is odd about the data, and every failed
+    attempt if that is asked for."""
     logger = logging.getLogger("docplatform")
     level, handler = logger.level, _Lines()
     if session.quiet:
@@ -105,7 +107,10 @@ def _told(session: Session) -> Iterator[None]:
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {shown(message)}")
+            yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
