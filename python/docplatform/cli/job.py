@@ -89,7 +89,7 @@ def run(
 
     PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
 
-    The pull request's URL is printed last, on stdout, and nothing is where no file changed.
+    The pull request's URL is printed last, on stdout; where no file changed, nothing is.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with _client(session, job_path) as client:
@@ -155,7 +155,7 @@ def wait(
 ) -> None:
     """Wait until a job is final. JOB is its id.
 
-    The pull request's URL is printed last, on stdout, and nothing is where no file changed.
+    The pull request's URL is printed last, on stdout; where no file changed, nothing is.
     """
     with _client(session, job_path) as client, _waiting(session, job) as on_poll:
         found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))

@@ -46,9 +46,9 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
 @range_options
 @with_session
 def totals(session: Session, date_from: str | None, date_to: str | None) -> None:
-    """Print the unique visitors of the whole site and range, for one request.
+    """Print the unique visitors of the whole site.
 
-    Uniques do not add up: not over pages, not over days, and not over kinds.
+    It takes one request. Uniques do not add up: not over pages, not over days, and not over kinds.
     """
     with session.client() as client:
         found = client.visitor_totals(date_from=date_from, date_to=date_to)
@@ -61,7 +61,13 @@ def totals(session: Session, date_from: str | None, date_to: str | None) -> None
 @group.command("top")
 @range_options
 @click.option(
-    "-n", "--number", type=click.IntRange(1), default=10, show_default=True, help="How many pages to list."
+    "-n",
+    "--number",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many pages to list.",
 )
 @click.option(
     "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
