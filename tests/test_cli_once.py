@@ -101,6 +101,22 @@ def test_where_it_cannot_be_written_nothing_is_sent(cli: Cli, tmp_path: Path) ->
     assert (ended.status, ended.out, cli.stub.requests) == (1, "", [])
 
 
+def test_where_the_job_cannot_be_remembered_it_is_told(
+    cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.NamedTemporaryFile", full)
+        ended = cli("job", "run", "Fix it", "--quiet", "--once", str(file))
+    assert (ended.status, ended.out) == (1, "")
+    assert "docplatform job wait job-1" in ended.err
+    assert "No space left" in ended.err
+    assert cli("job", "run", "Fix it", "--once", str(file)).status == 7
+    assert created(cli.stub) == 1
+
+
 def test_it_holds_neither_the_prompt_nor_the_key(cli: Cli, file: Path) -> None:
     cli("job", "create", "Fix the secret page", "--once", str(file))
     text = file.read_text()

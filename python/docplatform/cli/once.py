@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError, UnconfirmedWriteError
-from docplatform.cli.output import shown
+from docplatform.cli import exits
+from docplatform.cli.output import say, shown
 
 if TYPE_CHECKING:
     from docplatform import Client, Job
@@ -25,9 +26,6 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
     """
     if path is None:
         return _created(session, client, prompt)
-    # Not for --help.
-    from tempfile import NamedTemporaryFile
-
     file, about = Path(path), _about(session, prompt)
     if not _begin(file, about):
         known = _job(file, about)
@@ -43,15 +41,17 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
         # A wrong argument: nothing was sent.
         file.unlink(missing_ok=True)
         raise
-    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as draft:
-        draft.write(_record(about, job.id))
-    Path(draft.name).replace(file)
+    try:
+        _remember(file, _record(about, job.id))
+    except OSError:
+        say(exits.goes_on(job.id, session.project))
+        raise
     return job
 
 
 def _created(session: Session, client: Client, prompt: str) -> Job:
     job = client.create_job(prompt)
-    # At once: whatever fails from here on, the id is known.
+    # At once: whatever comes now, people know the id.
     session.say(f"Created job {shown(job.id)}.")
     return job
 
@@ -73,6 +73,15 @@ def _begin(file: Path, about: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def _remember(file: Path, record: str) -> None:
+    # Not for --help.
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as draft:
+        draft.write(record)
+    Path(draft.name).replace(file)
 
 
 def _record(about: str, job: str | None) -> str:
