@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python lint format bench wheel clean
+.PHONY: demo test test-core test-python lint format bench fuzz wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -27,6 +27,7 @@ test-python: $(STAMPS)/installed $(STAMPS)/dev
 ## lint: formats, lints, types, stubs
 lint: $(STAMPS)/installed $(STAMPS)/dev
 	cargo fmt --check
+	rustfmt --check --edition 2024 fuzz/main.rs
 	cargo clippy --locked --no-default-features --all-targets --quiet -- -D warnings
 	cargo clippy --locked --lib --quiet -- -D warnings
 	$(BIN)/ruff format --check --quiet
@@ -40,6 +41,23 @@ format: $(STAMPS)/dev
 	cargo fmt
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+# Coverage for libFuzzer from a stable compiler: what `cargo fuzz` sets, but for the sanitizers, which need nightly.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-, \
+	level=4 inline-8bit-counters pc-table trace-compares)
+FUZZ_HOST = $(shell rustc --print host-tuple)
+FUZZ_DIR := target/fuzz
+FUZZ_SECONDS ?= 60
+
+## fuzz: looks for FUZZ_SECONDS (60) for an answer that breaks the client; what it finds is kept in target/fuzz
+fuzz:
+	@mkdir -p $(FUZZ_DIR)/found
+	@# The versions that are shipped.
+	cp Cargo.lock fuzz/Cargo.lock
+	RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_TARGET_DIR=$(FUZZ_DIR) \
+		cargo build --manifest-path fuzz/Cargo.toml --release --quiet --target $(FUZZ_HOST)
+	$(FUZZ_DIR)/$(FUZZ_HOST)/release/answer $(FUZZ_DIR)/found fuzz/corpus -dict=fuzz/answer.dict \
+		-artifact_prefix=$(FUZZ_DIR)/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1
 
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build

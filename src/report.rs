@@ -214,10 +214,12 @@ impl Failed<'_> {
 
     fn redact(&self, words: &str) -> String {
         let words = words.get(..words.floor_char_boundary(MOST_SEARCHED)).unwrap_or(words);
-        let words = text::hide_prompt_fields(&self.settings.redact(words));
-        match &self.call.prompt {
+        let words = self.settings.redact(words);
+        // The prompt itself first: as a field, one that is not escaped would end at its first quote.
+        let words = match &self.call.prompt {
             Some(prompt) => redact::hide(&words, prompt, "[prompt]", ECHO),
             None => words,
-        }
+        };
+        text::hide_prompt_fields(&words)
     }
 }

@@ -3,6 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "#[tokio::test] blocks on each test")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+#[path = "../../fuzz/answer.rs"]
+mod answer;
+mod corpus;
 mod intervals;
 mod irregular;
 mod jobs;

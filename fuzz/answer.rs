@@ -1,0 +1,320 @@
+//! One answer of the service, and what must hold whatever it is. The fuzz target feeds it; the core's tests replay
+//! its corpus.
+//!
+//! An input is a text: an operation and a status, headers, an empty line, and the body, such as
+//!
+//! ```text
+//! create 429
+//! retry-after: 5
+//!
+//! {"error": "no <PROMPT> with <KEY>"}
+//! ```
+//!
+//! `<KEY>`, `<PROMPT>` and `<QUOTED>` (the prompt as JSON writes it) are filled in: nothing of them may be shown.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use docplatform::checkpoint::Checkpoint;
+use docplatform::client::{Client, Stats};
+use docplatform::config::Options;
+use docplatform::dates::{Moment, parse_instant};
+use docplatform::endpoint::{Segment, Template};
+use docplatform::error::{Error, Outcome, Result};
+use docplatform::jobs::{self, Job, Prompt};
+use docplatform::observer::{Note, Observer};
+use docplatform::pager::Source as _;
+use docplatform::rows::{Page, Rows};
+use docplatform::transport::{Body, Incoming, Outgoing, SendError, Transport};
+use docplatform::visitors::{Listing, Pages};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::Value;
+
+const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
+const PROMPT: &str = "Rewrite the \"falcon\" page,\nand for z\u{e9}bu the \\otter too";
+/// Words that only the prompt has.
+const WORDS: [&str; 3] = ["falcon", "z\u{e9}bu", "otter"];
+const BASE_URL: &str = "https://docs.example.com";
+/// The longest text that an error shows.
+const MOST_SHOWN: usize = 2_000;
+
+/// Checks one input; what it came to, or `None` where it is no input.
+pub(crate) fn check(input: &[u8]) -> Option<&'static str> {
+    let end = input.windows(2).position(|pair| pair == b"\n\n")?;
+    let (head, body) = (input.get(..end)?, input.get(end + 2..)?);
+    if says_secret(&String::from_utf8_lossy(input)) {
+        return None;
+    }
+    let mut head = std::str::from_utf8(head).ok()?.lines();
+    let (operation, status) = head.next()?.split_once(' ')?;
+    let text = || std::str::from_utf8(body).ok();
+    match operation {
+        "checkpoint" => return Some(checkpoint(text()?)),
+        "date" => return Some(date(text()?)),
+        _ => {}
+    }
+    // A listing cannot know what another call asked for.
+    let asked = !matches!(operation, "visitors" | "rows");
+    let body = fill(body, asked);
+    let mut headers = HeaderMap::new();
+    for line in head {
+        let (name, value) = line.split_once(": ")?;
+        let value = HeaderValue::from_bytes(&fill(value.as_bytes(), asked)).ok()?;
+        headers.append(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
+    }
+    let status = StatusCode::from_bytes(status.as_bytes()).ok().filter(|status| status.as_u16() >= 200)?;
+    let plain = !headers.contains_key("content-encoding");
+    let heard = Arc::new(Heard::default());
+    let client = client(Answer { status, headers, body: body.clone() });
+    let (write, result) = now(call(operation, client, &heard))?;
+    let error = match result {
+        Ok(value) => {
+            assert!(status.is_success() && plain, "an answer that is none was taken");
+            return Some(value.compare(&body));
+        }
+        Err(error) => error,
+    };
+    check_error(&error, write, status);
+    for text in shown(&error, &heard) {
+        check_text(&text);
+    }
+    Some(error.kind.class(error.status))
+}
+
+/// What an operation returns.
+enum Came {
+    Job(Box<Job>),
+    Page(Page),
+}
+
+/// Whether it writes, and what it comes to; `None` where there is no such operation.
+async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bool, Result<Came>)> {
+    let project = segment("demo")?;
+    let prompt = || Prompt::parse(PROMPT.to_owned()).ok();
+    let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
+    let listing = match operation {
+        "create" => {
+            let job = jobs::create(&client, project, prompt()?, &**heard).await;
+            return Some((true, job.map(|job| Came::Job(Box::new(job)))));
+        }
+        "message" => {
+            let job = jobs::message(&client, project, segment("job_1")?, prompt()?, &**heard).await;
+            return Some((true, job.map(|job| Came::Job(Box::new(job)))));
+        }
+        "get" => {
+            let known = Some(PROMPT.into());
+            let job = jobs::get(&client, &project, &segment("job_1")?, known, &**heard).await;
+            return Some((false, job.map(|job| Came::Job(Box::new(job)))));
+        }
+        "visitors" => Listing::visitors(&project, None, None),
+        "rows" => Listing::of(&path, Some(&project), Vec::new(), "items", "more").ok()?,
+        _ => return None,
+    };
+    let pages = Pages { client, listing: Arc::new(listing) };
+    let page = pages.page(0, 250, Arc::clone(heard) as _).await;
+    Some((false, page.map(Came::Page)))
+}
+
+impl Came {
+    /// Holds it against what a plain JSON parser reads, which is lenient where the client may not be.
+    fn compare(self, body: &[u8]) -> &'static str {
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+        let plain: Option<Value> = serde_json::from_slice(body).ok();
+        match (self, plain) {
+            (Self::Job(job), plain) => {
+                assert_eq!(Some(job.id.as_str()), job.raw.get("id").and_then(Value::as_str));
+                assert!(segment(job.id.as_str()).is_some(), "an id that cannot stand in a path");
+                assert!(plain.is_none_or(|plain| plain == job.raw), "a job that lost something");
+                "job"
+            }
+            (Self::Page(page), None) => {
+                assert!(page.repaired, "no JSON, and not told");
+                "repaired page"
+            }
+            (Self::Page(page), Some(plain)) => {
+                let (rows, more) = match page.rows {
+                    Rows::Visitors(_) => ("visitors", "hasMore"),
+                    Rows::Json(_) => ("items", "more"),
+                };
+                assert_eq!(plain.get(more), Some(&Value::Bool(page.has_more)));
+                let rows = plain.get(rows).and_then(Value::as_array).expect("rows");
+                assert_eq!((page.rows.len(), page.rows.identities().len()), (rows.len(), rows.len()));
+                match &page.rows {
+                    Rows::Json(read) => {
+                        assert_eq!(read, rows);
+                        "rows"
+                    }
+                    Rows::Visitors(read) => {
+                        for (read, sent) in read.iter().zip(rows) {
+                            let count = |name: &str| sent.get(name).and_then(whole);
+                            assert_eq!(Some(&read.path[..]), sent.get("path").and_then(Value::as_str));
+                            assert_eq!(Some(read.human), count("human"));
+                            assert_eq!(Some(read.ai), count("ai"));
+                            assert_eq!(Some(read.total), count("total"));
+                            let fields = sent.as_object().map_or(0, serde_json::Map::len);
+                            assert_eq!(read.extra.as_ref().map_or(0, |extra| extra.len()) + 4, fields);
+                        }
+                        "visitors"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A count as any JSON parser reads it.
+fn whole(number: &Value) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "the client refused what does not fit")]
+    number.as_i64().or_else(|| number.as_f64().map(|float| float as i64))
+}
+
+fn check_error(error: &Error, write: bool, status: StatusCode) {
+    let outcome = match status.as_u16() {
+        200..300 => Outcome::Applied,
+        408 | 500.. => Outcome::Unknown,
+        _ => Outcome::Rejected,
+    };
+    assert_eq!(error.outcome, write.then_some(outcome), "{error}");
+    assert_eq!(error.status, Some(status.as_u16()));
+    assert_eq!(error.attempts.len(), 1);
+}
+
+/// All that an error shows.
+fn shown(error: &Error, heard: &Heard) -> Vec<String> {
+    let own = [&error.service_message, &error.body, &error.request_id].into_iter().flatten().cloned();
+    let attempts = error.attempts.iter().map(|attempt| attempt.error.clone());
+    let notes = heard.0.lock().expect("no panic while it was held").clone();
+    own.chain(attempts).chain(notes).chain([error.message.clone(), format!("{error:?}")]).collect()
+}
+
+fn check_text(text: &str) {
+    assert!(!says_secret(text), "a secret is shown: {text}");
+    assert!(!text.contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{feff}')), "{text:?}");
+    // All of it together, as `Debug` writes it, is longer.
+    assert!(text.chars().count() < MOST_SHOWN || text.starts_with("Error("), "{text}");
+}
+
+/// Whether `text` shows more of a secret than may be known.
+fn says_secret(text: &str) -> bool {
+    const PIECE: usize = 8;
+    KEY.as_bytes().windows(PIECE).any(|piece| text.contains(std::str::from_utf8(piece).unwrap_or(KEY)))
+        || WORDS.iter().any(|word| text.contains(word))
+}
+
+/// What a text that was read is read as when it was written again.
+fn checkpoint(text: &str) -> &'static str {
+    match Checkpoint::parse(text, BASE_URL) {
+        Ok(place) => {
+            assert_eq!(Checkpoint::parse(&place.text(), BASE_URL).expect("its own text"), place);
+            "checkpoint"
+        }
+        Err(error) => {
+            check_text(&error.message);
+            "no checkpoint"
+        }
+    }
+}
+
+fn date(text: &str) -> &'static str {
+    let instant = parse_instant(text);
+    if let Err(error) = &instant {
+        check_text(error);
+    }
+    match Moment::parse("date_from", text) {
+        Ok(moment) => {
+            let again = Moment::parse("date_from", moment.as_str()).expect("its own text");
+            assert_eq!(again, moment);
+            assert!(moment.as_str().bytes().all(|b| b.is_ascii_graphic()), "{moment:?}");
+            "date"
+        }
+        Err(error) => {
+            check_text(&error.message);
+            if instant.is_ok() { "instant" } else { "no date" }
+        }
+    }
+}
+
+/// `text` with the secrets in it; the prompt only where it was `asked`.
+fn fill(text: &[u8], asked: bool) -> Vec<u8> {
+    let quoted = serde_json::to_string(PROMPT).unwrap_or_default();
+    let marks: [(&[u8], &str); 3] =
+        [(b"<KEY>", KEY), (b"<PROMPT>", PROMPT), (b"<QUOTED>", quoted.trim_matches('"'))];
+    let marks = if asked { &marks[..] } else { &marks[..1] };
+    let mut filled = Vec::new();
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        if let Some((mark, secret)) = marks.iter().find(|(mark, _)| rest.starts_with(mark)) {
+            filled.extend_from_slice(secret.as_bytes());
+            rest = rest.get(mark.len()..).unwrap_or_default();
+        } else {
+            filled.push(*first);
+            rest = after;
+        }
+    }
+    filled
+}
+
+fn segment(id: &str) -> Option<Segment> {
+    Segment::parse("id", id).ok()
+}
+
+/// A client to which everything is answered in the same way.
+fn client(answer: Answer) -> Client {
+    let options = Options {
+        api_key: Some(KEY.into()),
+        base_url: Some(BASE_URL.to_owned()),
+        max_retries: 0,
+        max_response_bytes: 64 * 1024,
+        ..Options::default()
+    };
+    let settings = options.validate(|_| None).expect("good settings");
+    Client::new(settings, Arc::new(answer), Arc::<Stats>::default(), || 0.0)
+}
+
+/// Runs what never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    thread_local! {
+        static RUNTIME: tokio::runtime::Runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    }
+    RUNTIME.with(|runtime| {
+        let _context = runtime.enter();
+        future.now_or_never().expect("nothing to wait for")
+    })
+}
+
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Transport for Answer {
+    fn send(&self, _: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let (first, second) = self.body.split_at(self.body.len() / 2);
+        let body = Pieces([second, first].map(Bytes::copy_from_slice).into());
+        let (status, headers) = (self.status, self.headers.clone());
+        std::future::ready(Ok(Incoming { status, headers, body: Box::new(body) })).boxed()
+    }
+}
+
+/// The last comes first.
+struct Pieces(Vec<Bytes>);
+
+impl Body for Pieces {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>> {
+        std::future::ready(Ok(self.0.pop())).boxed()
+    }
+}
+
+/// The log.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Observer for Heard {
+    fn note(&self, note: Note) {
+        self.0.lock().expect("no panic while it was held").push(note.text);
+    }
+}

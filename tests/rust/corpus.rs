@@ -1,0 +1,48 @@
+//! The fuzz target's corpus, replayed: real shapes of answers, and what the fuzzer found to be different.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::answer;
+
+#[test]
+fn what_must_hold_holds_for_every_input_that_is_kept() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    let mut came = BTreeSet::new();
+    for input in std::fs::read_dir(corpus).unwrap() {
+        let path = input.unwrap().path();
+        let what = answer::check(&std::fs::read(&path).unwrap());
+        came.insert(what.unwrap_or_else(|| panic!("{} is no input", path.display())));
+    }
+    let all = [
+        "AuthenticationError",
+        "BadRequestError",
+        "ConflictError",
+        "NotFoundError",
+        "PermissionDeniedError",
+        "RateLimitError",
+        "ResponseError",
+        "ServerError",
+        "StatusError",
+        "UnconfirmedWriteError",
+        "UnprocessableError",
+        "checkpoint",
+        "date",
+        "instant",
+        "job",
+        "no checkpoint",
+        "no date",
+        "repaired page",
+        "rows",
+        "visitors",
+    ];
+    assert_eq!(came.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn an_answer_that_would_show_a_secret_is_noticed() {
+    // What the target looks for it must be able to find: the prompt's words stand here as a service's own.
+    assert_eq!(answer::check(b"create 400\n\n{\"error\": \"falcon\"}"), None);
+    assert_eq!(answer::check(b"create 400\n\n{\"error\": \"<PROMPT>\"}"), Some("BadRequestError"));
+    assert_eq!(answer::check(b"no operation"), None);
+}
