@@ -48,8 +48,10 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sani
 FUZZ_HOST = $(shell rustc --print host-tuple)
 FUZZ_DIR := target/fuzz
 FUZZ_SECONDS ?= 60
+FUZZ_CASES ?= 5000
+FUZZ_SEED ?= $(shell date +%s)
 
-## fuzz: looks for FUZZ_SECONDS (60) for an answer that breaks the client; what it finds is kept in target/fuzz
+## fuzz: looks for FUZZ_SECONDS (60) for an answer that breaks the client, kept in target/fuzz, then tries the properties
 fuzz:
 	@mkdir -p $(FUZZ_DIR)/found
 	@# The versions that are shipped.
@@ -58,6 +60,9 @@ fuzz:
 		cargo build --manifest-path fuzz/Cargo.toml --release --quiet --target $(FUZZ_HOST)
 	$(FUZZ_DIR)/$(FUZZ_HOST)/release/answer $(FUZZ_DIR)/found fuzz/corpus -dict=fuzz/answer.dict \
 		-artifact_prefix=$(FUZZ_DIR)/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1
+	@echo "properties: $(FUZZ_CASES) cases, seed $(FUZZ_SEED)"
+	PROPTEST_CASES=$(FUZZ_CASES) PROPTEST_RNG_SEED=$(FUZZ_SEED) \
+		cargo test --locked --no-default-features --quiet --test core any::
 
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build

@@ -18,15 +18,20 @@ type Letter = (char, Range<usize>);
 pub(crate) fn hide(text: &str, secret: &str, label: &str, enough: usize) -> String {
     // No more of it than could stand there: prompts may be megabytes long.
     let most = text.len().max(enough);
-    let secret: Vec<char> = squeeze(letters(secret.trim())).map(|(c, _)| c).take(most).collect();
+    let secret: Vec<Letter> = squeeze(letters(secret.trim())).take(most).collect();
     if secret.is_empty() {
         return text.to_owned();
     }
+    // Where a service forgot to escape it, its own backslashes escape what follows them.
+    let forms = [secret.clone(), squeeze(unescape(&secret).into_iter()).collect()].map(plain);
+    let forms = if forms[0] == forms[1] { &forms[..1] } else { &forms };
     let mut found = Vec::new();
     let mut view: Vec<Letter> = letters(text).collect();
     for _ in 0..DEPTH {
         let squeezed: Vec<Letter> = squeeze(view.iter().cloned()).collect();
-        search(&squeezed, &secret, enough, &mut found);
+        for form in forms {
+            search(&squeezed, form, enough, &mut found);
+        }
         view = unescape(&view);
     }
     found.sort_by_key(|range| range.start);
@@ -60,6 +65,10 @@ fn squeeze(letters: impl Iterator<Item = Letter>) -> impl Iterator<Item = Letter
         }
         Some((' ', range))
     })
+}
+
+fn plain(letters: Vec<Letter>) -> Vec<char> {
+    letters.into_iter().map(|(c, _)| c).collect()
 }
 
 /// Adds where `secret` stands in `text`.
@@ -195,6 +204,15 @@ mod tests {
             "/\u{1f600}\\u{202e}\\\\n\\u{1}",
         ] {
             assert_eq!(hide(&format!("<{escaped}>"), prompt, "[prompt]", 24), "<[prompt]>");
+        }
+    }
+
+    #[test]
+    fn pasted_without_escapes() {
+        let text = |json: &str| serde_json::from_str::<String>(json).unwrap();
+        for prompt in ["Rename C:\\new to C:\\thing", "Mend \\\\server\\u0041 for me"] {
+            let pasted = text(&format!("\"no: <{prompt} >\""));
+            assert_eq!(hide(&pasted, prompt, "[prompt]", 24), "no: <[prompt] >", "{pasted}");
         }
     }
 

@@ -5,6 +5,7 @@
 
 #[path = "../../fuzz/answer.rs"]
 mod answer;
+mod any;
 mod corpus;
 mod intervals;
 mod irregular;

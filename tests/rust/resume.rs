@@ -159,6 +159,17 @@ async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_last_page_that_left_rows_out_is_resumed_within() {
+    let site = Site::new(6).filtered(|n| n != 3);
+    let script = site.serve();
+    let all = turns(&mut pager(&script, 3, PLAIN)).await;
+    let last = all.last().unwrap();
+    assert_eq!((last.offset, last.has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
+    let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
+    assert_eq!((rest.paths, rest.warnings), (vec!["/5".to_owned()], vec![]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_finished_export_stays_finished_and_costs_no_request() {
     let script = Site::new(15).serve();
     let all = turns(&mut pager(&script, 10, PLAIN)).await;

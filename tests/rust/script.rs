@@ -29,6 +29,7 @@ pub(crate) enum Step {
 }
 
 /// An answer's head, and what follows it.
+#[derive(Debug)]
 pub(crate) struct Reply {
     status: u16,
     headers: HeaderMap,
@@ -39,7 +40,7 @@ pub(crate) struct Reply {
 }
 
 /// How a body ends.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum End {
     Whole,
     Broken,

@@ -127,6 +127,24 @@ async fn the_key_is_never_shown_from_a_header() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_key_is_not_shown_from_a_header_that_breaks_off_within_it() {
+    for length in PIECE..KEY.len() {
+        let value = format!("no {}", &KEY[..length]);
+        for step in [
+            reply(302, "").header("location", &value),
+            reply(404, "").header("x-request-id", &value),
+            reply(200, "<html>").header("content-type", &value),
+            reply(200, "").header("content-encoding", &value),
+        ] {
+            let script = Script::new([step]);
+            let told = Told::default();
+            let error = client(&script).call(read(), &told, json).await.unwrap_err();
+            assert_no_key(&shown(&error, &told), &format!("the first {length} letters"));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_key_is_never_shown_where_it_stands_for_data() {
     let odd = KEY.replace('/', ".");
     let settings = docplatform::config::Options { api_key: Some(odd.as_str().into()), ..options() };

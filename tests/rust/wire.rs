@@ -120,7 +120,7 @@ async fn an_encoded_answer_is_refused_and_not_decoded() {
         let client = client(&script);
         let error = fail(&client, read()).await;
         assert_eq!(error.kind, Kind::Response);
-        assert!(error.message.contains(&format!("encoded as {shown}, though identity")), "{error}");
+        assert!(error.message.contains(&format!("encoded as {shown} (content type")), "{error}");
         let error = fail(&client, write()).await;
         assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
         assert_eq!(fail(&client, read()).await.status, Some(404), "a refusal stays what it is");

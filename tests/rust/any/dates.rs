@@ -1,0 +1,83 @@
+//! Dates in, instants out.
+
+use docplatform::dates::{Moment, check_range, parse_instant};
+use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, ToSpan as _};
+use proptest::prelude::*;
+
+use super::cases;
+
+fn any_date() -> impl Strategy<Value = Date> {
+    (0..=9999_i16, 1..=12_i8, 1..=31_i8).prop_filter_map("no such day", |(y, m, d)| Date::new(y, m, d).ok())
+}
+
+fn any_time() -> impl Strategy<Value = DateTime> {
+    (any_date(), 0..86_400_i64, 0..1_000_000_i64)
+        .prop_map(|(date, second, micro)| date.at(0, 0, 0, 0) + second.seconds().microseconds(micro))
+}
+
+/// Hours and minutes east of Greenwich, as ISO 8601 writes them.
+fn any_offset() -> impl Strategy<Value = (i64, String)> {
+    (-23..=23_i64, 0..60_i64).prop_map(|(hours, minutes)| {
+        let sign = if hours < 0 { '-' } else { '+' };
+        let seconds = hours.abs() * 3600 + minutes * 60;
+        (if hours < 0 { -seconds } else { seconds }, format!("{sign}{:02}:{minutes:02}", hours.abs()))
+    })
+}
+
+/// Near misses: what dates are written with, in any order.
+fn nearly() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[0-9TZ:.+ \\[\\]-]{0,40}",
+        "[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:]{0,9}.{0,3})?",
+        any::<String>()
+    ]
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn a_date_goes_on_the_wire_as_it_is(date in any_date()) {
+        let text = date.to_string();
+        let moment = Moment::parse("date", &text).unwrap();
+        prop_assert_eq!(moment.as_str(), &text);
+        let midnight = Moment::parse("date", &format!("{text}T00:00:00")).unwrap();
+        prop_assert_eq!(midnight, moment);
+    }
+
+    #[test]
+    fn a_range_is_empty_where_its_end_is_not_behind_its_beginning(from in any_time(), to in any_time()) {
+        let moment = |at: DateTime| Moment::parse("date", &at.to_string()).unwrap();
+        let (first, last) = (moment(from), moment(to));
+        prop_assert_eq!(check_range(Some(&first), Some(&last)).is_ok(), from < to);
+        prop_assert!(check_range(Some(&first), Some(&first)).is_err());
+    }
+
+    #[test]
+    fn an_instant_is_the_same_in_any_offset(at in any_time(), (east, offset) in any_offset()) {
+        let text = format!("{at}{offset}");
+        let instant = at.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp() - east.seconds();
+        let year = instant.to_zoned(jiff::tz::TimeZone::UTC).year();
+        match parse_instant(&text) {
+            Ok(read) => prop_assert_eq!(read, instant),
+            Err(error) => prop_assert!(!(1..=9999).contains(&year), "{}", error),
+        }
+        let read: Option<Timestamp> = text.parse().ok();
+        if let (Some(read), Ok(moment)) = (read, Moment::parse("date", &text)) {
+            let utc = Moment::parse("date", &read.to_string());
+            prop_assert!(utc.is_ok_and(|utc| check_range(Some(&utc), Some(&moment)).is_err()));
+        }
+    }
+
+    #[test]
+    fn no_text_breaks_the_reading_of_dates(text in nearly()) {
+        if let Ok(moment) = Moment::parse("date", &text) {
+            prop_assert!(moment.as_str().bytes().all(|b| b.is_ascii_graphic()), "{:?}", moment);
+            prop_assert_eq!(Moment::parse("date", moment.as_str()).unwrap(), moment);
+        }
+        if let Ok(instant) = parse_instant(&text) {
+            prop_assert_eq!(parse_instant(&instant.to_string()), Ok(instant));
+        }
+    }
+}
