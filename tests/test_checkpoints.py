@@ -46,7 +46,9 @@ def test_an_export_goes_on_behind_the_last_row(
     assert face.all(resumed) == ROWS[handed_out:]
     assert json.loads(resumed.checkpoint)["rows"] == 600
     queries = [request.query for request in given.requests if "x-part" in request.headers]
-    assert [query["offset"] for query in queries] == [str(at) for at in range(handed_out, 600, 250)]
+    # Within a last page that is short, that page is asked for again: it may have left rows out.
+    first = handed_out if handed_out < 500 or handed_out == 600 else 500
+    assert [query["offset"] for query in queries] == [str(at) for at in range(first, 600, 250)]
     assert all((query["dateFrom"], query["dateTo"]) == ("2026-01-01", "2026-02-01") for query in queries)
 
 
