@@ -20,6 +20,7 @@ use crate::observer::{Level, Note, Observer};
 use crate::report;
 use crate::retry::{self, Failure, Head, LAST_CALL, Limits, Plan};
 use crate::retry_after::retry_after;
+use crate::trace::TRACEPARENT;
 use crate::transport::{Incoming, Outgoing, Transport};
 
 /// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
@@ -340,7 +341,7 @@ impl Client {
             method: call.method.clone(),
             url,
             headers: self
-                .headers(call)
+                .headers(call, observer)
                 .map_err(|error| Failure::Unsent { reason: error.message.clone(), fatal: true })?,
             body: call.body.clone(),
         };
@@ -388,13 +389,17 @@ impl Client {
         }
     }
 
-    fn headers(&self, call: &Call) -> Result<HeaderMap> {
+    fn headers(&self, call: &Call, observer: &dyn Observer) -> Result<HeaderMap> {
         let mut headers = self.settings.headers.clone();
         headers.insert(AUTHORIZATION, self.settings.api_key.header()?);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if call.body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        // One that the user set holds.
+        if let Some(trace) = observer.trace().filter(|_| !headers.contains_key(TRACEPARENT)) {
+            headers.insert(TRACEPARENT, trace.header());
         }
         Ok(headers)
     }

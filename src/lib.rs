@@ -23,6 +23,7 @@ pub mod retry_after;
 pub mod rows;
 mod seen;
 pub mod text;
+pub mod trace;
 pub mod transport;
 pub mod visitors;
 pub mod wait;

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::error::Outcome;
 use crate::jobs::Job;
+use crate::trace::TraceParent;
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,11 @@ pub trait Observer: Send + Sync {
     /// The job that was created or is waited for, for whoever interrupts the wait.
     fn job(&self, _job: &Job) {}
 
+    /// The trace that the call belongs to.
+    fn trace(&self) -> Option<TraceParent> {
+        None
+    }
+
     /// A poll came back. Resolves when the caller has looked at it.
     fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
@@ -52,6 +58,8 @@ pub struct Relay(Mutex<RelayState>);
 struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
+    /// Of whoever listened last: what was asked for ahead was asked for on its behalf.
+    trace: Option<TraceParent>,
 }
 
 impl Relay {
@@ -60,6 +68,7 @@ impl Relay {
         let kept = {
             let mut state = self.state();
             state.listener = Some(Arc::clone(&listener));
+            state.trace = listener.trace();
             std::mem::take(&mut state.kept)
         };
         for note in kept {
@@ -82,6 +91,10 @@ impl Observer for Relay {
         // Outside the lock: whoever listens may need one that a caller of `listen` holds.
         drop(state);
         listener.note(note);
+    }
+
+    fn trace(&self) -> Option<TraceParent> {
+        self.state().trace.clone()
     }
 }
 

@@ -13,8 +13,8 @@ import pytest
 from docplatform.testing import StubServer
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PIECES = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PAGES = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/observability.md"))
+PIECES = re.findall(r"^```python\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 

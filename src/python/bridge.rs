@@ -23,10 +23,11 @@ use tokio::task::AbortHandle;
 use super::coroutine::Coroutine;
 use super::runtime::call_out;
 use super::waker::Waker;
-use super::{errors, job, logging, runtime};
+use super::{errors, job, logging, runtime, tracing};
 use crate::error::{Error, Kind, Outcome};
 use crate::jobs::Job;
 use crate::observer::{Note, Observer};
+use crate::trace::TraceParent;
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(super) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
@@ -125,7 +126,8 @@ impl Op {
 
     /// Starts it; the result comes through the port.
     pub(super) fn start(self, py: Python<'_>) -> PyResult<Running> {
-        let port = Arc::new(Port { state: Mutex::default(), polls: self.on_poll.is_some() });
+        let trace = if self.needs_loop() { tracing::current(py)? } else { None };
+        let port = Arc::new(Port { state: Mutex::default(), polls: self.on_poll.is_some(), trace });
         let mut turn_first = false;
         let task = match self.work {
             Work::Ready(finish) => {
@@ -367,6 +369,8 @@ pub(super) struct Port {
     state: Mutex<PortState>,
     /// Whether the caller wants to see polls.
     polls: bool,
+    /// The caller's, when the operation began.
+    trace: Option<TraceParent>,
 }
 
 impl Port {
@@ -408,6 +412,10 @@ impl Observer for Port {
 
     fn job(&self, job: &Job) {
         self.state().job = Some(job.id.as_str().to_owned());
+    }
+
+    fn trace(&self) -> Option<TraceParent> {
+        self.trace.clone()
     }
 
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {

@@ -13,6 +13,7 @@ mod ops;
 mod options;
 mod rows;
 mod runtime;
+mod tracing;
 mod visitors;
 mod waker;
 

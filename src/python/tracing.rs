@@ -1,0 +1,43 @@
+//! The trace that the caller is in, where the user's process traces with OpenTelemetry.
+
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::runtime::call_out;
+use crate::trace::{TRACEPARENT, TraceParent};
+
+/// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
+/// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
+pub(super) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
+        return Ok(None);
+    };
+    match ask(&trace) {
+        // Tracing watches a call, and must not break it.
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            error.write_unraisable(py, None);
+            Ok(None)
+        }
+        asked => asked,
+    }
+}
+
+/// Asks the propagator that the user configured, which may be none. Of what it writes only the header that names the
+/// trace is sent: baggage may hold anything, and is not for this service.
+fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<TraceParent>> {
+    let py = trace.py();
+    let span = call_out(&trace.getattr(intern!(py, "get_current_span"))?, ())?;
+    let context = span.call_method0(intern!(py, "get_span_context"))?;
+    if !context.getattr(intern!(py, "is_valid"))?.is_truthy()? {
+        return Ok(None);
+    }
+    let carrier = PyDict::new(py);
+    call_out(&py.import("opentelemetry.propagate")?.getattr("inject")?, (&carrier,))?;
+    let Some(value) = carrier.get_item(TRACEPARENT)? else {
+        return Ok(None);
+    };
+    Ok(TraceParent::parse(&value.extract::<String>()?))
+}
