@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python lint format bench fuzz wheel clean
+.PHONY: demo test test-core test-python lint format bench fuzz soak wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -63,6 +63,12 @@ fuzz:
 	@echo "properties: $(FUZZ_CASES) cases, seed $(FUZZ_SEED)"
 	PROPTEST_CASES=$(FUZZ_CASES) PROPTEST_RNG_SEED=$(FUZZ_SEED) \
 		cargo test --locked --no-default-features --quiet --test core any::
+
+SOAK_SECONDS ?= 300
+
+## soak: both faces for SOAK_SECONDS (300) against a server that breaks at random, then an account; SEED= repeats one
+soak: $(STAMPS)/installed
+	$(BIN)/python -m soak --seconds $(SOAK_SECONDS) $(if $(SEED),--seed $(SEED))
 
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build
