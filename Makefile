@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python lint format bench fuzz soak wheel clean
+.PHONY: demo test test-core test-python lint format bench fuzz soak audit wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -70,6 +70,17 @@ SOAK_SECONDS ?= 300
 soak: $(STAMPS)/installed
 	$(BIN)/python -m soak --seconds $(SOAK_SECONDS) $(if $(SEED),--seed $(SEED))
 
+CARGO_DENY := 0.20.2
+TOOLS := $(abspath target/tools)
+
+## audit: the locked versions against published advisories, and against deny.toml; needs the network
+audit: $(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny $(STAMPS)/audit
+	$< check
+	$(BIN)/pip-audit --strict --no-deps --disable-pip $(addprefix -r ,$(wildcard requirements/*.txt))
+
+$(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny:
+	cargo install cargo-deny --version $(CARGO_DENY) --locked --quiet --root $(TOOLS)/cargo-deny-$(CARGO_DENY)
+
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build
 	$(BIN)/maturin build --release --locked --out dist
@@ -86,6 +97,10 @@ $(STAMPS)/build: requirements/build.txt | $(VENV)/pyvenv.cfg
 
 $(STAMPS)/dev: requirements/dev.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/audit.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 # The quick profile; `make wheel` is the slow, small one.
