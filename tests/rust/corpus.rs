@@ -19,6 +19,7 @@ fn what_must_hold_holds_for_every_input_that_is_kept() {
         "BadRequestError",
         "ConflictError",
         "NotFoundError",
+        "PaginationError",
         "PermissionDeniedError",
         "RateLimitError",
         "ResponseError",
