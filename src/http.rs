@@ -17,8 +17,7 @@ use rustls::{AlertDescription, CertificateError};
 use secrecy::ExposeSecret as _;
 
 use crate::client::MAX_READS;
-use crate::config::Wire;
-use crate::endpoint::BaseUrl;
+use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::transport::{Body, Incoming, Outgoing, SendError, Transport};
 
@@ -26,6 +25,8 @@ use crate::transport::{Body, Incoming, Outgoing, SendError, Transport};
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 /// How long an unused connection for reads is kept.
 const IDLE: Duration = Duration::from_secs(15);
+/// What hyper-util says of a proxy that wants to know who asks; its errors have no public type.
+const PROXY_407: &str = "tunnel error: proxy authorization required";
 /// After how long a peer that does not answer on the TCP level is given up.
 const HALF_OPEN: Duration = Duration::from_secs(30);
 
@@ -37,15 +38,18 @@ pub struct HttpTransport {
 
 impl HttpTransport {
     /// Builds the connections; reads the CA bundle and the platform's trust store, sends nothing.
-    pub fn new(base: &BaseUrl, wire: &Wire) -> Result<Arc<Self>> {
+    pub fn new(settings: &Settings) -> Result<Arc<Self>> {
         static PROVIDER: Once = Once::new();
         // The provider is this library's own static; an error only says that it is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        Ok(Arc::new(Self { reads: build(base, wire, MAX_READS)?, writes: build(base, wire, 0)? }))
+        Ok(Arc::new(Self { reads: build(settings, MAX_READS)?, writes: build(settings, 0)? }))
     }
 }
 
-fn build(base: &BaseUrl, wire: &Wire, idle_connections: usize) -> Result<reqwest::Client> {
+fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client> {
+    let (base, wire) = (&settings.base_url, &settings.wire);
+    // A total timeout that comes first could not tell whether the request was written; this one can.
+    let connect_timeout = wire.connect_timeout.min(settings.timeout).min(settings.deadline / 2);
     let localhost = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
     let mut builder = reqwest::Client::builder()
         .user_agent(USER_AGENT)
@@ -54,7 +58,7 @@ fn build(base: &BaseUrl, wire: &Wire, idle_connections: usize) -> Result<reqwest
         .referer(false)
         .http1_only()
         .https_only(base.is_https())
-        .connect_timeout(wire.connect_timeout)
+        .connect_timeout(connect_timeout)
         .pool_max_idle_per_host(idle_connections)
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true)
@@ -128,13 +132,14 @@ impl Body for HttpBody {
 }
 
 /// Whether a byte was written, which only two things prove: a connection that was never made, and hyper
-/// saying in its *outermost* error that it gave the request back.
+/// saying in its *outermost* error that it gave the request back. TLS proves nothing by itself: it can also break
+/// after the handshake, with the request sent and done.
 fn classify(error: &reqwest::Error) -> SendError {
-    if let Some(tls) = find::<rustls::Error>(error) {
-        return SendError::Unsent { reason: tls_words(tls), fatal: true };
-    }
     if error.is_connect() || error.is_builder() {
-        return SendError::Unsent { reason: connect_words(error), fatal: error.is_builder() };
+        let tls = find::<rustls::Error>(error);
+        let reason = tls.map_or_else(|| connect_words(error), tls_words);
+        let fatal = tls.is_some() || error.is_builder() || root_cause(error) == PROXY_407;
+        return SendError::Unsent { reason, fatal };
     }
     if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
         return SendError::Unsent {
@@ -177,13 +182,30 @@ fn connect_words(error: &reqwest::Error) -> String {
         return format!("the host name could not be resolved ({})", root_cause(error));
     }
     match find::<io::Error>(error).map(io::Error::kind) {
-        Some(io::ErrorKind::ConnectionRefused) => "connection refused".to_owned(),
-        _ => root_cause(error),
+        Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
+        Some(io::ErrorKind::ConnectionReset) => {
+            return "the connection was reset before it was ready".to_owned();
+        }
+        Some(io::ErrorKind::UnexpectedEof) => {
+            return "the connection closed before it was ready".to_owned();
+        }
+        _ => {}
+    }
+    let root = root_cause(error);
+    if root == PROXY_407 {
+        return "the proxy asks for a user name and password (407); they go into its URL".to_owned();
+    }
+    match root.strip_prefix("tunnel error: ") {
+        Some(why) => format!("the proxy made no connection ({why})"),
+        None => root,
     }
 }
 
 /// Why an exchange broke off, without the URL.
 fn words(error: &reqwest::Error) -> String {
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return format!("the encrypted connection broke ({tls})");
+    }
     if let Some(kind) = find::<io::Error>(error).map(io::Error::kind) {
         match kind {
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
@@ -221,8 +243,18 @@ fn tls_words(error: &rustls::Error) -> String {
                 "the server's certificate is not signed by an authority that this machine trusts; where \
                  the network or the service has its own authority, pass its PEM file as ca_bundle="
             }
-            _ => return format!("TLS: {error}"),
+            CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+                "the server shows the certificate of an authority (perhaps self-signed) as its own; it needs \
+                 one that an authority signed for its host name"
+            }
+            other => {
+                // Its name, and none of what it may hold.
+                let fault = format!("{other:?}");
+                let name = fault.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                return format!("the server's certificate cannot be verified ({name})");
+            }
         },
+        Tls::InvalidMessage(_) => "what answers there does not speak TLS; is it plain http, or another port?",
         Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
             "the server offers no version of TLS that is safe (1.2 or later)"
         }

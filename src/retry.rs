@@ -175,7 +175,8 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
             (Kind::Status, Unknown, retry)
         }
         (Failure::Refused { head, .. }, true) => match head.status {
-            408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
+            // 101 is no final answer, and nothing that was asked for.
+            ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
             429 => (Kind::Status, Rejected, Some(Pace::Told)),
             _ => (Kind::Status, Rejected, None),
         },

@@ -1,14 +1,40 @@
-"""Fixtures: a stub server, and both faces of the client."""
+"""Fixtures: a stub server, both faces of the client, and a wire on which anything can go wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
 from docplatform.testing import StubServer
 from support import AsyncFace, Face, SyncFace
 from support.cli import Cli
+from support.faults import FaultServer
+from support.layers import Authority
+from support.resolver import build
+from support.wired import (
+    Remains,
+    Wire,
+    check_elsewhere,
+    check_received,
+    check_scripts,
+    check_side_effects,
+    check_told,
+    empty_directories,
+)
+
+REPORTS = pytest.StashKey[list[pytest.TestReport]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keeps what a test printed for what is checked when it is over."""
+    report = yield
+    item.stash.setdefault(REPORTS, []).append(report)
+    return report
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +65,49 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
 def cli(stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line, set up for the stub."""
     return Cli(stub, capsys, monkeypatch)
+@pytest.fixture(scope="session")
+def warm() -> None:
+    """Has the threads running that are there once for a process."""
+    with StubServer() as stub, stub.client() as client:
+        client.visitor_totals()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """An authority for certificates that no machine trusts by itself."""
+    return Authority.make(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def resolver_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Stands in for the system's resolver in another process."""
+    return build(tmp_path_factory.mktemp("resolver"))
+
+
+@pytest.fixture
+def wire(
+    warm: None,
+    face: Face,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    request: pytest.FixtureRequest,
+) -> Iterator[Wire]:
+    """A client's face and a scripted server; what must always hold is checked when the test is over."""
+    if sys.platform != "linux":
+        pytest.skip("what is left behind is looked for in /proc")
+    caplog.set_level(logging.DEBUG)
+    with empty_directories(tmp_path, monkeypatch):
+        before = Remains()
+        with FaultServer() as server, FaultServer() as elsewhere:
+            wire = Wire(face, server, elsewhere, tmp_path)
+            yield wire
+            face.close_clients()
+            server.wait_closed()
+        before.check_gone(lookups=wire.lookups)
+    check_scripts(server)
+    check_side_effects(server)
+    check_elsewhere(elsewhere)
+    check_received(server.connections, wire.keys)
+    printed = [report.capstdout + report.capstderr for report in request.node.stash.get(REPORTS, [])]
+    check_told(wire, printed, caplog.get_records("call"))

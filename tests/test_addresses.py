@@ -100,6 +100,7 @@ def test_a_client_without_a_project_needs_one_in_the_call(face: Face, stub: Stub
 # -- ids -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("G8")
 @pytest.mark.parametrize("bad", BAD_IDS)
 def test_ids_that_could_change_the_path_are_refused_before_anything_is_sent(
     face: Face, stub: StubServer, bad: str
@@ -138,6 +139,7 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
             call(wrong, "Fix it")
 
 
+@pytest.mark.row("G8")
 @pytest.mark.parametrize("odd", ["a:b@c", "é~日本", "x" * 256, "a&b=c;d,e+f", "...", "{project_id}"])
 def test_other_ids_are_percent_encoded(face: Face, odd: str) -> None:
     with StubServer(projects=(odd,)) as stub:
@@ -172,6 +174,7 @@ def test_jobs_are_read_where_job_path_says(face: Face, stub: StubServer) -> None
 # -- headers ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("G22")
 def test_every_request_carries_the_same_few_headers(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     face.run(client.create_job("Fix it"))
@@ -201,6 +204,7 @@ def test_custom_headers_arrive_with_every_request(face: Face, stub: StubServer) 
 # -- proxies ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("G10")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_the_environments_proxy_is_never_for_loopback(
     face: Face, stub: StubServer, host: str, monkeypatch: pytest.MonkeyPatch
@@ -215,6 +219,7 @@ def test_the_environments_proxy_is_never_for_loopback(
         assert proxy.heads == []
 
 
+@pytest.mark.row("G11")
 def test_the_environments_proxy_holds_for_other_hosts_unless_it_is_not_trusted(
     face: Face, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_short_pages_are_taken_up_without_a_loss_or_a_repeat(face: Face, handed_
         assert not any("second time" in text for text in resumed.warnings)
 
 
+@pytest.mark.row("E6")
 @pytest.mark.parametrize("handed_out", [1, 4, 5])
 def test_totals_that_moved_between_the_parts_are_told(face: Face, stub: StubServer, handed_out: int) -> None:
     client = face.client(stub)
@@ -121,6 +122,7 @@ def test_totals_that_moved_between_the_parts_are_told(face: Face, stub: StubServ
         assert face.all(client.visitors(resume=checkpoint)) == rows(handed_out, 6)
 
 
+@pytest.mark.row("B14", "E10")
 def test_an_error_carries_it(face: Face, given: StubServer) -> None:
     client = face.client(given)
     visitors = client.visitors(prefetch=0)
@@ -136,6 +138,7 @@ def test_an_error_carries_it(face: Face, given: StubServer) -> None:
     assert got + face.all(client.visitors(resume=refused.value.checkpoint)) == ROWS
 
 
+@pytest.mark.row("B14", "E10")
 def test_an_error_before_the_first_page_carries_it_too(face: Face, given: StubServer) -> None:
     client = face.client(given)
     given.fail_next(status=401, times=2)
@@ -167,6 +170,7 @@ def test_another_process_goes_on(face: Face, given: StubServer) -> None:
     assert face.all(face.client(given).visitors(resume=end)) == []
 
 
+@pytest.mark.row("J14")
 def test_it_is_small_json_without_secrets(face: Face, given: StubServer) -> None:
     client = face.client(given, headers={"x-team": "hush"})
     visitors = client.visitors(**DATES)
@@ -194,6 +198,7 @@ def test_the_query_comes_from_it_and_may_be_repeated(face: Face, given: StubServ
         assert (request.query["limit"], request.query["dateFrom"]) == ("40", "2026-01-01")
 
 
+@pytest.mark.row("E11")
 @pytest.mark.parametrize(
     "other",
     [
@@ -213,6 +218,7 @@ def test_another_query_is_refused(face: Face, given: StubServer, other: dict[str
     assert given.requests == []
 
 
+@pytest.mark.row("E11")
 def test_dates_where_it_has_none_are_another_query(face: Face, given: StubServer) -> None:
     client = face.client(given)
     checkpoint = client.visitors().checkpoint
@@ -220,6 +226,7 @@ def test_dates_where_it_has_none_are_another_query(face: Face, given: StubServer
         client.visitors(resume=checkpoint, **DATES)
 
 
+@pytest.mark.row("E11")
 def test_another_service_is_refused(face: Face, given: StubServer, stub: StubServer) -> None:
     checkpoint = face.client(given).visitors().checkpoint
     with pytest.raises(ValueError, match=rf"resume: .*{given.url}.*{stub.url}"):
@@ -280,6 +287,7 @@ def damaged(text: str) -> Iterator[str]:
         yield json.dumps({**good, "listing": {**good["listing"], "project_id": project}})
 
 
+@pytest.mark.row("J14")
 def test_a_damaged_one_is_refused(face: Face, given: StubServer) -> None:
     client = face.client(given)
     visitors = client.visitors(prefetch=0, **DATES)
@@ -292,6 +300,7 @@ def test_a_damaged_one_is_refused(face: Face, given: StubServer) -> None:
     assert given.requests == []
 
 
+@pytest.mark.row("E11")
 def test_a_later_version_is_named(face: Face, given: StubServer) -> None:
     client = face.client(given)
     text = client.visitors().checkpoint.replace('"docplatform_checkpoint":1', '"docplatform_checkpoint":9')

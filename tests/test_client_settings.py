@@ -152,6 +152,7 @@ def test_the_environment_stands_in_for_what_is_not_given(
     assert settings_of(face.make(project_id=None))["project_id"] == "from-the-environment"
 
 
+@pytest.mark.row("G6")
 def test_no_file_of_the_working_directory_is_read(
     face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +181,7 @@ BAD_KEYS = [
 ]
 
 
+@pytest.mark.row("G9")
 @pytest.mark.parametrize("key", BAD_KEYS)
 def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: StubServer, key: str) -> None:
     with pytest.raises(ValueError, match=re.compile("api[ _]key", re.IGNORECASE)) as caught:
@@ -190,6 +192,7 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: Stu
     assert stub.peak_connections == 0
 
 
+@pytest.mark.row("G9")
 @pytest.mark.parametrize("key", [key for key in BAD_KEYS if "\0" not in key and "\ud800" not in key])
 def test_a_bad_key_in_the_environment_is_refused_alike(
     face: Face, key: str, monkeypatch: pytest.MonkeyPatch
@@ -201,6 +204,7 @@ def test_a_bad_key_in_the_environment_is_refused_alike(
     assert "secretp" not in shown(caught.value)
 
 
+@pytest.mark.row("G4")
 @pytest.mark.parametrize(
     "host",
     [
@@ -224,6 +228,7 @@ def test_plain_http_is_for_loopback_literals_alone(face: Face, stub: StubServer,
     assert stub.peak_connections == 0
 
 
+@pytest.mark.row("G4")
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost"])
 def test_loopback_literals_may_be_plain_http(face: Face, stub: StubServer, host: str) -> None:
     client = face.client(stub, base_url=stub.url.replace("127.0.0.1", host) + "/")
@@ -236,6 +241,7 @@ def test_other_plain_http_needs_to_be_allowed(face: Face) -> None:
     make(face, base_url="http://docs.example.com", allow_http=True)
 
 
+@pytest.mark.row("G7")
 @pytest.mark.parametrize(
     ("url", "why"),
     [

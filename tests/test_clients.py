@@ -55,6 +55,7 @@ def test_a_with_block_hands_out_the_client_and_closes_it(face: Face, stub: StubS
         enter(face, client)
 
 
+@pytest.mark.row("I14")
 def test_with_statements(stub: StubServer) -> None:
     with pytest.raises(KeyError, match="mine"), stub.client() as client:
         raise KeyError("mine")
@@ -62,6 +63,7 @@ def test_with_statements(stub: StubServer) -> None:
         client.get_job("job-1")
 
 
+@pytest.mark.row("I14")
 def test_async_with_statements(stub: StubServer) -> None:
     import asyncio
 
@@ -76,6 +78,7 @@ def test_async_with_statements(stub: StubServer) -> None:
         _ = client.get_job("job-1")
 
 
+@pytest.mark.row("I14")
 def test_close_may_be_repeated(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     face.run(client.visitor_totals())
@@ -84,6 +87,7 @@ def test_close_may_be_repeated(face: Face, stub: StubServer) -> None:
     stub.wait_for(lambda stub: stub.connections == 0)
 
 
+@pytest.mark.row("I14")
 @pytest.mark.parametrize("call", CALLS)
 def test_use_after_close_is_a_runtime_error_at_the_call(
     face: Face, stub: StubServer, call: Callable[[AnyClient], Any]
@@ -133,6 +137,7 @@ def test_a_handle_is_closed_apart(face: Face, stub: StubServer) -> None:
     stub.wait_for(lambda stub: stub.connections == 0)
 
 
+@pytest.mark.row("G17")
 def test_a_handle_with_another_key_has_connections_of_its_own(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     handle = client.with_options(api_key="dp_another_key")
@@ -191,6 +196,7 @@ def test_stats_are_a_snapshot_of_requests_and_retries(face: Face, stub: StubServ
     assert after.waited > 0
 
 
+@pytest.mark.row("H1", "H11")
 @pytest.mark.parametrize(("key", "hint"), [(KEY, "…ghij"), ("dp_19_letters_longx", "…")])
 def test_the_repr_shows_no_more_of_a_key_than_its_end(face: Face, key: str, hint: str) -> None:
     client = face.make(key, base_url=URL, headers={"x-team": "hush"}, proxy="http://user:hush@proxy.example")
@@ -200,6 +206,7 @@ def test_the_repr_shows_no_more_of_a_key_than_its_end(face: Face, key: str, hint
     assert "hush" not in repr(client)
 
 
+@pytest.mark.row("H1")
 def test_no_attribute_gives_a_secret_away(face: Face) -> None:
     client = face.make(KEY, base_url=URL, headers={"x-team": "hush"}, proxy="http://user:hush@proxy.example")
     assert not hasattr(client, "__dict__")
@@ -217,6 +224,7 @@ COPIES: list[Callable[[AnyClient], AnyClient]] = [
 ]
 
 
+@pytest.mark.row("H4")
 @pytest.mark.parametrize("copied", COPIES)
 def test_a_copy_has_the_settings_and_the_key_of_the_environment(
     face: Face, stub: StubServer, copied: Callable[[AnyClient], AnyClient], monkeypatch: pytest.MonkeyPatch
@@ -231,6 +239,7 @@ def test_a_copy_has_the_settings_and_the_key_of_the_environment(
     face.run(other.close())
 
 
+@pytest.mark.row("H4")
 @pytest.mark.parametrize("copied", COPIES)
 def test_a_copy_without_a_key_in_the_environment_is_an_error(
     face: Face, copied: Callable[[AnyClient], AnyClient]
@@ -240,6 +249,7 @@ def test_a_copy_without_a_key_in_the_environment_is_an_error(
         copied(client)
 
 
+@pytest.mark.row("H4")
 def test_a_pickle_holds_no_key(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
     for client in (face.make(KEY, base_url=URL), face.make(base_url=URL)):
@@ -262,6 +272,7 @@ def test_a_pickle_keeps_the_address_and_project_of_its_client(
     assert f"base_url='{URL}', project_id='here'" in repr(client)
 
 
+@pytest.mark.row("H4")
 @pytest.mark.parametrize(
     ("settings", "secret"),
     [

@@ -123,6 +123,7 @@ def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
     assert stub.peak_connections == 0
 
 
+@pytest.mark.row("E12")
 @pytest.mark.parametrize(
     ("start", "end"),
     [
@@ -161,6 +162,7 @@ def test_a_range_that_may_hold_something_is_asked_for(
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("E12")
 def test_the_end_of_a_range_is_not_included(face: Face, stub: StubServer) -> None:
     client: AnyClient = face.client(stub)
 

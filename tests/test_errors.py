@@ -80,6 +80,7 @@ def test_no_error_is_left_out_of_this_test() -> None:
     assert names == BASES.keys()
 
 
+@pytest.mark.row("A14")
 def test_an_unconfirmed_write_is_of_no_class_that_is_retried() -> None:
     assert not issubclass(UnconfirmedWriteError, OSError | ValueError | StatusError)
 
@@ -171,6 +172,7 @@ def same(one: BaseException, other: BaseException) -> bool:
     )
 
 
+@pytest.mark.row("H5")
 @pytest.mark.parametrize("kind", RAISED)
 def test_an_error_can_be_copied_and_pickled_with_all_it_carries(
     face: Face, kind: type[DocPlatformError]
@@ -184,6 +186,7 @@ def test_an_error_can_be_copied_and_pickled_with_all_it_carries(
     assert same(error, copy.deepcopy(error))
 
 
+@pytest.mark.row("H5")
 def test_errors_come_back_from_another_process(face: Face) -> None:
     errors = [raised(face, kind) for kind in RAISED]
     # Not a fork: the stub and the client have threads here.
@@ -206,6 +209,7 @@ def test_an_attempt_that_takes_too_long_says_how_long(face: Face) -> None:
     assert error.attempts[0].elapsed >= 0.05
 
 
+@pytest.mark.row("B11")
 def test_a_deadline_that_comes_first_is_told(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=503, retry_after=5)
     with pytest.raises(ServerError, match="deadline comes first") as caught:
@@ -214,6 +218,7 @@ def test_a_deadline_that_comes_first_is_told(face: Face, stub: StubServer) -> No
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("B12")
 def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=502, headers={"x-request-id": "req-1"})
     stub.fail_next(drop=True)

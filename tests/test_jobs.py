@@ -59,6 +59,7 @@ def test_all_but_id_and_status_may_be_missing(face: Face, stub: StubServer, body
     assert (job.model, job.pr_link, job.created_at, job.archived_at) == (None, None, None, None)
 
 
+@pytest.mark.row("D14")
 @pytest.mark.parametrize(
     ("status", "is_final"),
     [
@@ -77,6 +78,7 @@ def test_an_unknown_status_is_neither_final_nor_an_error(
     assert (job.status, job.is_final) == (status, is_final)
 
 
+@pytest.mark.row("D14")
 def test_raw_is_the_whole_body_as_it_was_sent(face: Face, stub: StubServer) -> None:
     body = {**FULL, "big": 10**30, "small": 0.1, "deep": {"list": [1, None, True, "é\u202e"]}, "é": 1.0}
     job = read(face, stub, body)
@@ -87,6 +89,7 @@ def test_raw_is_the_whole_body_as_it_was_sent(face: Face, stub: StubServer) -> N
     assert job.raw == body
 
 
+@pytest.mark.row("D5", "D16", "F4")
 @pytest.mark.parametrize(
     ("body", "place"),
     [
@@ -138,6 +141,7 @@ def test_no_content_is_no_job(face: Face, stub: StubServer) -> None:
     assert (caught.value.status, caught.value.body) == (204, "")
 
 
+@pytest.mark.row("C14")
 def test_an_answer_larger_than_allowed_is_not_read(face: Face, stub: StubServer) -> None:
     body = {**FULL, "padding": "x" * 2_000}
     assert read(face, stub, body).id == "job-1"
@@ -145,6 +149,7 @@ def test_an_answer_larger_than_allowed_is_not_read(face: Face, stub: StubServer)
         read(face, stub, body, max_response_bytes=1024)
 
 
+@pytest.mark.row("C15")
 def test_another_content_encoding_is_refused(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=200, body=FULL, headers={"Content-Encoding": "gzip"})
     with pytest.raises(ResponseError, match="gzip"):
@@ -208,6 +213,7 @@ def test_to_dict_has_the_documented_fields_by_their_python_names(face: Face, stu
     }
 
 
+@pytest.mark.row("J8")
 def test_the_repr_is_short_and_obeys_nothing(face: Face, stub: StubServer) -> None:
     assert repr(read(face, stub, FULL)) == (
         "Job(id='job-1', status='completed', pr_link='https://github.com/example/docs/pull/1')"
@@ -229,6 +235,7 @@ def test_html_shows_the_job_and_links_its_pull_request(face: Face, stub: StubSer
         assert text in html
 
 
+@pytest.mark.row("J7")
 def test_html_escapes_every_value(face: Face, stub: StubServer) -> None:
     evil = "<script>alert('1')</script>\"&\u202e"
     body = {**FULL, "status": evil, "source": {"repository": evil, "ref": evil}, "model": evil}
@@ -239,6 +246,7 @@ def test_html_escapes_every_value(face: Face, stub: StubServer) -> None:
     assert '"onmouseover' not in html
 
 
+@pytest.mark.row("D15", "J7")
 @pytest.mark.parametrize(
     "link",
     [

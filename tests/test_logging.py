@@ -110,6 +110,7 @@ def test_lines_come_from_the_callers_thread(
     assert {record.thread for record in found} == {threading.get_ident()}
 
 
+@pytest.mark.row("H3")
 def test_no_line_holds_a_key_a_prompt_or_an_id(
     face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
 ) -> None:

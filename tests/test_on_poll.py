@@ -80,6 +80,7 @@ def test_a_stop_iteration_is_an_error_and_no_result(stub: StubServer, async_face
     assert isinstance(caught.value.__cause__, StopIteration)
 
 
+@pytest.mark.row("I16")
 def test_a_client_can_be_used_in_it(stub: StubServer) -> None:
     face = SyncFace()
     client = face.client(stub)
@@ -150,6 +151,7 @@ def test_what_an_awaitable_raises_ends_the_wait(stub: StubServer, async_face: As
     assert len(stub.requests) == 2
 
 
+@pytest.mark.row("I1")
 def test_cancelling_reaches_the_awaitable(stub: StubServer, async_face: AsyncFace) -> None:
     client = async_face.client(stub)
     told: list[str] = []

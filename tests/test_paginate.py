@@ -98,6 +98,7 @@ def test_a_listing_goes_on_behind_its_checkpoint(face: Face) -> None:
             client.paginate("/v1/other", items="visitors", params=params, resume=checkpoint)
 
 
+@pytest.mark.row("E1", "E2", "E4")
 def test_the_guards_hold_for_any_listing(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     answer(stub, {"rows": [], "hasMore": True})
@@ -115,6 +116,7 @@ def test_the_guards_hold_for_any_listing(face: Face, stub: StubServer) -> None:
     assert len(listing.warnings) == 1
 
 
+@pytest.mark.row("D4", "D5")
 @pytest.mark.parametrize(
     ("body", "place"),
     [

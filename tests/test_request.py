@@ -158,6 +158,7 @@ def test_other_methods_are_value_errors(face: Face, stub: StubServer, method: st
     assert stub.peak_connections == 0
 
 
+@pytest.mark.row("A2")
 def test_a_read_is_tried_again_and_a_write_is_not(face: Face, stub: StubServer) -> None:
     client: AnyClient = face.client(stub)
     stub.fail_next(status=502)
@@ -172,6 +173,7 @@ def test_a_read_is_tried_again_and_a_write_is_not(face: Face, stub: StubServer) 
         assert (caught.value.outcome, len(stub.requests)) == ("unknown", 1)
 
 
+@pytest.mark.row("A6", "D1")
 @pytest.mark.parametrize("body", ["<html>", '{"cut": '])
 def test_an_answer_that_is_no_json_is_unreadable(face: Face, stub: StubServer, body: str) -> None:
     client = face.client(stub)

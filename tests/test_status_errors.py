@@ -125,6 +125,7 @@ def test_what_the_service_says_is_clipped(face: Face, stub: StubServer) -> None:
     assert len(str(error)) < 1_000
 
 
+@pytest.mark.row("J8")
 def test_what_the_service_says_is_shown_and_not_obeyed(face: Face, stub: StubServer) -> None:
     evil = "\x1b]52;c;x\x07\x9b2J\u202e\r\n" * 50
     client = face.client(stub)
@@ -137,6 +138,7 @@ def test_what_the_service_says_is_shown_and_not_obeyed(face: Face, stub: StubSer
             assert len(text) < 3_000
 
 
+@pytest.mark.row("B4")
 @pytest.mark.parametrize(
     ("retry_after", "told"),
     [(None, None), (7, 7.0), (0, 0.0), ("007", 7.0), ("soon", None), ("-1", None), ("1.5", None), ("", None)],
@@ -148,6 +150,7 @@ def test_retry_after_is_in_seconds(
     assert refused(face, face.client(stub, max_retries=0)).retry_after == told
 
 
+@pytest.mark.row("B3")
 def test_retry_after_may_be_a_date(face: Face, stub: StubServer) -> None:
     dates = {"Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:50:37 GMT"}
     stub.fail_next(status=429, headers=dates)
@@ -164,6 +167,7 @@ def test_a_wait_beyond_the_cap_is_not_begun(face: Face, stub: StubServer) -> Non
 # -- redirects -------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("A10", "G1")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("write", [True, False])
 def test_no_redirect_is_followed(face: Face, stub: StubServer, status: int, write: bool) -> None:
@@ -178,6 +182,7 @@ def test_no_redirect_is_followed(face: Face, stub: StubServer, status: int, writ
         assert other.peak_connections == 0
 
 
+@pytest.mark.row("G1")
 @pytest.mark.parametrize("write", [True, False])
 def test_no_redirect_is_followed_by_two_hops_either(face: Face, stub: StubServer, write: bool) -> None:
     with Listener() as other:
@@ -189,6 +194,7 @@ def test_no_redirect_is_followed_by_two_hops_either(face: Face, stub: StubServer
     assert len(stub.requests) == 2
 
 
+@pytest.mark.row("G1")
 def test_no_redirect_is_followed_in_any_other_call(face: Face, stub: StubServer) -> None:
     with Listener() as other:
         client = face.client(stub)
@@ -205,6 +211,7 @@ def test_no_redirect_is_followed_in_any_other_call(face: Face, stub: StubServer)
         assert other.heads == []
 
 
+@pytest.mark.row("A10", "J8")
 @pytest.mark.parametrize(
     "location",
     ["", "/login", "//evil.example", "javascript:x", "https://e.example/" + "x" * 9_000, "a\tb\x85\xff"],

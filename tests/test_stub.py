@@ -208,6 +208,7 @@ def test_a_job_that_is_no_json_is_told_to_the_client(stub: StubServer) -> None:
 # -- errors ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("K3")
 @pytest.mark.parametrize(
     "authorization", ["", "Bearer", "Bearer wrong-key-123", "Basic wrong-key-123", "wrong-key-123"]
 )
@@ -218,6 +219,7 @@ def test_other_keys_are_refused_and_not_kept(stub: StubServer, authorization: st
     assert "wrong-key-123" not in repr(vars(stub.requests[0])) + repr(answer)
 
 
+@pytest.mark.row("K3")
 def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
     call(stub, "GET", VISITORS, X_Api_Key="other-secret", Cookie="other-secret")
     headers = stub.requests[0].headers
@@ -313,6 +315,7 @@ def test_loopback_hosts_are_served(stub: StubServer, host: str) -> None:
     assert call(stub, "GET", VISITORS, Host=f"{host}:{port_of(stub)}").status == 200
 
 
+@pytest.mark.row("K2")
 @pytest.mark.parametrize(
     "host",
     [
@@ -329,6 +332,7 @@ def test_other_hosts_are_refused(stub: StubServer, host: str) -> None:
     assert call(stub, "POST", JOBS, PROMPT).status == 503  # the fault was not spent on it
 
 
+@pytest.mark.row("K2")
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://127.0.0.1"])
 @pytest.mark.parametrize("method", ["POST", "OPTIONS"])
 def test_web_pages_are_refused(stub: StubServer, method: str, origin: str) -> None:
@@ -338,6 +342,7 @@ def test_web_pages_are_refused(stub: StubServer, method: str, origin: str) -> No
     assert not any(name.startswith("access-control") for name in answer.headers)
 
 
+@pytest.mark.row("K1")
 def test_it_listens_on_loopback_alone(stub: StubServer) -> None:
     assert stub.url.startswith("http://127.0.0.1:")
     with pytest.raises(OSError, match=r".*"):
@@ -672,6 +677,7 @@ def test_many_delayed_answers_need_no_threads() -> None:
 # -- the wire --------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("K6")
 @pytest.mark.parametrize(
     ("data", "status"),
     [
@@ -722,6 +728,7 @@ def test_garbage_is_refused_in_silence(
     assert not caplog.records
 
 
+@pytest.mark.row("K6")
 def test_a_body_up_to_the_limit_is_taken_and_a_larger_one_answered(stub: StubServer) -> None:
     prompt = "x" * (10 * 2**20)
     assert call(stub, "POST", JOBS, {"prompt": prompt}).status == 201
@@ -753,6 +760,7 @@ def test_pipelined_requests_are_delayed_one_after_the_other() -> None:
         assert all(b - a >= 0.015 for a, b in itertools.pairwise(times))
 
 
+@pytest.mark.row("K6")
 def test_a_client_that_does_not_read_does_not_fill_the_memory(stub: StubServer) -> None:
     with dial(stub) as connection:
         connection.setblocking(False)
@@ -808,6 +816,7 @@ def test_a_client_that_asks_before_it_sends_is_told_to_go_on(stub: StubServer) -
         assert statuses(read_to_end(connection)) == [201]
 
 
+@pytest.mark.row("K6")
 @pytest.mark.parametrize("data", [b"", b"\r\n", b"GET / HTTP/1.1\r\n", b"POST"])
 def test_idle_and_unfinished_connections_are_closed(
     stub: StubServer, monkeypatch: pytest.MonkeyPatch, data: bytes
@@ -1028,6 +1037,7 @@ with StubServer(latency=30.0) as stub:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.row("K5")
 def test_importing_the_plugin_does_not_load_the_server() -> None:
     script = "import docplatform.testing.plugin, sys; print([m for m in sys.modules if '._' in m])"
     done = run_python("-c", script)

@@ -149,6 +149,7 @@ def test_the_hourly_limit_is_one_for_all_analytics(face: Face) -> None:
         face.run(client.create_job("Fix it"))
 
 
+@pytest.mark.row("K3")
 def test_another_key_is_refused_and_not_kept(face: Face, stub: StubServer) -> None:
     with pytest.raises(AuthenticationError, match="DOCPLATFORM_API_KEY"):
         face.run(face.client(stub, api_key="dp_a_real_one_by_mistake").visitor_totals())
@@ -164,6 +165,7 @@ def test_a_stub_that_comes_back_is_found_again(face: Face, stub: StubServer) -> 
     assert face.run(client.create_job("Fix that")).id == "job-2"
 
 
+@pytest.mark.row("K5")
 def test_the_client_does_not_load_the_stub() -> None:
     code = (
         "import sys, docplatform; docplatform.Client('k', base_url='https://x.example'); print(*sys.modules)"

@@ -297,6 +297,7 @@ def test_arguments_of_a_wrong_type_are_type_errors_that_name_them(
 # -- failures --------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E10")
 @pytest.mark.parametrize("prefetch", [0, 1])
 def test_an_iterator_goes_on_behind_a_failure(face: Face, given: StubServer, prefetch: int) -> None:
     totals = {"human": sum(range(600)), "ai": 2 * sum(range(600)), "total": 3 * sum(range(600))}
@@ -311,6 +312,7 @@ def test_an_iterator_goes_on_behind_a_failure(face: Face, given: StubServer, pre
     assert offsets(given) == [0, 250, 250, 500]
 
 
+@pytest.mark.row("B2")
 def test_a_throttled_export_can_be_taken_up_where_it_stopped(face: Face) -> None:
     with StubServer(ROWS, requests_per_hour=2) as stub:
         client = face.client(stub)

@@ -29,6 +29,7 @@ def test_the_warnings_are_of_their_classes() -> None:
 # -- no progress -----------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E1")
 @pytest.mark.parametrize("strict", [True, False])
 def test_an_empty_page_with_more_to_come_ends_the_export(face: Face, stub: StubServer, strict: bool) -> None:
     serve(stub, page([], has_more=True))
@@ -40,6 +41,7 @@ def test_an_empty_page_with_more_to_come_ends_the_export(face: Face, stub: StubS
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("E2")
 @pytest.mark.parametrize(
     "pages", [["a", "a"], ["a", "b", "a"], ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "a"]]
 )
@@ -79,6 +81,7 @@ def test_the_last_page_may_be_like_another(face: Face, stub: StubServer) -> None
 # -- short pages -----------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E4")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face, prefetch: int) -> None:
     with StubServer(rows(0, 500), page_cap=50) as stub:
@@ -93,6 +96,7 @@ def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face, prefet
             assert offsets(stub) == list(range(0, 500, 50))
 
 
+@pytest.mark.row("E4")
 @pytest.mark.parametrize("prefetch", [0, 1])
 def test_a_service_that_filters_what_it_sliced_loses_no_row(
     face: Face, stub: StubServer, prefetch: int
@@ -123,6 +127,7 @@ def test_a_short_last_page_is_the_rule(face: Face, stub: StubServer) -> None:
 # -- data that moves -------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E5", "E7")
 def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stub: StubServer) -> None:
     moved = row(9, human=90)
     serve(stub, page(rows(0, 10), True), page([row(8), moved, *rows(10, 18)], True), page([row(10), row(18)]))
@@ -136,6 +141,7 @@ def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stu
     assert differing.startswith("1 paths came a second time with other counts")
 
 
+@pytest.mark.row("E5")
 def test_repeats_are_looked_for_in_the_last_eight_pages(face: Face, stub: StubServer) -> None:
     pages = [page(rows(10 * n, 10 * n + 10), has_more=True) for n in range(9)]
     serve(stub, *pages, page([row(0), row(10), row(90)]))
@@ -145,6 +151,7 @@ def test_repeats_are_looked_for_in_the_last_eight_pages(face: Face, stub: StubSe
     assert got == [*rows(0, 90), row(0), row(90)]
 
 
+@pytest.mark.row("E6", "E7")
 def test_totals_that_move_are_told_with_both(face: Face, stub: StubServer) -> None:
     later = {"human": 31, "ai": 20, "total": 46}
     serve(stub, page(rows(0, 10), True), page(rows(10, 20), True, later), page(rows(20, 21), totals=later))
@@ -166,6 +173,7 @@ def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> 
 # -- text ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("D12")
 @pytest.mark.parametrize("broken", [b"/a\\ud800b", b"/a\\udc00b", b"/a\xffb"])
 def test_a_path_that_is_no_text_keeps_its_row(face: Face, stub: StubServer, broken: bytes) -> None:
     import json
@@ -180,6 +188,7 @@ def test_a_path_that_is_no_text_keeps_its_row(face: Face, stub: StubServer, brok
     assert len(visitors.warnings) == 1
 
 
+@pytest.mark.row("D13")
 @pytest.mark.parametrize(
     "path", ["", "\0", "a\nb\r\t", "/e\u0301", "/\u00e9", "\u202egnp", "/\U0001f600", "x" * 2**20, "=1+1"]
 )
@@ -206,6 +215,7 @@ COME: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.row("E4", "E5", "E6")
 @pytest.mark.parametrize("oddity", ODDITIES)
 def test_strict_makes_an_error_of_what_would_be_told(face: Face, stub: StubServer, oddity: str) -> None:
     client = face.client(stub)

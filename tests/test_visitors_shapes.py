@@ -35,6 +35,7 @@ def unreadable(face: Face, stub: StubServer, body: Any) -> ResponseError:
     return error
 
 
+@pytest.mark.row("D6", "D7")
 @pytest.mark.parametrize(
     ("text", "count"),
     [
@@ -57,6 +58,7 @@ def test_a_whole_number_is_a_count_however_it_is_written(
     assert type(got[3]["ai"]) is int
 
 
+@pytest.mark.row("D7")
 @pytest.mark.parametrize("field", ["human", "ai", "total"])
 @pytest.mark.parametrize(
     "text",
@@ -81,11 +83,13 @@ def test_any_other_count_is_an_error_that_names_the_row(
     assert f"visitors[3].{field}" in str(error)
 
 
+@pytest.mark.row("D7")
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "1e400", "0x10", "01", "1_000", "+1", ".5"])
 def test_what_is_no_json_number_is_an_error(face: Face, stub: StubServer, text: str) -> None:
     unreadable(face, stub, with_number(text))
 
 
+@pytest.mark.row("D5")
 @pytest.mark.parametrize("field", ["path", "human", "ai", "total"])
 def test_a_row_needs_all_its_fields(face: Face, stub: StubServer, field: str) -> None:
     short = row(3)
@@ -95,6 +99,7 @@ def test_a_row_needs_all_its_fields(face: Face, stub: StubServer, field: str) ->
     assert field in str(error)
 
 
+@pytest.mark.row("D5")
 @pytest.mark.parametrize(
     "wrong", [None, 5, "row", [1], [["/x", 1, 2, 3]], {**row(3), "path": None}, {**row(3), "path": 5}]
 )
@@ -102,11 +107,13 @@ def test_a_row_of_a_wrong_shape_is_named(face: Face, stub: StubServer, wrong: An
     assert "visitors[3]" in str(unreadable(face, stub, page([*rows(0, 3), wrong, *rows(4, 6)])))
 
 
+@pytest.mark.row("D4")
 @pytest.mark.parametrize("flag", [None, "false", "true", 0, 1, [], {}])
 def test_has_more_is_a_boolean(face: Face, stub: StubServer, flag: Any) -> None:
     assert "hasMore" in str(unreadable(face, stub, page(rows(0, 3), has_more=flag)))
 
 
+@pytest.mark.row("D4", "D5")
 @pytest.mark.parametrize("field", ["hasMore", "visitors", "totals"])
 def test_a_page_needs_all_its_fields(face: Face, stub: StubServer, field: str) -> None:
     body = page(rows(0, 3))
@@ -114,6 +121,7 @@ def test_a_page_needs_all_its_fields(face: Face, stub: StubServer, field: str) -
     assert field in str(unreadable(face, stub, body))
 
 
+@pytest.mark.row("D5")
 @pytest.mark.parametrize(
     "body",
     [
@@ -145,6 +153,7 @@ def test_totals_of_a_wrong_shape_are_an_error_of_visitor_totals_too(face: Face, 
         face.run(face.client(stub).visitor_totals())
 
 
+@pytest.mark.row("D1")
 def test_html_is_named_with_its_type_and_beginning(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=200, body="<html>Sign in to the café\x1b[2J", headers={"Content-Type": "text/html"})
     with pytest.raises(ResponseError, match=r"content type text/html.*Sign in to the café") as caught:
@@ -155,6 +164,7 @@ def test_html_is_named_with_its_type_and_beginning(face: Face, stub: StubServer)
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("C14")
 def test_an_answer_larger_than_allowed_is_an_error(face: Face, stub: StubServer) -> None:
     client = face.client(stub, max_response_bytes=2_000)
     serve(stub, page(rows(0, 250)))
@@ -163,6 +173,7 @@ def test_an_answer_larger_than_allowed_is_an_error(face: Face, stub: StubServer)
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("D11")
 def test_a_byte_order_mark_is_accepted_once(face: Face, stub: StubServer) -> None:
     body = json.dumps(page(rows(0, 3))).encode()
     serve(stub, b"\xef\xbb\xbf" + body, b"\xef\xbb\xbf\xef\xbb\xbf" + body)
@@ -172,6 +183,7 @@ def test_a_byte_order_mark_is_accepted_once(face: Face, stub: StubServer) -> Non
         face.all(client.visitors())
 
 
+@pytest.mark.row("D14")
 def test_further_fields_survive_as_they_were_sent(face: Face, stub: StubServer) -> None:
     more = {"bounce": 0.25, "big": 10**30, "deep": {"list": [1, None, True, "é"]}, "é": None, "flag": False}
     sent = [row(0, **more), row(1), row(2, new="x")]

@@ -95,6 +95,7 @@ def test_many_rows_may_be_asked_for_at_once(given: StubServer, async_face: Async
     assert async_face.all(visitors) == []
 
 
+@pytest.mark.row("E14")
 def test_two_iterators_of_one_client_do_not_meet(face: Face, given: StubServer) -> None:
     client = face.client(given)
     first, second = client.visitors(), client.visitors(offset=300)
@@ -159,6 +160,7 @@ async def dropped(visitors: Any, _: StubServer) -> None:
         visitors.__anext__()
 
 
+@pytest.mark.row("I1")
 @pytest.mark.parametrize(
     "disturb",
     [
@@ -187,6 +189,7 @@ def test_whoever_gives_up_loses_no_row(
 # -- abandoned -------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E14")
 @pytest.mark.parametrize(("prefetch", "asked"), [(0, ["0"]), (1, ["0", "250"])])
 def test_an_iterator_that_is_left_alone_sends_nothing_more(
     face: Face, given: StubServer, prefetch: int, asked: list[str]
@@ -203,6 +206,7 @@ def test_an_iterator_that_is_left_alone_sends_nothing_more(
     assert offsets == asked
 
 
+@pytest.mark.row("E14")
 def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
     page = {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": ROWS[:250], "hasMore": True}
     with Listener(http_answer(200, page), None) as listener:

@@ -43,6 +43,7 @@ def test_a_wait_looks_even_where_the_snapshot_is_final(face: Face, stub: StubSer
     assert (again.status, again.archived_at is None) == ("archived", False)
 
 
+@pytest.mark.row("D14")
 def test_unknown_statuses_are_waited_through(face: Face, stub: StubServer) -> None:
     stub.script_job("queued", "active", "paused", "completed")
     seen: list[str] = []
@@ -51,6 +52,7 @@ def test_unknown_statuses_are_waited_through(face: Face, stub: StubServer) -> No
     assert seen == ["queued", "active", "paused", "completed"]
 
 
+@pytest.mark.row("F5")
 def test_a_failed_job_is_an_error_that_carries_it(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     stub.script_job("active", "failed")
@@ -66,6 +68,7 @@ def test_a_failed_job_is_an_error_that_carries_it(face: Face, stub: StubServer) 
     assert face.run(client.wait_for_job(job, check=False, **SOON)) == job
 
 
+@pytest.mark.row("F5")
 @pytest.mark.parametrize("check", [True, False])
 def test_an_archived_job_is_returned(face: Face, stub: StubServer, check: bool) -> None:
     stub.script_job("active", "archived")
@@ -73,6 +76,7 @@ def test_an_archived_job_is_returned(face: Face, stub: StubServer, check: bool) 
     assert job.status == "archived"
 
 
+@pytest.mark.row("F1")
 def test_a_wait_that_is_too_long_carries_the_job_and_can_go_on(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     stub.script_job("active")
@@ -115,6 +119,7 @@ def test_every_duration_may_be_a_timedelta(face: Face, stub: StubServer) -> None
     assert face.run(client.follow_up(job, "And that", settle=soon, **durations)).is_final
 
 
+@pytest.mark.row("F8")
 @pytest.mark.parametrize(
     ("name", "bad"),
     [
@@ -172,6 +177,7 @@ def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, w
 # -- failures between polls ------------------------------------------------------------------------
 
 
+@pytest.mark.row("F9")
 def test_failures_in_passing_are_borne(face: Face, stub: StubServer) -> None:
     client = face.client(stub, max_retries=0)
     job = face.run(client.create_job("Fix it"))
@@ -181,6 +187,7 @@ def test_failures_in_passing_are_borne(face: Face, stub: StubServer) -> None:
     assert [request.status for request in stub.requests[1:5]] == [502, 502, 502, None]
 
 
+@pytest.mark.row("B14")
 @pytest.mark.parametrize("status", [400, 401, 403, 422, 501])
 def test_other_failures_end_the_wait_with_the_last_job(face: Face, stub: StubServer, status: int) -> None:
     client = face.client(stub)
@@ -210,6 +217,7 @@ def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServ
     assert isinstance(caught.value.__cause__, ServerError)
 
 
+@pytest.mark.row("B15")
 def test_a_job_that_was_just_created_may_not_be_found_yet(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     stub.fail_next(status=404, times=2, path="/job/job-1")
@@ -219,6 +227,7 @@ def test_a_job_that_was_just_created_may_not_be_found_yet(face: Face, stub: Stub
     assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
 
 
+@pytest.mark.row("B15")
 def test_any_other_job_that_is_not_found_is_an_error_at_once(face: Face) -> None:
     with StubServer(projects=("demo", "other")) as stub:
         client = face.client(stub)
@@ -244,6 +253,7 @@ def finished(face: Face, client: AnyClient) -> Any:
     return face.run(client.run_job("Fix it", **SOON))
 
 
+@pytest.mark.row("F2")
 @pytest.mark.parametrize("stale", [0, 1, 3])
 def test_an_old_final_status_is_not_taken_for_the_new_one(face: Face, stale: int) -> None:
     with StubServer(stale_polls=stale, active_polls=1) as stub:
@@ -258,6 +268,7 @@ def test_an_old_final_status_is_not_taken_for_the_new_one(face: Face, stale: int
         assert stub.jobs[0].prompts == ["Fix it", "And that"]
 
 
+@pytest.mark.row("F2")
 def test_after_settle_the_old_status_counts(face: Face) -> None:
     with StubServer(stale_polls=10**6) as stub:
         client = face.client(stub)
@@ -282,6 +293,7 @@ def test_without_settle_the_first_final_status_counts(face: Face) -> None:
         assert stub.jobs[0].polls == before + 1
 
 
+@pytest.mark.row("F2")
 def test_a_stale_failure_is_not_taken_for_the_new_one(face: Face) -> None:
     with StubServer(stale_polls=2) as stub:
         client = face.client(stub)

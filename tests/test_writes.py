@@ -44,6 +44,7 @@ def refused(face: Face, client: AnyClient, write: Write, kind: type[Exception] =
     return caught.value
 
 
+@pytest.mark.row("A1")
 def test_a_request_that_was_read_and_not_answered_is_unknown(
     face: Face, stub: StubServer, write: Write
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_request_that_was_read_and_not_answered_is_unknown(
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("A2", "A9")
 @pytest.mark.parametrize("status", [408, 500, 501, 502, 503, 504, 520, 599])
 def test_no_server_error_is_a_verdict(face: Face, stub: StubServer, write: Write, status: int) -> None:
     stub.fail_next(status=status, retry_after=0, body={"error": "try again"})
@@ -73,6 +75,7 @@ def test_a_refusal_is_final(face: Face, stub: StubServer, write: Write, status: 
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("A5")
 def test_a_write_that_takes_too_long_is_unknown_and_happened_once(face: Face) -> None:
     with StubServer(latency=60) as stub:
         client = face.client(stub, timeout=0.1)
@@ -93,6 +96,7 @@ def test_a_deadline_ends_a_write_too(face: Face) -> None:
         assert len(stub.jobs) == 1
 
 
+@pytest.mark.row("A6")
 @pytest.mark.parametrize("status", [200, 201, 202])
 @pytest.mark.parametrize(
     "body",
@@ -123,6 +127,7 @@ def test_a_success_that_cannot_be_read_happened(
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("A6")
 @pytest.mark.parametrize("kept", [0, 5, 30])
 def test_a_success_that_is_cut_on_the_way_happened(face: Face, kept: int) -> None:
     whole = http_answer(201, {"id": "job-1", "status": "active"}, "x-request-id: req-7")
@@ -134,6 +139,7 @@ def test_a_success_that_is_cut_on_the_way_happened(face: Face, kept: int) -> Non
         assert len(listener.heads) == 1
 
 
+@pytest.mark.row("A6")
 def test_no_content_is_an_answer_that_happened(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=204)
     error = refused(
@@ -142,6 +148,7 @@ def test_no_content_is_an_answer_that_happened(face: Face, stub: StubServer) -> 
     assert (error.outcome, error.status) == ("applied", 204)
 
 
+@pytest.mark.row("A6", "F4")
 def test_a_message_that_is_answered_with_another_job_happened(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=200, body={"id": "job-2", "status": "active"})
     error = refused(
@@ -151,6 +158,7 @@ def test_a_message_that_is_answered_with_another_job_happened(face: Face, stub: 
     assert "not the one asked for" in str(error)
 
 
+@pytest.mark.row("A7")
 def test_a_throttled_write_is_sent_again_when_the_service_says(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=429, retry_after=1)
     job = face.run(face.client(stub).create_job("Fix it"))
@@ -160,6 +168,7 @@ def test_a_throttled_write_is_sent_again_when_the_service_says(face: Face, stub:
     assert len(stub.jobs) == 1
 
 
+@pytest.mark.row("A8")
 @pytest.mark.parametrize(
     ("retry_after", "told"), [(None, None), (3_600, 3_600.0), ("soon", None), ("-1", None)]
 )
@@ -172,6 +181,7 @@ def test_a_write_is_not_sent_again_where_the_wait_is_unknown_or_too_long(
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("B7")
 def test_a_closed_gate_keeps_the_next_write_from_being_sent(
     face: Face, stub: StubServer, write: Write
 ) -> None:
@@ -196,6 +206,7 @@ def test_a_service_that_is_not_there_was_never_reached(face: Face, write: Write)
     assert isinstance(error, ConnectionError)
 
 
+@pytest.mark.row("A14")
 @pytest.mark.parametrize(
     "fault", [{"drop": True}, {"status": 503}, {"status": 429}, {"status": 200, "body": "<html>"}]
 )
@@ -225,6 +236,7 @@ def test_no_retry_wrapper_repeats_what_may_have_happened(
 # -- prompts ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("A18")
 @pytest.mark.parametrize("prompt", ["", " ", "\n\t\r ", "\u00a0\u2003", "Fix \ud800 it"])
 def test_a_prompt_that_says_nothing_is_refused_before_anything_is_sent(
     face: Face, stub: StubServer, prompt: str
@@ -248,6 +260,7 @@ def test_a_prompt_that_is_no_text_is_a_type_error(face: Face, stub: StubServer, 
         client.follow_up("job-1", prompt)
 
 
+@pytest.mark.row("A18")
 @pytest.mark.parametrize(
     "prompt", ["x", " Fix it\n", 'é日本\U0001f600\0\u2028"\\', "Fix it. " * (10 * 2**20 // 8)]
 )
@@ -287,6 +300,7 @@ def test_no_error_or_log_line_shows_a_prompt_that_the_service_echoes(
     assert "Zanzibar" not in told
 
 
+@pytest.mark.row("H2")
 @pytest.mark.parametrize("start", [0, 100, 235, 250])
 def test_no_error_shows_a_key_that_the_service_echoes(face: Face, stub: StubServer, start: int) -> None:
     stub.fail_next(status=400, body="x" * start + stub.api_key)
@@ -299,6 +313,7 @@ def test_no_error_shows_a_key_that_the_service_echoes(face: Face, stub: StubServ
     assert stub.api_key not in shown(error)
 
 
+@pytest.mark.row("A17")
 def test_threads_that_share_a_client_send_one_request_for_each_call(stub: StubServer) -> None:
     with stub.client() as client, ThreadPoolExecutor(16) as pool:
         jobs = list(pool.map(lambda number: client.create_job(f"Task {number}"), range(100)))

@@ -144,7 +144,7 @@ impl Drop for Pool {
 
 impl Pool {
     fn new(settings: &Arc<Settings>, stats: &Arc<Stats>) -> Result<Self> {
-        let transport = HttpTransport::new(&settings.base_url, &settings.wire)?;
+        let transport = HttpTransport::new(settings)?;
         let client = Client::new(Arc::clone(settings), transport, Arc::clone(stats), fastrand::f64);
         Ok(Self { pid: process::id(), client })
     }

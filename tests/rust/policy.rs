@@ -81,7 +81,7 @@ fn failures_without_a_verdict_of_the_service() {
 
 #[test]
 fn every_status_that_refuses() {
-    for status in 300..=599 {
+    for status in (100..=199).chain(300..=599) {
         let retry = match status {
             408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal),
             429 | 503 => Some(Pace::Throttled),
@@ -89,7 +89,7 @@ fn every_status_that_refuses() {
         };
         let write = match status {
             429 => (Kind::Status, Some(Outcome::Rejected), Some(Pace::Told)),
-            408 | 500..=599 => (Kind::UnconfirmedWrite, Some(Outcome::Unknown), None),
+            100..=199 | 408 | 500..=599 => (Kind::UnconfirmedWrite, Some(Outcome::Unknown), None),
             _ => (Kind::Status, Some(Outcome::Rejected), None),
         };
         check(&status.to_string(), &refused(status), (Kind::Status, None, retry), write);

@@ -49,9 +49,13 @@ class Face:
         """Several calls at the same time; their results or exceptions, in order."""
         raise NotImplementedError
 
+    def close_clients(self) -> None:
+        """Closes every client that this face made."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Closes every client that this face made, and fails for what the event loop had to swallow."""
-        raise NotImplementedError
+        self.close_clients()
 
 
 class SyncFace(Face):
@@ -90,7 +94,7 @@ class SyncFace(Face):
             futures = [pool.submit(maker) for maker in makers]
             return [future.exception() or future.result() for future in futures]
 
-    def close(self) -> None:
+    def close_clients(self) -> None:
         for client in self._clients:
             client.close()
 
@@ -147,8 +151,11 @@ class AsyncFace(Face):
 
         return self.runner.run(together())
 
-    def close(self) -> None:
+    def close_clients(self) -> None:
         for client in self._clients:
             self.run(client.close())
+
+    def close(self) -> None:
+        super().close()
         self.runner.close()
         assert not self._unhandled, f"the event loop saw unhandled exceptions: {self._unhandled}"
