@@ -364,6 +364,7 @@ mod tests {
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
     }
 
+    /// Rows: G9.
     #[test]
     fn bad_keys_are_refused_and_never_shown() {
         for bad in [
@@ -383,6 +384,7 @@ mod tests {
         }
     }
 
+    /// Rows: H8.
     #[test]
     fn settings_print_no_secret() {
         let settings = Options {

@@ -118,6 +118,7 @@ mod tests {
         }
     }
 
+    /// Rows: E12.
     #[test]
     fn a_range_holds_at_least_something() {
         let moment = |text| Moment::parse("date", text).unwrap();
@@ -136,6 +137,7 @@ mod tests {
         }
     }
 
+    /// Rows: D16.
     #[test]
     fn instants_in_answers() {
         assert!(parse_instant("2026-01-31T12:00:00Z").is_ok());

@@ -232,6 +232,7 @@ fn is_loopback_literal(authority: &str, host: &Host<&str>) -> bool {
 mod tests {
     use super::*;
 
+    /// Rows: G8.
     #[test]
     fn ids_that_could_change_the_path_are_refused() {
         let long = "x".repeat(257);
@@ -246,6 +247,7 @@ mod tests {
         }
     }
 
+    /// Rows: G4, G7.
     #[test]
     fn base_urls() {
         for bad in [
@@ -305,6 +307,7 @@ mod tests {
         assert!(base.join(&template, None, Some(&id), &[]).is_err());
     }
 
+    /// Rows: G8.
     #[test]
     fn templates_that_could_change_the_host_are_refused() {
         for bad in ["", "v2/x", "//evil.example/{id}", "/a/../b", "/a//b", "/a?b", "/{other}", "/a%2f", "/a/"]

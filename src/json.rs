@@ -158,6 +158,7 @@ mod tests {
         parse::<Count>(text.as_bytes()).map(|parsed| parsed.value.0)
     }
 
+    /// Rows: D6, D7.
     #[test]
     fn counts() {
         for (text, value) in [
@@ -192,6 +193,7 @@ mod tests {
         }
     }
 
+    /// Rows: D11.
     #[test]
     fn a_byte_order_mark_is_accepted_once() {
         assert!(parse::<Value>(b"\xef\xbb\xbf{}").is_ok());
@@ -199,6 +201,7 @@ mod tests {
         assert!(parse::<Value>(b"{}\xef\xbb\xbf").is_err());
     }
 
+    /// Rows: D12.
     #[test]
     fn what_is_no_text_is_replaced_and_told() {
         for (body, text) in [

@@ -57,6 +57,7 @@ mod tests {
         (wait.map(|wait| wait.as_secs()), malformed)
     }
 
+    /// Rows: B4.
     #[test]
     fn seconds() {
         assert_eq!(ask(&["120"], None), (Some(120), false));
@@ -66,6 +67,7 @@ mod tests {
         assert_eq!(ask(&[], None), (None, false));
     }
 
+    /// Rows: B4.
     #[test]
     fn malformed_is_absent() {
         for bad in ["-1", "1.5", "1e3", "soon", "", "+5", "\u{661}\u{662}", "5 s", "0x10"] {
@@ -73,12 +75,14 @@ mod tests {
         }
     }
 
+    /// Rows: B4.
     #[test]
     fn the_longest_of_several_counts() {
         assert_eq!(ask(&["5", "60", "7"], None), (Some(60), false));
         assert_eq!(ask(&["soon", "7"], None), (Some(7), true));
     }
 
+    /// Rows: B3.
     #[test]
     fn dates_in_three_forms_against_the_answers_own_clock() {
         // An hour away from the wall clock above: that must not matter.
@@ -91,6 +95,7 @@ mod tests {
         assert_eq!(ask(&["Sun, 06 Nov 1994 08:00:00 GMT"], date), (Some(0), false));
     }
 
+    /// Rows: C25.
     #[test]
     fn an_absent_or_absurd_date_is_ignored() {
         let asked = ["Sun, 06 Nov 1994 07:50:37 GMT"];

@@ -91,6 +91,7 @@ pub fn hide_prompt_fields(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Rows: J8.
     #[test]
     fn what_a_terminal_would_obey_is_shown() {
         let hostile = "a\u{1b}]52;c;x\u{7}b\u{9b}2J\u{202e}c\r\nd\u{7f}";

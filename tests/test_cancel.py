@@ -149,6 +149,7 @@ async def dropped(phase: Phase, scene: Scene) -> Cancelled:
 WAYS: list[Way] = [task_cancel, outer_task_cancel, wait_for, timeout, task_group, closed, dropped]
 
 
+@pytest.mark.row("A13", "I1")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
 def test_a_cancelled_call_ends_at_once_and_so_does_its_request(

@@ -38,6 +38,7 @@ async def cancel(task: asyncio.Task[Any]) -> None:
         await task
 
 
+@pytest.mark.row("I1", "E14")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 def test_cancelled_while_a_page_is_turned(
     face: AsyncFace, everything: list[str], prefetch: int, capfd: pytest.CaptureFixture[str]
@@ -74,6 +75,7 @@ def test_cancelled_while_a_page_is_turned(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.row("I1")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 @pytest.mark.parametrize("by_page", [False, True])
 def test_a_page_that_comes_with_the_cancellation_is_not_lost(
@@ -105,6 +107,7 @@ def test_a_page_that_comes_with_the_cancellation_is_not_lost(
         assert paths(got) == everything
 
 
+@pytest.mark.row("I1")
 def test_a_prefetched_page_whose_turn_is_cancelled_is_not_lost(
     face: AsyncFace, everything: list[str]
 ) -> None:
@@ -147,6 +150,7 @@ def test_a_row_that_was_not_awaited_is_not_lost(face: AsyncFace, everything: lis
         assert paths(got + face.all(rows)) == everything
 
 
+@pytest.mark.row("I1")
 def test_tasks_that_share_an_iterator_go_on_when_one_is_cancelled(
     face: AsyncFace, everything: list[str]
 ) -> None:
@@ -204,6 +208,7 @@ async def in_a_callback(client: AsyncClient, job: Job, polls: Polls) -> Coroutin
     return coroutine
 
 
+@pytest.mark.row("I1", "I16")
 @pytest.mark.parametrize("how", ["closed", "cancelled"])
 def test_what_on_poll_returned_is_ended_with_the_wait(face: AsyncFace, stub: StubServer, how: str) -> None:
     client = face.client(stub)
@@ -223,6 +228,7 @@ def test_what_on_poll_returned_is_ended_with_the_wait(face: AsyncFace, stub: Stu
     assert stub.jobs[0].polls == 1
 
 
+@pytest.mark.row("I1", "I16")
 def test_a_callback_that_swallows_a_cancellation_has_the_last_word(face: AsyncFace, stub: StubServer) -> None:
     client = face.client(stub)
     job = face.run(client.create_job("Fix it"))

@@ -12,6 +12,7 @@ from support import Face
 from support.phases import pending
 
 
+@pytest.mark.row("I14")
 def test_a_with_block_closes_and_lets_exceptions_pass(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     error = ZeroDivisionError()
@@ -34,6 +35,7 @@ def test_a_with_block_closes_and_lets_exceptions_pass(face: Face, stub: StubServ
         face.run(client.visitor_totals())
 
 
+@pytest.mark.row("I14")
 def test_an_iterator_of_a_closed_client_hands_out_its_page_and_no_other(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     rows = client.visitors(page_size=5)
@@ -47,6 +49,7 @@ def test_an_iterator_of_a_closed_client_hands_out_its_page_and_no_other(face: Fa
     assert len({row["path"] for row in got}) == len(got) == 1_000
 
 
+@pytest.mark.row("I14")
 def test_a_call_under_way_goes_on_when_its_client_is_closed(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     stub.latency = 0.2
@@ -65,6 +68,7 @@ def test_a_call_under_way_goes_on_when_its_client_is_closed(face: Face, stub: St
         face.run(client.get_job(job))
 
 
+@pytest.mark.row("I14")
 def test_a_client_that_is_dropped_closes_its_connections(face: Face, stub: StubServer) -> None:
     client = stub.client() if face.name == "sync" else stub.async_client()
     face.run(client.visitor_totals())

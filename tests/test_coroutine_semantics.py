@@ -169,6 +169,7 @@ def test_misuse_is_answered_as_python_answers_it(
     assert face.run(outcomes(face.client(stub).get_job("job-1"))) == expected
 
 
+@pytest.mark.row("I1")
 def test_what_is_thrown_comes_out_as_it_is_and_drops_the_request(face: AsyncFace, stub: StubServer) -> None:
     stub.latency = 60.0
 
@@ -202,6 +203,7 @@ def test_one_that_failed_cannot_be_awaited_again(face: AsyncFace, stub: StubServ
         face.run(coroutine)
 
 
+@pytest.mark.row("A17")
 def test_two_that_await_the_same_one_cannot_send_it_twice(face: AsyncFace, stub: StubServer) -> None:
     stub.latency = 0.05
 
@@ -216,6 +218,7 @@ def test_two_that_await_the_same_one_cannot_send_it_twice(face: AsyncFace, stub:
     assert len(stub.jobs) == 1
 
 
+@pytest.mark.row("I17")
 def test_without_a_running_loop_nothing_is_sent(face: AsyncFace, stub: StubServer) -> None:
     client = face.client(stub)
     for _ in range(50):
@@ -226,6 +229,7 @@ def test_without_a_running_loop_nothing_is_sent(face: AsyncFace, stub: StubServe
     assert client.stats.requests == 1
 
 
+@pytest.mark.row("I14")
 def test_one_that_is_awaited_when_its_client_is_closed_says_so_and_sends_nothing(
     face: AsyncFace, stub: StubServer
 ) -> None:
@@ -319,6 +323,7 @@ def test_a_cycle_through_it_is_collected(face: AsyncFace, stub: StubServer, at: 
         stub.wait_for(lambda s: s.requests[1].disconnected)
 
 
+@pytest.mark.row("I13")
 def test_thousands_leave_nothing_behind(face: AsyncFace, stub: StubServer) -> None:
     client = face.client(stub)
 

@@ -106,6 +106,7 @@ WAYS: list[Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]] = [
 ]
 
 
+@pytest.mark.row("I17")
 @pytest.mark.parametrize("way", WAYS)
 def test_asyncio_takes_it_as_it_is(
     face: AsyncFace, stub: StubServer, way: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]
@@ -115,6 +116,7 @@ def test_asyncio_takes_it_as_it_is(
     assert len(stub.jobs) == 1
 
 
+@pytest.mark.row("I3")
 def test_a_runner_and_a_loop_take_it_as_it_is(stub: StubServer) -> None:
     with pytest.raises(RuntimeError, match="is closed"):
         asyncio.run(use_after_close(stub.async_client()))
@@ -179,6 +181,7 @@ def test_the_end_of_an_iterator_fits_through_every_door(face: AsyncFace, stub: S
     face.run(at_the_end())
 
 
+@pytest.mark.row("I17")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 @pytest.mark.parametrize("pages", [False, True])
 def test_every_page_turn_lets_the_loop_have_a_turn(

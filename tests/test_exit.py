@@ -105,12 +105,14 @@ def check(ended: list[Ended], *, status: int = 7, err: str = "") -> None:
     assert max(end.seconds for end in ended) < 5.0
 
 
+@pytest.mark.row("I7")
 @pytest.mark.parametrize("work", HELD.values(), ids=HELD)
 def test_exit_while_daemon_threads_are_blocked(stub: StubServer, work: str) -> None:
     stub.latency = HOLD
     check(rounds(PRELUDE + work + EXIT, stub))
 
 
+@pytest.mark.row("I7")
 @pytest.mark.parametrize("work", ACTIVE.values(), ids=ACTIVE)
 def test_exit_while_daemon_threads_go_on(stub: StubServer, work: str) -> None:
     stub.script_job("active")
@@ -119,6 +121,7 @@ def test_exit_while_daemon_threads_go_on(stub: StubServer, work: str) -> None:
     check(rounds(PRELUDE + work + EXIT, stub))
 
 
+@pytest.mark.row("I7")
 @pytest.mark.parametrize("callback", CALLBACKS)
 @pytest.mark.parametrize("face", ["sync", "async"])
 def test_exit_while_a_daemon_thread_is_in_a_callback(stub: StubServer, callback: str, face: str) -> None:
@@ -130,6 +133,7 @@ def test_exit_while_a_daemon_thread_is_in_a_callback(stub: StubServer, callback:
     check(rounds(f"{PRELUDE}in_a_daemon({run}); called_back.wait(){EXIT}", stub))
 
 
+@pytest.mark.row("I7")
 @pytest.mark.parametrize(
     "wait",
     [
@@ -144,6 +148,7 @@ def test_sys_exit_in_a_callback_gives_the_status(stub: StubServer, wait: str) ->
     check(rounds(PRELUDE + wait, stub))
 
 
+@pytest.mark.row("I7")
 def test_a_thread_that_is_no_daemon_is_waited_for(stub: StubServer) -> None:
     stub.latency = 0.2
     script = "threading.Thread(target=lambda: print(client.create_job('Fix it').id)).start()\nsys.exit(7)"
@@ -151,6 +156,7 @@ def test_a_thread_that_is_no_daemon_is_waited_for(stub: StubServer) -> None:
     assert (ended.status, ended.out, ended.err) == (7, "job-1\n", "")
 
 
+@pytest.mark.row("I7")
 def test_an_exception_in_the_main_thread_is_all_that_is_told(stub: StubServer) -> None:
     stub.latency = HOLD
     ended = rounds(PRELUDE + HELD["many calls"] + "\nraise ZeroDivisionError", stub)
@@ -171,6 +177,7 @@ AT_EXIT = {
 }
 
 
+@pytest.mark.row("I7")
 @pytest.mark.parametrize("work", AT_EXIT.values(), ids=AT_EXIT)
 @pytest.mark.parametrize("registered", ["before the first use", "after it", "without another use"])
 def test_an_atexit_callback_can_use_a_client(stub: StubServer, work: str, registered: str) -> None:
@@ -185,6 +192,7 @@ def test_an_atexit_callback_can_use_a_client(stub: StubServer, work: str, regist
     assert (ended.status, ended.out, ended.err) == (7, "done\n", "")
 
 
+@pytest.mark.row("I7")
 def test_an_atexit_callback_can_use_a_client_while_daemon_threads_are_blocked(stub: StubServer) -> None:
     script = """
 @atexit.register
@@ -202,6 +210,7 @@ in_a_daemon(lambda: asyncio.run(later.wait_for_job("job-1", **rarely))); sent(1,
     assert len(stub.jobs) == 1 + ROUNDS
 
 
+@pytest.mark.row("I7", "I14")
 def test_a_finalizer_can_use_a_client(stub: StubServer) -> None:
     script = """
 class Session:
@@ -263,6 +272,7 @@ sys.exit(7)
 """
 
 
+@pytest.mark.row("I2")
 @pytest.mark.parametrize(
     ("prepare", "loop"),
     [("", "asyncio.new_event_loop()"), ("import uvloop", "uvloop.new_event_loop()")],
@@ -273,6 +283,7 @@ def test_loops_that_are_closed_with_work_in_flight(prepare: str, loop: str) -> N
     assert (ended.status, ended.out, ended.err) == (7, "", "")
 
 
+@pytest.mark.row("I2")
 def test_a_hundred_runs_that_leave_tasks_behind(stub: StubServer) -> None:
     script = """
 async def main():

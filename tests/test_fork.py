@@ -20,6 +20,7 @@ from support.phases import HOLD, pending
 from support.scripts import environment, run_script
 
 pytestmark = [
+    pytest.mark.row("I6"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork"),
     # What Python 3.12 and later say of every fork of a process with threads, and the stub is one.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),

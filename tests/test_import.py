@@ -76,6 +76,7 @@ def watched() -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.row("I19")
 def test_it_opens_no_file_but_modules_own(watched: dict[str, Any]) -> None:
     opened = [args for name, args in watched["events"] if name == "open"]
     assert opened
@@ -83,24 +84,29 @@ def test_it_opens_no_file_but_modules_own(watched: dict[str, Any]) -> None:
     assert [name for name in opened if not name.rstrip(",)").endswith(ours)] == []
 
 
+@pytest.mark.row("I19")
 def test_it_does_nothing_else_that_python_would_audit(watched: dict[str, Any]) -> None:
     assert {name for name, _ in watched["events"]} - QUIET == set()
 
 
+@pytest.mark.row("I19")
 def test_it_reads_no_environment(watched: dict[str, Any]) -> None:
     assert watched["reads"] == []
 
 
+@pytest.mark.row("I19")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_it_starts_no_thread_and_keeps_no_descriptor(watched: dict[str, Any]) -> None:
     assert (watched["threads"], watched["descriptors"]) == (1, 3)
 
 
+@pytest.mark.row("I19")
 @pytest.mark.parametrize("name", HEAVY)
 def test_it_imports_nothing_heavy(watched: dict[str, Any], name: str) -> None:
     assert [module for module in watched["modules"] if f"{module}.".startswith(f"{name}.")] == []
 
 
+@pytest.mark.row("I19")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_client_starts_no_thread_before_its_first_call(stub: StubServer) -> None:
     script = """
@@ -118,6 +124,7 @@ print(len(os.listdir("/proc/self/task")) > 1, "asyncio" in sys.modules)
     assert len(stub.requests) == 1
 
 
+@pytest.mark.row("I19", "G6")
 def test_the_environment_is_read_when_a_client_is_made(stub: StubServer) -> None:
     script = """
 import os
@@ -134,6 +141,7 @@ print(docplatform.Client().visitor_totals().total > 0)
     assert (ended.status, ended.out, ended.err) == (0, "True\n", "")
 
 
+@pytest.mark.row("G6")
 def test_whatever_is_in_the_working_directory_is_left_alone(stub: StubServer, tmp_path: object) -> None:
     script = f"""
 import os, pathlib

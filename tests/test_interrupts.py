@@ -125,6 +125,7 @@ def reach(script: Script, stub: StubServer, phase: Phase) -> None:
         stub.wait_for(lambda s: len(s.requests) == 2 and s.requests[-1].status, timeout=30)
 
 
+@pytest.mark.row("A13", "I4")
 @pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
 def test_ctrl_c_ends_a_call_and_its_request(phase: Phase) -> None:
     with StubServer() as stub, stub.client() as client:
@@ -156,6 +157,7 @@ def check_notes(phase: Phase, notes: list[str]) -> None:
     assert re.search(phase.note, " ".join(notes))
 
 
+@pytest.mark.row("I4")
 def test_ctrl_c_that_nobody_catches_ends_the_process_as_python_does(stub: StubServer) -> None:
     stub.latency = HOLD
     with Script(PRELUDE + "client.create_job('Fix it')", stub=stub) as script:
@@ -171,6 +173,7 @@ def test_ctrl_c_that_nobody_catches_ends_the_process_as_python_does(stub: StubSe
     assert len(stub.jobs) == 1
 
 
+@pytest.mark.row("I4")
 def test_a_second_ctrl_c_ends_the_cleaning_up(stub: StubServer) -> None:
     stub.latency = HOLD
     script = """
@@ -190,6 +193,7 @@ def test_a_second_ctrl_c_ends_the_cleaning_up(stub: StubServer) -> None:
     stub.wait_for(lambda s: all(request.disconnected for request in s.requests))
 
 
+@pytest.mark.row("I5")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE])
 @pytest.mark.parametrize("call", ["client.get_job('job-1')", "asyncio.run(later.get_job('job-1'))"])
 def test_other_signals_have_their_usual_effect(stub: StubServer, number: signal.Signals, call: str) -> None:
@@ -228,6 +232,7 @@ except ZeroDivisionError:
     assert (ended.status, ended.out, ended.err) == (0, "", "")
 
 
+@pytest.mark.row("I4")
 @pytest.mark.skipif(not hasattr(docplatform.Visitors, "to_csv"), reason="no export to a file yet")
 @pytest.mark.parametrize("way", ["to_csv", "to_jsonl"])
 def test_ctrl_c_during_an_export_leaves_what_was_there(stub: StubServer, tmp_path: Path, way: str) -> None:
@@ -244,6 +249,7 @@ def test_ctrl_c_during_an_export_leaves_what_was_there(stub: StubServer, tmp_pat
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.row("I4")
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
 def test_ctrl_c_during_a_log_line_is_not_swallowed(stub: StubServer, level: str) -> None:
     script = f"""
@@ -265,6 +271,7 @@ except KeyboardInterrupt:
     assert (ended.status, ended.out, ended.err) == (0, "told\n", "")
 
 
+@pytest.mark.row("I4")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
 def test_a_page_that_comes_with_ctrl_c_is_not_lost(prefetch: int) -> None:
     script = f"""

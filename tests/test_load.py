@@ -58,6 +58,7 @@ asyncio.run(main())
 )
 
 
+@pytest.mark.row("F7")
 def test_ten_thousand_waits_share_a_few_connections(stub: StubServer) -> None:
     stub.script_job("active")
     with stub.client() as client:
@@ -118,6 +119,7 @@ print(count("fd"))
 )
 
 
+@pytest.mark.row("I13")
 def test_ten_thousand_calls_cancelled_half_the_time_leave_nothing_behind(stub: StubServer) -> None:
     stub.script_job("active", "active", "completed")
     with stub.client() as client:
@@ -164,6 +166,7 @@ print(json.dumps({
 )
 
 
+@pytest.mark.row("I13")
 def test_thousands_of_blocking_calls_and_clients_leave_nothing_behind(stub: StubServer) -> None:
     with stub.client() as client:
         client.create_job("Fix it")

@@ -133,6 +133,7 @@ def behind_a_proxy(face: Face) -> AnyClient:
     return face.make(KEY, proxy=f"http://user:{PASSWORD}@127.0.0.1:9", **settings)
 
 
+@pytest.mark.row("H1", "H2", "H3", "H5")
 def test_no_secret_is_anywhere(
     face: Face, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,6 +188,7 @@ def test_no_secret_is_anywhere(
     search.check()
 
 
+@pytest.mark.row("G9", "H11")
 @pytest.mark.parametrize(
     "key", [f"{KEY}\n", f" {KEY}", f"Bearer {KEY}", f'"{KEY}"', f"{KEY}ü", f"{KEY}\x00", f"{KEY}\udc80"]
 )
@@ -231,6 +233,7 @@ raise RuntimeError(client)
 """
 
 
+@pytest.mark.row("H2", "H3")
 def test_nothing_is_printed_at_any_level_of_any_log() -> None:
     with StubServer() as stub:
         for _ in range(2):  # each face: two writes and two reads
@@ -254,6 +257,7 @@ def test_nothing_is_printed_at_any_level_of_any_log() -> None:
     search.check()
 
 
+@pytest.mark.row("H1")
 def test_no_public_signature_has_room_for_a_way_to_see_the_key(face: Face) -> None:
     client = face.make(KEY, base_url="http://127.0.0.1:9")
     names = [name for name in dir(client) if "key" in name.lower() or "secret" in name.lower()]

@@ -58,6 +58,7 @@ for call in calls + reads:
 """
 
 
+@pytest.mark.row("I11")
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
 @pytest.mark.parametrize("at", ["cold", "warm"])
 def test_without_descriptors_a_call_says_so_and_recovers(stub: StubServer, at: str) -> None:
@@ -69,6 +70,7 @@ def test_without_descriptors_a_call_says_so_and_recovers(stub: StubServer, at: s
 # -- the clock -----------------------------------------------------------------------------------
 
 
+@pytest.mark.row("I18")
 def test_a_clock_that_tests_have_stopped_changes_nothing(
     face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_the_environments_proxy_is_used(
     assert head.startswith("GET http://docs.invalid/v2/agent/demo/job/job-1 HTTP/1.1\r\n")
 
 
+@pytest.mark.row("G11")
 def test_a_tunnel_is_all_that_a_proxy_sees_of_https(
     face: Face, proxy: RecordingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +158,7 @@ def test_a_tunnel_is_all_that_a_proxy_sees_of_https(
     assert KEY not in head
 
 
+@pytest.mark.row("G10")
 @pytest.mark.parametrize("trust_env", [False, True])
 def test_loopback_and_those_who_do_not_trust_the_environment_go_directly(
     face: Face, stub: StubServer, proxy: RecordingProxy, monkeypatch: pytest.MonkeyPatch, trust_env: bool
@@ -199,6 +203,7 @@ else:
 """
 
 
+@pytest.mark.row("G21")
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system itself keeps the trust store")
 def test_plain_http_needs_no_trust_store(stub: StubServer, tmp_path: object) -> None:
     nowhere = {"SSL_CERT_FILE": f"{tmp_path}/none.pem", "SSL_CERT_DIR": f"{tmp_path}"}

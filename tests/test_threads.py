@@ -17,6 +17,7 @@ from support import AsyncFace, Face
 from support.phases import HOLD, pending
 
 
+@pytest.mark.row("I8")
 def test_other_threads_run_while_a_call_waits(stub: StubServer) -> None:
     stub.latency = 0.3
     counted = 0
@@ -30,6 +31,7 @@ def test_other_threads_run_while_a_call_waits(stub: StubServer) -> None:
     assert counted > 100
 
 
+@pytest.mark.row("I8")
 def test_calls_of_many_threads_wait_at_the_same_time(stub: StubServer) -> None:
     stub.latency = HOLD
     with stub.client(max_retries=0) as client, ThreadPoolExecutor(16) as pool:
@@ -39,6 +41,7 @@ def test_calls_of_many_threads_wait_at_the_same_time(stub: StubServer) -> None:
         assert all(isinstance(call.exception(30), TransportError) for call in calls)
 
 
+@pytest.mark.row("A17")
 def test_many_threads_share_one_client(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     handles = [client, client.with_options(max_retries=0), client.with_options(timeout=20)]
@@ -82,6 +85,7 @@ def test_everything_readable_is_readable_while_others_write(stub: StubServer) ->
 # -- callbacks -----------------------------------------------------------------------------------
 
 
+@pytest.mark.row("I16")
 def test_a_callback_can_use_its_client(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     rows = client.visitors(page_size=1)
@@ -104,6 +108,7 @@ def test_a_callback_can_use_its_client(face: Face, stub: StubServer) -> None:
     assert len(stub.jobs) > 2
 
 
+@pytest.mark.row("I16")
 def test_a_callback_can_return_a_call(stub: StubServer) -> None:
     face = AsyncFace()
     client = face.client(stub)
@@ -114,6 +119,7 @@ def test_a_callback_can_return_a_call(stub: StubServer) -> None:
     face.close()
 
 
+@pytest.mark.row("I16")
 def test_a_callback_can_close_its_client(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     job = face.run(client.create_job("Fix it"))
@@ -125,6 +131,7 @@ def test_a_callback_can_close_its_client(face: Face, stub: StubServer) -> None:
         face.run(client.get_job(job))
 
 
+@pytest.mark.row("I16")
 def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     threads: set[str] = set()
@@ -160,6 +167,7 @@ def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: St
 # -- loops ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("I15")
 def test_blocking_calls_work_inside_a_running_loop(stub: StubServer) -> None:
     async def as_in_a_notebook() -> list[Any]:
         with stub.client() as client:
@@ -169,6 +177,7 @@ def test_blocking_calls_work_inside_a_running_loop(stub: StubServer) -> None:
     assert asyncio.run(as_in_a_notebook()) == ["completed", 1_000, True]
 
 
+@pytest.mark.row("I3")
 def test_one_client_and_one_iterator_under_several_loops(stub: StubServer) -> None:
     client = stub.async_client()
     rows = client.visitors(page_size=3, max_rows=90)
@@ -182,6 +191,7 @@ def test_one_client_and_one_iterator_under_several_loops(stub: StubServer) -> No
     asyncio.run(client.close())
 
 
+@pytest.mark.row("I3")
 def test_two_loops_in_two_threads_at_the_same_time(stub: StubServer) -> None:
     client = stub.async_client()
     rows = client.visitors(page_size=2, prefetch=2)
@@ -203,6 +213,7 @@ def test_two_loops_in_two_threads_at_the_same_time(stub: StubServer) -> None:
 # -- a bug ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("D18")
 @pytest.mark.skipif(not hasattr(_native, "_panic"), reason="no way to force a panic in this build")
 def test_a_panic_is_an_ordinary_error(
     face: Face, stub: StubServer, capfd: pytest.CaptureFixture[str]

@@ -30,6 +30,7 @@ async fn intervals_grow_up_to_their_cap() {
     assert!(times(&script, begun)[0] < 0.01, "the first look is at once");
 }
 
+/// Rows: F7.
 #[tokio::test(start_paused = true)]
 async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
     for (jitter, factor) in [(0.0, 0.8), (0.25, 0.9), (1.0, 1.2)] {
@@ -45,6 +46,7 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
     assert_eq!(script.gaps(), [secs(36), secs(36)]);
 }
 
+/// Rows: F8.
 #[test]
 fn intervals_that_make_no_sense_are_refused() {
     let refused = |options: WaitOptions| options.validate().unwrap_err();

@@ -15,6 +15,7 @@ async fn fails(script: &Arc<Script>, page_size: u32, paging: Paging) -> Error {
     export(pager(script, page_size, paging)).await.err().expect("the export should fail")
 }
 
+/// Rows: E4.
 #[tokio::test(start_paused = true)]
 async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
     for prefetch in [0, 1, 3] {
@@ -34,6 +35,7 @@ async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
     }
 }
 
+/// Rows: E4.
 #[tokio::test(start_paused = true)]
 async fn a_service_that_leaves_rows_out_after_cutting_its_pages_gives_every_row_once() {
     type Shown = fn(u64) -> bool;
@@ -59,6 +61,7 @@ async fn a_service_that_leaves_rows_out_after_cutting_its_pages_gives_every_row_
     }
 }
 
+/// Rows: E4, E5.
 #[tokio::test(start_paused = true)]
 async fn rows_that_many_pages_bring_again_are_still_known() {
     // A twentieth is shown, so each row stands in some twenty pages: more than are remembered.
@@ -75,6 +78,7 @@ async fn rows_that_many_pages_bring_again_are_still_known() {
     assert!(all.len() == once.len() && all.len() > 90, "{} rows, {} of them once", all.len(), once.len());
 }
 
+/// Rows: E4.
 #[tokio::test(start_paused = true)]
 async fn max_rows_counts_what_is_handed_out_also_over_short_pages() {
     for site in [Site::new(300).capped(7), Site::new(300).filtered(|n| n % 3 != 2)] {
@@ -89,6 +93,7 @@ async fn max_rows_counts_what_is_handed_out_also_over_short_pages() {
     }
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn a_page_that_is_longer_than_asked_for_loses_and_doubles_no_row() {
     for prefetch in [0, 1, 3] {
@@ -104,6 +109,7 @@ async fn a_page_that_is_longer_than_asked_for_loses_and_doubles_no_row() {
     }
 }
 
+/// Rows: E4.
 #[tokio::test(start_paused = true)]
 async fn an_irregular_page_is_an_error_where_that_was_asked_for() {
     for site in [Site::new(100).capped(5), Site::new(100).at_least(25)] {
@@ -116,6 +122,7 @@ async fn an_irregular_page_is_an_error_where_that_was_asked_for() {
     assert_eq!(export.paths.len(), 95, "a short last page is no fault");
 }
 
+/// Rows: E1.
 #[tokio::test(start_paused = true)]
 async fn an_empty_page_with_more_to_come_is_an_error_at_once() {
     for prefetch in [0, 1, 4] {
@@ -128,6 +135,7 @@ async fn an_empty_page_with_more_to_come_is_an_error_at_once() {
     assert_eq!(fails(&script, 1, PLAIN).await.kind, Kind::Pagination);
 }
 
+/// Rows: E2.
 #[tokio::test(start_paused = true)]
 async fn the_same_page_again_is_an_error() {
     let [a, b] = ["/a", "/b"].map(|path| page(&[row(path, 1), row(&format!("{path}/x"), 2)], 9, true));
@@ -148,6 +156,7 @@ async fn the_same_page_again_is_an_error() {
     assert_eq!(export(pager(&script, 2, PLAIN)).await.unwrap().paths.len(), 2);
 }
 
+/// Rows: E2.
 #[tokio::test(start_paused = true)]
 async fn a_service_that_ignores_the_offset_ends_in_an_error() {
     let script = Script::each(|_| crate::site::Site::new(100).answer(0, 10));
@@ -156,6 +165,7 @@ async fn a_service_that_ignores_the_offset_ends_in_an_error() {
     assert!(script.count() <= 3);
 }
 
+/// Rows: E2.
 #[tokio::test(start_paused = true)]
 async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_counts_move() {
     let mut requests = 0;
@@ -178,6 +188,7 @@ async fn a_broken_rule_is_broken_also_for_whoever_asks_again() {
     }
 }
 
+/// Rows: E4.
 #[tokio::test(start_paused = true)]
 async fn rows_of_unknown_shape_follow_the_same_rules() {
     for site in [Site::new(100), Site::new(100).capped(7), Site::new(100).filtered(|n| n % 4 != 0)] {

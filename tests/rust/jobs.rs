@@ -61,6 +61,7 @@ fn everything_but_id_and_status_may_be_missing_or_null() {
     }
 }
 
+/// Rows: D5.
 #[test]
 fn a_wrong_type_is_named_with_its_place() {
     let text = [
@@ -85,6 +86,7 @@ fn a_wrong_type_is_named_with_its_place() {
     }
 }
 
+/// Rows: D16.
 #[test]
 fn dates_that_no_calendar_has_are_errors_and_no_panics() {
     let bomb = "(".repeat(100_000);
@@ -122,6 +124,7 @@ fn an_id_must_be_able_to_stand_in_a_path() {
     }
 }
 
+/// Rows: D14.
 #[test]
 fn unknown_fields_and_big_numbers_survive_in_raw() {
     let body = r#"{"status":"active","zeta":{"b":1,"a":[1e+400,0.1000,123456789012345678901234567890]},"id":"j","alpha":null}"#;
@@ -129,6 +132,7 @@ fn unknown_fields_and_big_numbers_survive_in_raw() {
     assert_eq!(job.raw.to_string(), body, "as they were sent, in their order");
 }
 
+/// Rows: D14.
 #[test]
 fn only_three_statuses_are_final() {
     for (status, is_final, is_failed) in [
@@ -156,6 +160,7 @@ fn jobs_are_the_same_where_project_and_body_are() {
     assert_ne!(job, decode(&json!({"id": "j", "status": "active", "new": 1})).unwrap());
 }
 
+/// Rows: D15.
 #[test]
 fn a_link_is_kept_as_it_came() {
     for link in ["javascript:alert(1)", "data:text/html,x", "https://user:pw@evil.example/\u{202e}"] {

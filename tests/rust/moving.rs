@@ -26,6 +26,7 @@ fn three(second: [(&str, u64); 2], third: [(&str, u64); 2]) -> Arc<Script> {
     ])
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn an_identical_repeat_is_dropped_and_counted() {
     let script = three([("/1", 1), ("/2", 2)], [("/0", 0), ("/3", 3)]);
@@ -36,6 +37,7 @@ async fn an_identical_repeat_is_dropped_and_counted() {
     assert!(export.warnings[0].starts_with("2 rows came a second time, unchanged"), "{:?}", export.warnings);
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn a_differing_repeat_is_kept_and_told() {
     let script = three([("/1", 7), ("/2", 2)], [("/1", 7), ("/2", 9)]);
@@ -49,6 +51,7 @@ async fn a_differing_repeat_is_kept_and_told() {
     );
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn what_else_the_service_sends_makes_a_row_another() {
     let with = |row: String, extra: &str| row.replace('}', &format!(", {extra}}}"));
@@ -59,6 +62,7 @@ async fn what_else_the_service_sends_makes_a_row_another() {
     }
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn a_row_twice_on_one_page_is_a_repeat() {
     let script = pages([page(&[row("/0", 1), row("/0", 1), row("/0", 2)], 9, false)]);
@@ -69,6 +73,7 @@ async fn a_row_twice_on_one_page_is_a_repeat() {
     assert_eq!(page.findings, [Finding::Dropped(1), Finding::Differing(1)]);
 }
 
+/// Rows: D13.
 #[tokio::test(start_paused = true)]
 async fn paths_that_only_look_alike_are_two() {
     let paths = ["/caf\u{e9}", "/cafe\u{301}", "/A", "/a", "/a/", "", " ", "/a\u{200f}"];
@@ -78,6 +83,7 @@ async fn paths_that_only_look_alike_are_two() {
     assert_eq!((export.paths, export.warnings), (paths.map(str::to_owned).into(), Vec::new()));
 }
 
+/// Rows: E6.
 #[tokio::test(start_paused = true)]
 async fn totals_that_move_are_told_with_both() {
     let bodies = [10, 11, 11, 12].map(|total| (total, total < 12));
@@ -90,6 +96,7 @@ async fn totals_that_move_are_told_with_both() {
     assert!(warning.contains("total=10") && warning.contains("total=12"), "{warning}");
 }
 
+/// Rows: E7.
 #[tokio::test(start_paused = true)]
 async fn rows_that_were_pushed_back_are_seen_twice() {
     // Two rows are put before the others between the first and the second request.
@@ -112,6 +119,7 @@ async fn rows_that_were_pushed_back_are_seen_twice() {
     assert!(export.findings.iter().all(Finding::is_change));
 }
 
+/// Rows: E5.
 #[tokio::test(start_paused = true)]
 async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
     for (window, distance, found) in
@@ -126,6 +134,7 @@ async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
     }
 }
 
+/// Rows: E5, E6, E7.
 #[tokio::test(start_paused = true)]
 async fn each_of_these_is_an_error_where_that_was_asked_for() {
     let moved = pages([page(&[row("/0", 1)], 9, true), page(&[row("/1", 1)], 10, false)]);
@@ -146,6 +155,7 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
     }
 }
 
+/// Rows: E10.
 #[tokio::test(start_paused = true)]
 async fn whoever_goes_on_behind_a_strict_error_loses_no_row() {
     for last in [2, 4] {

@@ -161,6 +161,7 @@ async fn a_dropped_request_is_gone_and_is_asked_for_again() {
     }
 }
 
+/// Rows: E14.
 #[tokio::test(start_paused = true)]
 async fn an_abandoned_export_leaves_no_request_under_way() {
     for (prefetch, under_way) in [(0, 0), (1, 1), (4, 4)] {
@@ -180,6 +181,7 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
     }
 }
 
+/// Rows: E14.
 #[tokio::test(start_paused = true)]
 async fn two_exports_of_one_client_do_not_touch_each_other() {
     let script = Site::new(50).serve();
@@ -196,6 +198,7 @@ async fn two_exports_of_one_client_do_not_touch_each_other() {
     assert_eq!(script.count(), 5 + 3);
 }
 
+/// Rows: E10.
 #[tokio::test(start_paused = true)]
 async fn an_export_goes_on_behind_an_error() {
     for prefetch in [0, 1, 3] {

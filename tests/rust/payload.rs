@@ -23,6 +23,7 @@ async fn refused(body: &str) -> String {
     error.message.clone()
 }
 
+/// Rows: D4.
 #[tokio::test(start_paused = true)]
 async fn has_more_is_true_or_false_and_nothing_else() {
     let good = page(&[row("/0", 1)], 1, false);
@@ -43,6 +44,7 @@ async fn has_more_is_true_or_false_and_nothing_else() {
     }
 }
 
+/// Rows: D5.
 #[tokio::test(start_paused = true)]
 async fn a_wrong_type_is_named_with_its_place() {
     let good = page(&[row("/0", 1), row("/1", 2), row("/2", 3)], 6, false);
@@ -87,6 +89,7 @@ async fn a_wrong_type_is_named_with_its_place() {
     }
 }
 
+/// Rows: D6, D7.
 #[tokio::test(start_paused = true)]
 async fn counts_are_whole_numbers_that_fit() {
     let with = |count: &str| {
@@ -125,6 +128,7 @@ async fn no_inequality_is_enforced_between_counts() {
     assert_eq!(findings, []);
 }
 
+/// Rows: D13.
 #[tokio::test(start_paused = true)]
 async fn paths_are_kept_as_they_came() {
     let long = format!("/{}", "x".repeat(1 << 20));
@@ -147,6 +151,7 @@ async fn paths_are_kept_as_they_came() {
     assert_eq!(findings, []);
 }
 
+/// Rows: D12.
 #[tokio::test(start_paused = true)]
 async fn a_path_that_is_no_text_costs_its_letter_and_not_its_page() {
     let mut rows: Vec<_> = (0..250).map(|n| row(&format!("/{n}"), n)).collect();
@@ -170,6 +175,7 @@ async fn a_path_that_is_no_text_costs_its_letter_and_not_its_page() {
     assert!(export.warnings[0].starts_with("2 pages held letters"), "{:?}", export.warnings);
 }
 
+/// Rows: D14.
 #[tokio::test(start_paused = true)]
 async fn unknown_fields_are_kept_aside() {
     let odd = row("/0", 1).replace('}', ", \"bot\": {\"b\": [1, 1e400], \"a\": null}, \"Human\": 5}");
@@ -180,6 +186,7 @@ async fn unknown_fields_are_kept_aside() {
     assert!(read(page(&[row("/0", 1)], 1, false)).await.unwrap().0[0].extra.is_none());
 }
 
+/// Rows: D11.
 #[tokio::test(start_paused = true)]
 async fn a_byte_order_mark_is_accepted_once_at_the_start() {
     let body = page(&[row("/0", 1)], 1, false);

@@ -30,6 +30,7 @@ fn check(name: &str, failure: &Failure, read: Row, write: Row) {
     }
 }
 
+/// Rows: A1, A5, A6, C19.
 #[test]
 fn failures_without_a_verdict_of_the_service() {
     use Outcome::{Applied, NotSent, Unknown};
@@ -79,6 +80,7 @@ fn failures_without_a_verdict_of_the_service() {
     );
 }
 
+/// Rows: A2, A8, A9, A10.
 #[test]
 fn every_status_that_refuses() {
     for status in (100..=199).chain(300..=599) {
@@ -96,6 +98,7 @@ fn every_status_that_refuses() {
     }
 }
 
+/// Rows: A1, A2, A5, A6, A9.
 #[test]
 fn no_failure_lets_a_write_be_sent_again_unless_it_proves_that_nothing_happened() {
     let lost = [
@@ -133,6 +136,7 @@ fn each_status_has_the_class_that_users_catch() {
     assert_eq!(Kind::UnconfirmedWrite.class(Some(500)), "UnconfirmedWriteError");
 }
 
+/// Rows: B1.
 #[test]
 fn backoff_doubles_up_to_its_cap() {
     for (pace, base) in [(Pace::Normal, 500), (Pace::Throttled, 2000), (Pace::Told, 2000)] {
@@ -145,6 +149,7 @@ fn backoff_doubles_up_to_its_cap() {
     }
 }
 
+/// Rows: B10.
 #[test]
 fn backoff_saturates_instead_of_overflowing() {
     for retry in [6, 31, 32, 33, 64, 1_000_000, u32::MAX] {
@@ -159,6 +164,7 @@ const LIMITS: Limits = Limits { max_retries: 2, max_retry_after: secs(60) };
 /// So far off that it does not matter.
 const FAR: Duration = secs(1000);
 
+/// Rows: B1.
 #[test]
 fn two_retries_and_no_more() {
     let after = |number| plan(Some(Pace::Normal), None, number, LIMITS, FAR, || 1.0);
@@ -182,6 +188,7 @@ fn a_retry_is_never_earlier_than_the_service_asked() {
     assert_eq!(told(1, 1.0), Plan::Pause(secs(2)));
 }
 
+/// Rows: B2.
 #[test]
 fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
     let told = |wait| plan(Some(Pace::Throttled), Some(wait), 1, LIMITS, Duration::MAX, || 0.0);
@@ -196,6 +203,7 @@ fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
     );
 }
 
+/// Rows: A7, A8.
 #[test]
 fn a_write_that_was_throttled_waits_only_when_it_is_told_how_long() {
     let told = |wait| plan(Some(Pace::Told), wait, 1, LIMITS, FAR, || 0.0);
@@ -203,6 +211,7 @@ fn a_write_that_was_throttled_waits_only_when_it_is_told_how_long() {
     assert_eq!(told(Some(secs(1))), Plan::Pause(secs(1)));
 }
 
+/// Rows: B11.
 #[test]
 fn a_pause_that_ends_within_a_second_of_the_deadline_is_not_begun() {
     let left = |left| plan(Some(Pace::Throttled), Some(secs(5)), 1, LIMITS, left, || 0.0);
@@ -213,6 +222,7 @@ fn a_pause_that_ends_within_a_second_of_the_deadline_is_not_begun() {
     assert_eq!(plan(Some(Pace::Normal), None, 3, LIMITS, Duration::ZERO, || 0.0), Plan::GiveUp);
 }
 
+/// Rows: B6.
 #[test]
 fn the_quota_pays_for_35_retries_or_100_throttled_ones() {
     for (pace, retries) in [(Pace::Normal, 35), (Pace::Throttled, 100), (Pace::Told, 100)] {
@@ -222,6 +232,7 @@ fn the_quota_pays_for_35_retries_or_100_throttled_ones() {
     }
 }
 
+/// Rows: B6.
 #[test]
 fn successes_refill_the_quota_up_to_where_it_began() {
     let mut quota = Quota::default();

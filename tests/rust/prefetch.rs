@@ -64,6 +64,7 @@ async fn pages_stay_in_order_when_later_ones_are_faster() {
     assert_eq!(export(pager).await.unwrap().paths, site.paths());
 }
 
+/// Rows: E14.
 #[tokio::test(start_paused = true)]
 async fn requests_beyond_the_end_are_dropped_with_it() {
     let site = Site::new(20);
@@ -157,6 +158,7 @@ async fn what_a_page_ahead_had_to_tell_is_told_to_whoever_asks_for_it() {
     assert!(listener.log().contains("attempt 1 failed"), "{}", listener.log());
 }
 
+/// Rows: D18.
 #[tokio::test(start_paused = true)]
 async fn a_panic_ahead_is_a_panic_and_no_hang() {
     let asked = Arc::new(Mutex::new(0));

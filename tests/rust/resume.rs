@@ -124,6 +124,7 @@ async fn a_regular_export_resumes_without_asking_for_a_row_again() {
     }
 }
 
+/// Rows: B2, B14, E10.
 #[tokio::test(start_paused = true)]
 async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
     for failing in [|| told(429, "3600"), || bare(401), || Step::Ambiguous, || bare(500)] {
@@ -215,6 +216,7 @@ async fn dropped_repeats_are_not_asked_for_again() {
     assert_eq!((empty.rows.len(), empty.mark.behind(0).offset), (0, 4), "a page of repeats is behind us");
 }
 
+/// Rows: E6.
 #[tokio::test(start_paused = true)]
 async fn totals_that_moved_while_nobody_looked_are_told() {
     let rows: Vec<_> = (0..20).map(|n| row(&format!("/{n}"), 1)).collect();
@@ -246,6 +248,7 @@ fn refused(text: &str) -> String {
     error.message.clone()
 }
 
+/// Rows: E11.
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_is_refused_where_it_does_not_belong() {
     let text = third().await.to_string();
@@ -263,6 +266,7 @@ async fn a_checkpoint_is_refused_where_it_does_not_belong() {
     assert!(Checkpoint::parse(&endless, BASE_URL).unwrap_err().message.contains("too long"));
 }
 
+/// Rows: J14.
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_that_was_tampered_with_is_refused() {
     use serde_json::json;
@@ -307,6 +311,7 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
     }
 }
 
+/// Rows: J14.
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
     let listing = Listing::visitors(&segment("demo"), Some("2026-01-01".to_owned()), None);

@@ -15,6 +15,7 @@ use crate::support::{
 
 type Failing = fn() -> Step;
 
+/// Rows: B1, C4.
 #[tokio::test(start_paused = true)]
 async fn what_is_tried_again_is_tried_three_times_in_all() {
     let again: [(&str, Failing, Kind); 10] = [
@@ -60,6 +61,7 @@ async fn what_is_not_tried_again_is_raised_at_once() {
     }
 }
 
+/// Rows: B1.
 #[tokio::test(start_paused = true)]
 async fn pauses_are_full_jitter_and_longer_for_a_service_that_is_throttled() {
     for (status, pauses) in
@@ -76,6 +78,7 @@ async fn pauses_are_full_jitter_and_longer_for_a_service_that_is_throttled() {
     }
 }
 
+/// Rows: B5.
 #[tokio::test(start_paused = true)]
 async fn retry_after_zero_for_ever_is_three_attempts_and_the_usual_pauses() {
     let script = Script::each(|_| told(429, "0"));
@@ -84,6 +87,7 @@ async fn retry_after_zero_for_ever_is_three_attempts_and_the_usual_pauses() {
     assert_eq!(error.retry_after, Some(Duration::ZERO));
 }
 
+/// Rows: B2, B4.
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_cap_is_raised_at_once() {
     for header in ["3600", "61", &"9".repeat(40)] {
@@ -103,6 +107,7 @@ async fn a_wait_beyond_the_cap_is_raised_at_once() {
     fail(&client_with(&script, &impatient, 0.0), read()).await;
 }
 
+/// Rows: B4.
 #[tokio::test(start_paused = true)]
 async fn a_retry_after_that_cannot_be_understood_is_told_once_and_ignored() {
     let bad: [&[u8]; 9] =
@@ -121,6 +126,7 @@ async fn a_retry_after_that_cannot_be_understood_is_told_once_and_ignored() {
     assert_eq!(script.gaps(), [secs(20)]);
 }
 
+/// Rows: B3.
 #[tokio::test(start_paused = true)]
 async fn a_retry_after_date_counts_from_the_answers_own_clock() {
     for (date, asked, wait) in [
@@ -138,6 +144,7 @@ async fn a_retry_after_date_counts_from_the_answers_own_clock() {
     }
 }
 
+/// Rows: B3, C25.
 #[tokio::test(start_paused = true)]
 async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_own() {
     let soon = httpdate::fmt_http_date(std::time::SystemTime::now() + secs(50));
@@ -153,6 +160,7 @@ async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_ow
     }
 }
 
+/// Rows: B11.
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_would_come_too_late_is_left_out_and_said_so() {
     let begun = Instant::now();
@@ -168,6 +176,7 @@ async fn a_retry_that_would_come_too_late_is_left_out_and_said_so() {
     assert!(error.deadline_exceeded, "{error}");
 }
 
+/// Rows: C24.
 #[tokio::test(start_paused = true)]
 async fn the_deadline_ends_a_call_whatever_its_attempts_do() {
     let begun = Instant::now();
@@ -187,6 +196,7 @@ async fn the_deadline_ends_a_call_whatever_its_attempts_do() {
     assert!(error.attempts[1].error.contains("within the call's deadline"), "{:?}", error.attempts);
 }
 
+/// Rows: B12.
 #[tokio::test(start_paused = true)]
 async fn the_last_error_tells_of_every_attempt() {
     let throttled =
@@ -255,6 +265,7 @@ async fn max_retries_zero_is_one_attempt() {
     assert_eq!(fail(&client_with(&script, &once, 0.0), read()).await.attempts.len(), 1);
 }
 
+/// Rows: B10.
 #[tokio::test(start_paused = true)]
 async fn many_retries_saturate_their_backoff() {
     let script = Script::each(|_| bare(500));
@@ -266,6 +277,7 @@ async fn many_retries_saturate_their_backoff() {
     assert!(gaps[6..].iter().all(|gap| *gap == secs(20)));
 }
 
+/// Rows: B1.
 #[tokio::test(start_paused = true)]
 async fn dice_are_thrown_for_every_pause() {
     let script = Script::each(|_| bare(500));

@@ -95,6 +95,7 @@ fn paddings() -> impl Iterator<Item = String> {
     [0, 1].into_iter().chain(cuts).map(|length| "x".repeat(length))
 }
 
+/// Rows: H2.
 #[tokio::test(start_paused = true)]
 async fn the_key_is_never_shown_however_the_service_repeats_it() {
     for padding in paddings() {
@@ -108,6 +109,7 @@ async fn the_key_is_never_shown_however_the_service_repeats_it() {
     }
 }
 
+/// Rows: H2.
 #[tokio::test(start_paused = true)]
 async fn the_key_is_never_shown_from_a_header() {
     for padding in paddings() {
@@ -126,6 +128,7 @@ async fn the_key_is_never_shown_from_a_header() {
     }
 }
 
+/// Rows: H2.
 #[tokio::test(start_paused = true)]
 async fn the_key_is_not_shown_from_a_header_that_breaks_off_within_it() {
     for length in PIECE..KEY.len() {
@@ -254,6 +257,7 @@ async fn what_is_not_secret_stays_readable() {
     assert_eq!(error.service_message.as_deref(), Some("Fix: see the docs"));
 }
 
+/// Rows: H2, H3.
 #[tokio::test(start_paused = true)]
 async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
     let echo = |status| reply(status, format!("{{\"error\": \"who is {KEY}?\"}}"));
@@ -266,6 +270,7 @@ async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
     assert_eq!(told.notes().iter().filter(|note| note.text.contains("[API key]")).count(), 3);
 }
 
+/// Rows: H8.
 #[tokio::test(start_paused = true)]
 async fn nothing_prints_the_key_or_the_prompt() {
     let script = Script::new([reply(200, "{}")]);
@@ -297,6 +302,7 @@ async fn nothing_prints_the_key_or_the_prompt() {
     }
 }
 
+/// Rows: H9.
 #[tokio::test(start_paused = true)]
 async fn the_query_and_the_ids_of_a_call_are_in_no_message() {
     let script = Script::each(|_| Step::Ambiguous);

@@ -26,6 +26,7 @@ async fn follow_up(steps: Vec<Step>, how: Wait) -> (Result<Job>, Vec<f64>) {
     (result, times(&script, begun)[1..].to_vec())
 }
 
+/// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn an_old_final_status_is_not_taken_for_the_new_one() {
     let settling = Wait { settle: secs(15), ..how() };
@@ -57,6 +58,7 @@ impl Observer for Slow {
     }
 }
 
+/// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn an_old_status_does_not_settle_while_the_caller_looks_at_it() {
     let script = Script::new(["completed", "completed", "active", "completed"].map(shows));
@@ -67,6 +69,7 @@ async fn an_old_status_does_not_settle_while_the_caller_looks_at_it() {
     assert_eq!(script.count(), 4, "the first poll was taken too early to count");
 }
 
+/// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn a_status_that_never_settles_within_the_timeout_is_a_timeout() {
     let short = Wait { settle: secs(15), timeout: Some(secs(5)), ..how() };
@@ -74,6 +77,7 @@ async fn a_status_that_never_settles_within_the_timeout_is_a_timeout() {
     assert_eq!((result.unwrap_err().kind, polls), (Kind::WaitTimeout, vec![2.0, 5.0]));
 }
 
+/// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() {
     for (name, failing) in [("down", (|| bare(500)) as fn() -> Step), ("throttled", || told(429, "300"))] {

@@ -14,6 +14,7 @@ use crate::support::{
 };
 use crate::waits::how;
 
+/// Rows: F7.
 #[tokio::test(start_paused = true)]
 async fn only_so_many_are_in_flight() {
     let script = Script::each(|_| reply(200, "{}").after(secs(1)).into());
@@ -76,12 +77,14 @@ async fn requests(step: fn() -> Step, calls: usize) -> usize {
     script.count()
 }
 
+/// Rows: B6.
 #[tokio::test(start_paused = true)]
 async fn retries_stop_when_their_quota_is_spent_and_first_attempts_do_not() {
     assert_eq!(requests(|| bare(500), 1000).await, 1000 + 35);
     assert_eq!(requests(|| bare(503), 1000).await, 1000 + 100);
 }
 
+/// Rows: B6.
 #[tokio::test(start_paused = true)]
 async fn successes_pay_for_retries_again() {
     let down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
@@ -103,6 +106,7 @@ async fn successes_pay_for_retries_again() {
     assert_eq!(tried, [2, 1], "fourteen successes, one retry");
 }
 
+/// Rows: B6.
 #[tokio::test(start_paused = true)]
 async fn a_call_without_quota_raises_its_first_error() {
     let script = Script::each(|_| bare(500));
@@ -115,6 +119,7 @@ async fn a_call_without_quota_raises_its_first_error() {
     assert_eq!(fail(&handle, read()).await.attempts.len(), 1, "handles share the quota");
 }
 
+/// Rows: B6, F7.
 #[tokio::test(start_paused = true)]
 async fn waits_for_ten_thousand_jobs_do_not_storm_a_service_that_is_down() {
     const WAITS: usize = 10_000;

@@ -19,6 +19,7 @@ fn once(retry_after: &'static str) -> Arc<Script> {
     Script::each(move |_| if std::mem::take(&mut throttled) { told(429, retry_after) } else { good() })
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn one_caller_that_is_told_to_wait_makes_all_wait() {
     let script = once("5");
@@ -45,6 +46,7 @@ async fn one_caller_that_is_told_to_wait_makes_all_wait() {
     assert!(sent[1..].iter().all(|request| request.at - begun <= millis(5600)));
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn callers_under_a_closed_gate_come_back_at_different_times() {
     let script = once("60");
@@ -76,6 +78,7 @@ fn fastrand() -> impl FnMut() -> f64 {
     }
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_deadline_passes_first_is_not_sent() {
     for status in [429, 503] {
@@ -99,6 +102,7 @@ async fn a_call_whose_deadline_passes_first_is_not_sent() {
     }
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_read_under_a_closed_gate_also_says_that_it_was_not_sent() {
     let script = Script::new([told(429, "120")]);
@@ -107,6 +111,7 @@ async fn a_read_under_a_closed_gate_also_says_that_it_was_not_sent() {
     assert_eq!(fail(&client, read()).await.outcome, Some(Outcome::NotSent));
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn other_kinds_of_call_go_on() {
     let lanes = [read(), analytics(), write()];
@@ -122,6 +127,7 @@ async fn other_kinds_of_call_go_on() {
     }
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn handles_share_the_gate_and_other_clients_do_not() {
     let script = once("120");
@@ -136,6 +142,7 @@ async fn handles_share_the_gate_and_other_clients_do_not() {
     assert_eq!(first.stats().snapshot(), patient.stats().snapshot(), "and counts for all");
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_handle_with_another_key_or_address_shares_nothing() {
     let client = client(&Script::new::<Step>([]));
@@ -150,6 +157,7 @@ async fn a_handle_with_another_key_or_address_shares_nothing() {
     }
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
     let script = Script::new([told(429, "999999999"), told(503, "1"), good(), good()]);
@@ -167,6 +175,7 @@ async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
     call(&client, read()).await.unwrap();
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
     let mut times = 0;
@@ -190,6 +199,7 @@ async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
     assert!(script.gaps()[1] >= secs(50), "{:?}", script.gaps());
 }
 
+/// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_closes_holds_back_who_stands_in_line() {
     // One in flight is told to wait; those behind it have passed the gate, but not yet got a place.

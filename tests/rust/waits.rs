@@ -40,6 +40,7 @@ pub(crate) fn round(seconds: f64) -> f64 {
     (seconds * 100.0).round() / 100.0
 }
 
+/// Rows: F1.
 #[tokio::test(start_paused = true)]
 async fn a_wait_looks_once_more_at_its_very_end() {
     let begun = Instant::now();
@@ -65,6 +66,7 @@ async fn a_wait_of_no_time_looks_once() {
     assert_eq!(wait_for(&script, none).await.unwrap().status, "completed");
 }
 
+/// Rows: F1.
 #[tokio::test(start_paused = true)]
 async fn a_wait_without_a_timeout_waits_for_ever() {
     let begun = Instant::now();
@@ -85,6 +87,7 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     assert_eq!(script.in_flight(), 0);
 }
 
+/// Rows: F5.
 #[tokio::test(start_paused = true)]
 async fn how_a_job_ended() {
     for (status, check, raised) in [
@@ -105,6 +108,7 @@ async fn how_a_job_ended() {
     }
 }
 
+/// Rows: D14.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_status_is_waited_on() {
     let told = Told::default();
@@ -118,6 +122,7 @@ async fn an_unknown_status_is_waited_on() {
     assert!(error.message.contains("last status: \\u{1b}[2Jqueued"), "{error}");
 }
 
+/// Rows: J8.
 #[tokio::test(start_paused = true)]
 async fn an_id_that_would_confuse_a_terminal_is_defused() {
     let body = |status| format!("{{\"id\": \"a\u{202e}b\", \"status\": \"{status}\"}}");
@@ -130,6 +135,7 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
     }
 }
 
+/// Rows: B15.
 #[tokio::test(start_paused = true)]
 async fn a_job_may_be_missing_right_after_it_was_created() {
     let script =
@@ -173,6 +179,7 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     assert_eq!(error.job.as_ref().unwrap().id.as_str(), "job_1", "what was created is not lost");
 }
 
+/// Rows: B14.
 #[tokio::test(start_paused = true)]
 async fn what_cannot_mend_itself_ends_a_wait() {
     let ends: [(&str, Step, Kind); 6] = [
@@ -191,6 +198,7 @@ async fn what_cannot_mend_itself_ends_a_wait() {
     }
 }
 
+/// Rows: F9.
 #[tokio::test(start_paused = true)]
 async fn transient_failures_are_borne() {
     let fails: [fn() -> Step; 5] = [
@@ -278,6 +286,7 @@ async fn the_interrupted_are_told_which_job_it_was() {
     assert_eq!(script.count(), before, "no poll without a caller");
 }
 
+/// Rows: F7.
 #[tokio::test(start_paused = true)]
 async fn a_wait_is_small_enough_to_have_ten_thousand_of() {
     let script = Script::each(|_| shows("active"));

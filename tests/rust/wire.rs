@@ -19,11 +19,13 @@ async fn recovers(answer: Reply) -> Duration {
     begun.elapsed()
 }
 
+/// Rows: C1.
 #[tokio::test(start_paused = true)]
 async fn a_body_that_stalls_is_asked_for_again() {
     assert_eq!(recovers(reply(200, "[").hang()).await, secs(30));
 }
 
+/// Rows: C2.
 #[tokio::test(start_paused = true)]
 async fn the_time_for_an_attempt_is_for_all_of_it() {
     // A byte a second never stalls, and is still too slow.
@@ -44,6 +46,7 @@ async fn a_body_that_comes_in_pieces_is_one_body() {
     assert_eq!(call(&client, read()).await.unwrap().to_string(), "[1,2]");
 }
 
+/// Rows: C4, C5.
 #[tokio::test(start_paused = true)]
 async fn nothing_partial_is_ever_returned() {
     // What came before it broke off would do as an answer by itself.
@@ -54,6 +57,7 @@ async fn nothing_partial_is_ever_returned() {
     assert!(error.message.contains("the body broke off"), "{error}");
 }
 
+/// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_answer_beyond_its_cap_is_read_no_further() {
     for (of, kind, outcome) in
@@ -73,6 +77,7 @@ async fn an_answer_beyond_its_cap_is_read_no_further() {
     }
 }
 
+/// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_answer_of_just_its_cap_is_read() {
     let mut of = read();
@@ -84,6 +89,7 @@ async fn an_answer_of_just_its_cap_is_read() {
     assert_eq!(fail(&client, of).await.kind, Kind::Response);
 }
 
+/// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn a_job_is_read_up_to_its_own_cap() {
     const MIB: usize = 1024 * 1024;
@@ -96,6 +102,7 @@ async fn a_job_is_read_up_to_its_own_cap() {
     }
 }
 
+/// Rows: C14.
 #[tokio::test(start_paused = true)]
 async fn an_errors_body_is_read_up_to_64_kib() {
     for status in [404, 302] {
@@ -107,6 +114,7 @@ async fn an_errors_body_is_read_up_to_64_kib() {
     }
 }
 
+/// Rows: C15, C16.
 #[tokio::test(start_paused = true)]
 async fn an_encoded_answer_is_refused_and_not_decoded() {
     for (encodings, shown) in
@@ -129,6 +137,7 @@ async fn an_encoded_answer_is_refused_and_not_decoded() {
     assert_eq!(call(&client(&script), read()).await.unwrap(), 1);
 }
 
+/// Rows: D1.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
     let page = format!("<html>\u{1b}[2J{}", "x".repeat(1000));
@@ -160,6 +169,7 @@ async fn any_2xx_is_a_success() {
     }
 }
 
+/// Rows: J8.
 #[tokio::test(start_paused = true)]
 async fn the_services_own_words_are_shown_and_defused() {
     for (body, words) in [

@@ -26,6 +26,7 @@ fn assert_unconfirmed(error: &Error, outcome: Outcome) {
     assert!(error.message.contains("not sent again by itself"), "{error}");
 }
 
+/// Rows: A1.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_breaks_off_leaves_the_outcome_unknown() {
     let error = create_once(Step::Ambiguous).await;
@@ -33,6 +34,7 @@ async fn a_connection_that_breaks_off_leaves_the_outcome_unknown() {
     assert_eq!((error.status, error.body.as_deref()), (None, None));
 }
 
+/// Rows: A2, A9.
 #[tokio::test(start_paused = true)]
 async fn no_server_error_makes_a_write_go_out_again() {
     for status in [408, 500, 501, 502, 503, 504, 505, 520, 524, 529, 599] {
@@ -52,6 +54,7 @@ async fn no_server_error_makes_a_write_go_out_again() {
     }
 }
 
+/// Rows: A5.
 #[tokio::test(start_paused = true)]
 async fn a_write_without_an_answer_times_out_after_twice_the_reads_time() {
     let begun = Instant::now();
@@ -61,6 +64,7 @@ async fn a_write_without_an_answer_times_out_after_twice_the_reads_time() {
     assert!(error.message.contains("within 60 s"), "{error}");
 }
 
+/// Rows: A4.
 #[tokio::test(start_paused = true)]
 async fn a_proof_that_nothing_was_written_allows_another_attempt() {
     let script = Script::new([
@@ -81,6 +85,7 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
     assert!(error.message.contains("not sent: scripted: unsent (3 attempts)"), "{error}");
 }
 
+/// Rows: C19.
 #[tokio::test(start_paused = true)]
 async fn a_wrong_certificate_is_not_tried_again() {
     let error = create_once(Step::Unsent { fatal: true }).await;
@@ -90,6 +95,7 @@ async fn a_wrong_certificate_is_not_tried_again() {
     assert_eq!((error.kind, error.outcome, error.transient), (Kind::Connect, None, false));
 }
 
+/// Rows: A6.
 #[tokio::test(start_paused = true)]
 async fn a_success_that_cannot_be_read_did_happen() {
     let long = format!("<html>{}", "x".repeat(1000));
@@ -116,6 +122,7 @@ async fn a_success_that_cannot_be_read_did_happen() {
     assert_unconfirmed(&create_once(bare(204)).await, Outcome::Applied);
 }
 
+/// Rows: A6.
 #[tokio::test(start_paused = true)]
 async fn a_success_whose_body_is_lost_did_happen() {
     let error = create_once(reply(201, "{\"id\"").broken()).await;
@@ -139,6 +146,7 @@ async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
     }
 }
 
+/// Rows: A7.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_write_waits_as_told_and_goes_out_again() {
     let script = Script::new([told(429, "1"), reply(201, job_body("active")).into()]);
@@ -156,6 +164,7 @@ async fn a_throttled_write_waits_as_told_and_goes_out_again() {
     assert_eq!(error.retry_after, Some(secs(1)));
 }
 
+/// Rows: A8.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_write_that_is_not_told_how_long_is_raised_at_once() {
     for (header, wait) in [(None, None), (Some("soon"), None), (Some("3600"), Some(secs(3600)))] {
@@ -171,6 +180,7 @@ async fn a_throttled_write_that_is_not_told_how_long_is_raised_at_once() {
     }
 }
 
+/// Rows: A10.
 #[tokio::test(start_paused = true)]
 async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
     for status in [300, 301, 302, 303, 304, 307, 308] {
@@ -197,6 +207,7 @@ async fn a_refusal_is_final_and_not_tried_again() {
     }
 }
 
+/// Rows: A1.
 #[tokio::test(start_paused = true)]
 async fn no_setting_makes_a_write_go_out_again() {
     for step in [Step::Ambiguous, bare(500), told(503, "1"), reply(201, "{").broken().into()] {
@@ -207,6 +218,7 @@ async fn no_setting_makes_a_write_go_out_again() {
     }
 }
 
+/// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_write_says_what_is_known_of_it() {
     let script = Script::new([told(429, "30"), Step::Never]);
@@ -270,6 +282,7 @@ async fn requests_carry_what_the_contract_says() {
     assert!(jobs::Prompt::parse(" \n\u{3000}\t".to_owned()).is_err());
 }
 
+/// Rows: F4.
 #[tokio::test(start_paused = true)]
 async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
     let other = r#"{"id": "job_2", "status": "completed"}"#;
