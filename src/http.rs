@@ -27,6 +27,8 @@ const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 const IDLE: Duration = Duration::from_secs(15);
 /// What hyper-util says of a proxy that wants to know who asks; its errors have no public type.
 const PROXY_407: &str = "tunnel error: proxy authorization required";
+/// And of a proxy of the environment that speaks something else.
+const PROXY_SCHEME: &str = "unsupported scheme ";
 /// After how long a peer that does not answer on the TCP level is given up.
 const HALF_OPEN: Duration = Duration::from_secs(30);
 
@@ -138,7 +140,9 @@ fn classify(error: &reqwest::Error) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
         let reason = tls.map_or_else(|| connect_words(error), tls_words);
-        let fatal = tls.is_some() || error.is_builder() || root_cause(error) == PROXY_407;
+        let root = root_cause(error);
+        let fatal =
+            tls.is_some() || error.is_builder() || root == PROXY_407 || root.starts_with(PROXY_SCHEME);
         return SendError::Unsent { reason, fatal };
     }
     if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
@@ -166,6 +170,13 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
     None
 }
 
+/// The kind of the innermost `io::Error`: what wraps it has none of its own.
+fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
+    let outer = find::<io::Error>(error)?;
+    let inner = outer.get_ref().and_then(|inner| io_kind(inner));
+    inner.or_else(|| outer.source().and_then(io_kind)).or(Some(outer.kind()))
+}
+
 fn root_cause(error: &dyn StdError) -> String {
     let mut root = error;
     while let Some(source) = root.source() {
@@ -181,7 +192,7 @@ fn connect_words(error: &reqwest::Error) -> String {
     if error.is_dns() {
         return format!("the host name could not be resolved ({})", root_cause(error));
     }
-    match find::<io::Error>(error).map(io::Error::kind) {
+    match io_kind(error) {
         Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
         Some(io::ErrorKind::ConnectionReset) => {
             return "the connection was reset before it was ready".to_owned();
@@ -195,6 +206,12 @@ fn connect_words(error: &reqwest::Error) -> String {
     if root == PROXY_407 {
         return "the proxy asks for a user name and password (407); they go into its URL".to_owned();
     }
+    if let Some(scheme) = root.strip_prefix(PROXY_SCHEME) {
+        return format!(
+            "the environment names a proxy of a kind that is not supported ({scheme}); pass proxy= with \
+             http:// or https://, or trust_env=False to go directly"
+        );
+    }
     match root.strip_prefix("tunnel error: ") {
         Some(why) => format!("the proxy made no connection ({why})"),
         None => root,
@@ -203,19 +220,22 @@ fn connect_words(error: &reqwest::Error) -> String {
 
 /// Why an exchange broke off, without the URL.
 fn words(error: &reqwest::Error) -> String {
-    if let Some(tls) = find::<rustls::Error>(error) {
-        return format!("the encrypted connection broke ({tls})");
-    }
-    if let Some(kind) = find::<io::Error>(error).map(io::Error::kind) {
-        match kind {
-            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
-                return "the connection was reset".to_owned();
-            }
-            io::ErrorKind::UnexpectedEof => {
-                return "the connection closed in the middle of the answer".to_owned();
-            }
-            _ => {}
+    match find::<rustls::Error>(error) {
+        Some(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)) => {
+            return "the server asks for a certificate of the client's, and this client shows none"
+                .to_owned();
         }
+        Some(tls) => return format!("the encrypted connection broke ({tls})"),
+        None => {}
+    }
+    match io_kind(error) {
+        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
+            return "the connection was reset".to_owned();
+        }
+        Some(io::ErrorKind::UnexpectedEof) => {
+            return "the connection closed in the middle of the answer".to_owned();
+        }
+        _ => {}
     }
     match find::<hyper::Error>(error) {
         Some(error) if error.is_incomplete_message() => {

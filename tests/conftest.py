@@ -14,7 +14,7 @@ from support import AsyncFace, Face, SyncFace
 from support.cli import Cli
 from support.faults import FaultServer
 from support.layers import Authority
-from support.resolver import build
+from support.preload import build
 from support.wired import (
     Remains,
     Wire,
@@ -81,7 +81,13 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 @pytest.fixture(scope="session")
 def resolver_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stands in for the system's resolver in another process."""
-    return build(tmp_path_factory.mktemp("resolver"))
+    return build("resolver", tmp_path_factory.mktemp("resolver"))
+
+
+@pytest.fixture(scope="session")
+def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Stands in for the system's wall clock in another process."""
+    return build("clock", tmp_path_factory.mktemp("clock"))
 
 
 @pytest.fixture

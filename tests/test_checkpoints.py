@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import AuthenticationError, DataChangedWarning, DataWarning
+from docplatform import AuthenticationError, DataChangedWarning, DataWarning, RateLimitError
 from docplatform.testing import StubServer
 from support import Face
 from support.pages import TOTALS, page, rows, serve
@@ -150,6 +150,29 @@ def test_an_error_before_the_first_page_carries_it_too(face: Face, given: StubSe
         face.run(visitors.totals())
     assert caught.value.checkpoint == visitors.checkpoint
     assert face.all(client.visitors(resume=visitors.checkpoint)) == ROWS
+
+
+@pytest.mark.row("B2", "E10")
+@pytest.mark.parametrize("prefetch", [0, 1])
+def test_an_export_that_is_throttled_for_an_hour_ends_at_once_and_goes_on_there(
+    face: Face, prefetch: int
+) -> None:
+    with StubServer(rows(0, 95)) as stub:
+        client = face.client(stub)
+        visitors = client.visitors(page_size=10, prefetch=prefetch)
+        got = [face.next(visitors) for _ in range(60 - prefetch * 10)]
+        # The page that is on its way has to be there: the next one is to be refused.
+        stub.wait_for(lambda s: sum(request.status == 200 for request in s.requests) == 6)
+        stub.fail_next(status=429, retry_after=3600)
+        with pytest.raises(RateLimitError) as caught:
+            while True:
+                got.append(face.next(visitors))
+        assert (len(got), caught.value.retry_after) == (60, 3600)
+        assert (client.stats.waited, client.stats.retries) == (0, 0)
+        before = len(stub.requests)
+        got += face.all(face.client(stub).visitors(resume=caught.value.checkpoint))
+        assert got == rows(0, 95)
+        assert stub.requests[before].query["offset"] == "60"
 
 
 def test_other_calls_have_none(face: Face, given: StubServer) -> None:

@@ -177,3 +177,16 @@ def test_a_proxy_that_is_not_there_is_told_apart_from_a_lost_write(wire: Wire) -
     error = wire.fails(ConnectError, client.create_job, prompt)
     assert error.outcome == "not_sent"
     assert "refused" in str(error)
+
+
+@pytest.mark.row("G13")
+@pytest.mark.parametrize("scheme", ["socks4", "socks5", "socks5h"])
+def test_a_proxy_of_another_kind_is_not_gone_around(
+    wire: Wire, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = wire.elsewhere.url.replace("http", scheme)
+    client = wire.client(base_url=f"https://{HOST}", **by_environment(monkeypatch, url))
+    prompt = wire.prompt()
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
+    assert f"({scheme})" in str(error)

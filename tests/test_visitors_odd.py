@@ -173,6 +173,17 @@ def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> 
 # -- text ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("E13")
+def test_totals_are_not_the_sum_of_the_rows_and_nobody_compares_them(face: Face, stub: StubServer) -> None:
+    # A visitor of two pages is one visitor: both are right.
+    serve(stub, page(rows(1, 251), totals={"human": 7, "ai": 9, "total": 8}))
+    visitors = face.client(stub).visitors(strict=True)
+    assert len(face.all(visitors)) == 250
+    assert face.run(visitors.totals()) == (7, 9, 8)
+    assert list(visitors.warnings) == []
+    assert [name for name in dir(visitors) if "sum" in name] == []
+
+
 @pytest.mark.row("D12")
 @pytest.mark.parametrize("broken", [b"/a\\ud800b", b"/a\\udc00b", b"/a\xffb"])
 def test_a_path_that_is_no_text_keeps_its_row(face: Face, stub: StubServer, broken: bytes) -> None:

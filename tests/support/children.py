@@ -16,7 +16,7 @@ face = sys.argv[1]
 
 def client(**settings):
     make = docplatform.Client if face == "sync" else docplatform.AsyncClient
-    return make(max_retries=0, **settings)
+    return make(**{"max_retries": 0, **settings})
 
 def run(call):
     async def wait():
@@ -32,7 +32,8 @@ def outcome(call):
     try:
         call()
     except docplatform.DocPlatformError as error:
-        return {"error": type(error).__name__, "outcome": error.outcome, "text": str(error)}
+        told = {"outcome": error.outcome, "text": str(error), "retry_after": getattr(error, "retry_after", None)}
+        return {"error": type(error).__name__, **told}
     return {"error": None}
 
 def peak():

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
-
-import pytest
-
-SOURCE = Path(__file__).with_name("resolver.c")
 
 
 class Resolver:
@@ -31,14 +25,3 @@ class Resolver:
     def asked(self) -> list[str]:
         """The names that were looked up."""
         return self._asked.read_text().split() if self._asked.exists() else []
-
-
-def build(directory: Path) -> Path:
-    """The library; without a C compiler the test is skipped."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        pytest.skip("a resolver of the test's own needs a C compiler")
-    library = directory / "resolver.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
-    return library

@@ -13,11 +13,11 @@ def serve(
 ) -> None:
     """Serves until Ctrl-C. What a shell can evaluate goes to stdout, what people read to stderr."""
     with StubServer(visitors, active_polls, latency, requests_per_hour, port=port) as stub:
-        print(f"export DOCPLATFORM_BASE_URL={stub.url}")
-        print(f"export DOCPLATFORM_API_KEY={stub.api_key}")
-        print(f"export DOCPLATFORM_PROJECT_ID={stub.project_id}", flush=True)
-        print("The stub serves until Ctrl-C. Paste the lines above into another terminal.", file=sys.stderr)
         try:
+            print("The stub serves until Ctrl-C. Paste these lines into another terminal.", file=sys.stderr)
+            print(f"export DOCPLATFORM_BASE_URL={stub.url}")
+            print(f"export DOCPLATFORM_API_KEY={stub.api_key}")
+            print(f"export DOCPLATFORM_PROJECT_ID={stub.project_id}", flush=True)
             threading.Event().wait()
         except KeyboardInterrupt:
             # How a server is meant to end.
