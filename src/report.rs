@@ -197,7 +197,9 @@ impl Failed<'_> {
             return None;
         };
         Some(match head.status {
-            304 => "nothing was asked on a condition: a cache on the way is broken".to_owned(),
+            304 if head.location.is_none() => {
+                "nothing was asked on a condition: a cache on the way is broken".to_owned()
+            }
             300..=399 => {
                 let location = head.location.as_deref().unwrap_or("nowhere");
                 format!("redirects are never followed (to {}); check base_url", self.header(location))

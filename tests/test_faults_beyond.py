@@ -20,6 +20,7 @@ from support.faults import (
     Step,
     answer,
 )
+from support.pages import page, rows
 from support.wired import Wire
 
 CREATED = SEND(answer(201, JOB))
@@ -136,6 +137,36 @@ def test_no_challenge_makes_the_key_go_out_in_another_form(wire: Wire, status: i
     client = wire.client()
     error = wire.fails(StatusError, client.get_job, "job-1")
     assert (error.status, len(error.attempts)) == (status, 1)
+
+
+# -- less and more than a page ---------------------------------------------------------------------
+
+LAST = json.dumps(page(rows(0, 3))).encode()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(answer(204), id="204"),
+        pytest.param(answer(205), id="205"),
+        pytest.param(answer(200, b""), id="nothing"),
+        pytest.param(answer(200, b" \n"), id="white space"),
+        pytest.param(answer(200, b"null"), id="null"),
+        pytest.param(answer(200, LAST + LAST), id="twice"),
+        pytest.param(answer(200, LAST + b"\0"), id="and NUL"),
+        pytest.param(answer(200, LAST + b"<script>"), id="and an advertisement"),
+        pytest.param(answer(200, b")]}',\n" + LAST), id="behind a guard"),
+    ],
+)
+def test_an_export_does_not_end_with_what_is_no_page(wire: Wire, sent: bytes) -> None:
+    first = answer(200, page(rows(0, 250), has_more=True))
+    wire.server.script([READ_ALL, SEND(first)], [READ_ALL, SEND(sent)])
+    visitors = wire.client().visitors(prefetch=0)
+    got = [wire.run(lambda: wire.face.next(visitors)) for _ in range(250)]
+    error = wire.fails(ResponseError, lambda: wire.face.next(visitors))
+    assert error.checkpoint == visitors.checkpoint
+    wire.server.script([READ_ALL, SEND(answer(200, page(rows(250, 253))))])
+    assert got + wire.all(wire.client().visitors(resume=error.checkpoint)) == rows(0, 253)
 
 
 # -- letters ---------------------------------------------------------------------------------------

@@ -204,3 +204,15 @@ def test_no_answer_leads_from_https_to_http(wire: Wire, authority: Authority, st
     error = wire.fails(StatusError, client.create_job, prompt)
     assert (error.status, error.outcome) == (status, "rejected")
     assert len(wire.server.connections) == 2
+
+
+def test_no_key_of_a_session_is_written_where_the_environment_says(
+    wire: Wire, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As a debugger of traffic would have it: with these, what was recorded can be read.
+    monkeypatch.setenv("SSLKEYLOGFILE", str(wire.directory / "work" / "keys"))
+    wire.server.script([TLS(authority.context("localhost")), READ_ALL, APPLY, MADE])
+    prompt = wire.prompt()
+    client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
+    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert list((wire.directory / "work").iterdir()) == []

@@ -178,3 +178,40 @@ def test_thousands_of_blocking_calls_and_clients_leave_nothing_behind(stub: Stub
     assert figures["threads"] < 8
     assert figures["descriptors"] < 32
     assert figures["grown"] < 20
+
+
+EXPORT = (
+    PRELUDE
+    + """
+def blocking():
+    rows = docplatform.Client().visitors()
+    for _ in range(20_000):
+        next(rows)
+    before = resident()
+    return sum(1 for _ in rows), resident() - before
+
+async def awaiting():
+    async with docplatform.AsyncClient() as client:
+        rows = client.visitors()
+        for _ in range(20_000):
+            await anext(rows)
+        before, number = resident(), 0
+        async for _ in rows:
+            number += 1
+        return number, resident() - before
+
+print(json.dumps(blocking() if sys.argv[1] == "sync" else asyncio.run(awaiting())))
+"""
+)
+
+
+@pytest.mark.row("I13")
+@pytest.mark.parametrize("face", ["sync", "async"])
+def test_a_long_export_that_is_streamed_takes_no_more_memory_than_a_short_one(face: str) -> None:
+    with StubServer(visitors=200_000) as stub:
+        ended = run_script(EXPORT, face, stub=stub)
+    assert (ended.status, ended.err) == (0, "")
+    number, grown = json.loads(ended.out)
+    assert number == 180_000
+    # What the same rows would take as a list: some 60 MiB.
+    assert grown < 10
