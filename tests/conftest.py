@@ -65,6 +65,8 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
 def cli(stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line, set up for the stub."""
     return Cli(stub, capsys, monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def warm() -> None:
     """Has the threads running that are there once for a process."""

@@ -16,6 +16,7 @@ from support.scripts import Script
 SOON = ("--poll-interval", "0.01")
 
 
+@pytest.mark.row("J12")
 def test_0_done(cli: Cli) -> None:
     ended = cli("job", "run", "Fix it", *SOON)
     assert (ended.status, ended.out) == (0, "https://github.com/example/docs/pull/1\n")
@@ -30,6 +31,7 @@ def test_0_done(cli: Cli) -> None:
         (("visitors", "totals"), "status 500"),
     ],
 )
+@pytest.mark.row("J12")
 def test_1_failure(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     cli.stub.fail_next(status=500, path="/visitors", times=3)
     ended = cli(*arguments)
@@ -80,6 +82,7 @@ def test_1_no_service(cli: Cli) -> None:
         (("demo", "--no-such-option"), "--no-such-option"),
     ],
 )
+@pytest.mark.row("J12")
 def test_2_usage(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out) == (2, "")
@@ -111,6 +114,7 @@ def test_3_no_usable_key(cli: Cli, monkeypatch: pytest.MonkeyPatch, key: str | N
 
 
 @pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.row("J12")
 def test_3_key_refused(cli: Cli, status: int) -> None:
     cli.stub.fail_next(status=status)
     ended = cli("job", "run", "Fix it")
@@ -126,6 +130,7 @@ def test_3_key_refused_while_waiting(cli: Cli) -> None:
     assert ended.err.splitlines()[-1].endswith("To wait for it: docplatform job wait job-1")
 
 
+@pytest.mark.row("J12")
 def test_4_rate(cli: Cli) -> None:
     cli.stub.fail_next(status=429, retry_after=3600, times=2)
     ended = cli("job", "run", "Fix it")
@@ -134,6 +139,7 @@ def test_4_rate(cli: Cli) -> None:
     assert cli("visitors", "totals").status == 4
 
 
+@pytest.mark.row("J12")
 def test_5_job_failed(cli: Cli) -> None:
     cli.stub.script_job("failed")
     ended = cli("job", "run", "Fix it", *SOON)
@@ -144,6 +150,7 @@ def test_5_job_failed(cli: Cli) -> None:
     assert cli("job", "get", "job-1").status == 0
 
 
+@pytest.mark.row("J12")
 def test_6_wait_timed_out(cli: Cli) -> None:
     cli.stub.script_job("active")
     ended = cli("job", "run", "Fix it", "--timeout", "0.05s", *SOON)
@@ -167,6 +174,7 @@ def test_6_names_the_project_where_the_environment_does_not(
     "command", [("run",), ("create",), ("message", "job-1"), ("message", "--wait", "job-1")]
 )
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 503}])
+@pytest.mark.row("J12", "A1")
 def test_7_unconfirmed(cli: Cli, command: tuple[str, ...], fault: dict[str, object]) -> None:
     cli.stub.fail_next(**fault)  # type: ignore[arg-type]  # each is one of its arguments
     ended = cli("job", *command, "Fix it")
@@ -185,6 +193,7 @@ def test_7_applied_but_unreadable(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "command", [("run", "Fix it"), ("wait", "job-1"), ("message", "--wait", "job-1", "And that")]
 )
+@pytest.mark.row("J12")
 def test_130_while_waiting(stub: StubServer, command: tuple[str, ...]) -> None:
     stub.script_job("active")
     if "job-1" in command:
@@ -203,6 +212,7 @@ def test_130_while_waiting(stub: StubServer, command: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("command", [("run",), ("message", "--wait", "job-1")])
+@pytest.mark.row("J12")
 def test_130_while_writing(stub: StubServer, command: tuple[str, ...]) -> None:
     stub.latency = HOLD
     with Script(SCRIPT, "job", *command, "Fix it", stub=stub) as script:

@@ -28,6 +28,7 @@ def created(stub: StubServer) -> int:
 
 
 @pytest.mark.parametrize("command", [("run", *SOON), ("create",)])
+@pytest.mark.row("A15")
 def test_run_again_it_takes_the_job_up(cli: Cli, file: Path, command: tuple[str, ...]) -> None:
     first = cli("job", *command, "Fix it", "--once", str(file))
     second = cli("job", *command, "Fix it", "--once", str(file))
@@ -47,6 +48,7 @@ def test_after_a_wait_that_timed_out_or_a_job_that_failed(cli: Cli, file: Path) 
     assert created(cli.stub) == 1
 
 
+@pytest.mark.row("A15")
 def test_while_the_outcome_is_unknown_nothing_is_sent(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(drop=True)
     again = ("job", "run", "Fix it", "--once", str(file), *SOON)
@@ -127,6 +129,7 @@ def test_it_holds_neither_the_prompt_nor_the_key(cli: Cli, file: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.row("A15")
 def test_killed_while_it_was_sent(stub: StubServer, file: Path, number: int) -> None:
     arguments = ("job", "run", "Fix it", "--once", str(file))
     stub.latency = HOLD
@@ -151,6 +154,7 @@ def test_killed_while_it_waited(stub: StubServer, file: Path) -> None:
     assert created(stub) == 1
 
 
+@pytest.mark.row("A15")
 def test_two_at_the_same_time_create_one_job(stub: StubServer, file: Path) -> None:
     arguments = ("job", "create", "Fix it", "--once", str(file))
     with ThreadPoolExecutor(4) as pool:

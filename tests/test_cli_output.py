@@ -127,6 +127,7 @@ def test_durations(text: str, seconds: float) -> None:
         ("job", "message", "job-1", "And that", "--wait", *SOON),
     ],
 )
+@pytest.mark.row("J11")
 def test_json_of_a_job_is_one_document(cli: Cli, arguments: tuple[str, ...]) -> None:
     cli("job", "create", "Fix it")
     ended = cli(*arguments, "--json")
@@ -142,6 +143,7 @@ def test_json_of_a_job_that_did_not_complete(cli: Cli, status: str, code: int) -
     assert json.loads(ended.out)["status"] == status
 
 
+@pytest.mark.row("J11")
 def test_json_is_one_document_or_none(cli: Cli) -> None:
     for arguments in (("job", "get", "job-9"), ("job", "get"), ("visitors", "totals", "--from", "x")):
         ended = cli(*arguments, "--json")
@@ -153,6 +155,7 @@ def test_json_is_one_document_or_none(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.row("J8")
 def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, options: tuple[str, ...]) -> None:
     cli.stub.script_job("completed", pr_link=f"https://github.com/{HOSTILE}")
     cli("job", "create", "Fix it")

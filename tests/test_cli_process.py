@@ -56,6 +56,7 @@ def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProces
     ],
     ids=" ".join,
 )
+@pytest.mark.row("I5")
 def test_a_closed_pipe_ends_quietly(stub: StubServer, arguments: tuple[str, ...]) -> None:
     with stub.client() as client:
         client.create_job("Fix it")
@@ -102,6 +103,7 @@ def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.row("J1")
 def test_a_full_disk_is_a_failure(stub: StubServer) -> None:
     done = shell(stub, "$cli visitors totals > /dev/full")
     assert done.returncode == 1

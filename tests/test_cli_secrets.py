@@ -29,6 +29,7 @@ LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
         ("demo", "--password", LIKE_A_KEY),
     ],
 )
+@pytest.mark.row("H6")
 def test_no_option_takes_it(cli: Cli, arguments: tuple[str, ...]) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
@@ -36,6 +37,7 @@ def test_no_option_takes_it(cli: Cli, arguments: tuple[str, ...]) -> None:
     assert LIKE_A_KEY not in ended.err
 
 
+@pytest.mark.row("H6")
 def test_the_real_key_is_refused_wherever_it_stands(cli: Cli) -> None:
     key = cli.stub.api_key
     for arguments in (
@@ -91,6 +93,7 @@ def test_ids_may_look_like_keys(cli: Cli) -> None:
     assert "No such job" in cli("job", "get", "job_01HZX3V5T8Q2W4E6R8").err
 
 
+@pytest.mark.row("H6")
 def test_no_command_offers_such_an_option() -> None:
     names = [
         name

@@ -11,7 +11,10 @@ use crate::trace::{TRACEPARENT, TraceParent};
 /// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
 pub(super) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
-    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    // A finalizer at the very end finds no modules any more, and no span either.
+    let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules"))) else {
+        return Ok(None);
+    };
     let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
         return Ok(None);
     };
