@@ -123,7 +123,7 @@ impl Checkpoint {
             .collect()
     }
 
-    pub(crate) fn set_identities<'a>(&mut self, rows: impl Iterator<Item = &'a Identity>) {
+    pub(crate) fn set_identities(&mut self, rows: impl IntoIterator<Item = Identity>) {
         self.seen.clear();
         for row in rows {
             // Writing to a String cannot fail.

@@ -87,7 +87,7 @@ impl Mark {
             // Positions in a short page are not positions in the table: ask for the page again, and know its rows.
             Some(rows) => {
                 let known = place.identities().unwrap_or_default();
-                place.set_identities(known.iter().chain(rows.iter().take(handed)));
+                place.set_identities(known.into_iter().chain(rows.iter().take(handed).copied()));
             }
             None => place.offset = place.offset.saturating_add(u64::from(*last) + 1),
         }
@@ -132,7 +132,7 @@ impl Pager {
         let mut seen = Seen::new(paging.window);
         let known = place.identities().unwrap_or_default();
         let irregular = !known.is_empty();
-        seen.take_in(&known);
+        seen.take_in(&known, place.offset.saturating_add(reach(place.page_size, known.len())));
         Self {
             source,
             paging,
@@ -220,7 +220,8 @@ impl Pager {
         // A row of unknown shape may rightly stand there twice; only short pages bring it again.
         let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
         let mut kept: Vec<u32> = (0..).take(received).collect();
-        let repeats = self.seen.take_in(&identities);
+        let until = before.offset.saturating_add(reach(limit, received));
+        let repeats = self.seen.take_in(&identities, until);
         if watch {
             kept.retain(|&row| repeats.get(row as usize) != Some(&Repeat::Identical));
             let differing = repeats.iter().filter(|&&r| r == Repeat::Differing).count();
@@ -247,8 +248,10 @@ impl Pager {
         self.place.rows = self.place.rows.saturating_add(kept.len() as u64);
         self.place.done = whole && !page.has_more;
         self.place.set_totals(self.findings.totals());
-        // Only the page before can bring its rows again: each short page starts within it.
-        self.place.set_identities(identities.iter().filter(|_| self.irregular));
+        self.seen.forget(self.place.offset);
+        // Each short page starts within those before it, which can bring their rows again.
+        let near = self.seen.near(self.place.offset).filter(|_| self.irregular);
+        self.place.set_identities(near);
         self.handed += kept.len() as u64;
         self.finished = !page.has_more;
         let offset = before.offset;
@@ -289,6 +292,11 @@ impl Pager {
         let task = tokio::spawn(self.source.page(offset, limit, observer));
         self.ahead.push_back(Ahead { offset, limit, task });
     }
+}
+
+/// How far behind its offset a page can reach that had so many rows.
+fn reach(limit: u32, received: usize) -> u64 {
+    u64::from(limit).max(received as u64)
 }
 
 fn pick(identities: &[Identity], kept: &[u32]) -> Vec<Identity> {

@@ -44,12 +44,20 @@ struct Row {
     page: u64,
 }
 
+/// The keys that a page brought, and the offset from which on none of them can come again: it was asked for no row
+/// behind that.
+#[derive(Debug)]
+struct Brought {
+    keys: Vec<u64>,
+    until: u64,
+}
+
 /// The rows of the last pages, or of all.
 #[derive(Debug)]
 pub(crate) struct Seen {
     rows: HashMap<u64, Row, Hashed>,
-    /// The keys that each page brought, oldest first; empty where nothing is forgotten.
-    pages: VecDeque<Vec<u64>>,
+    /// Pages, oldest first, that may bring their rows again or are within the window.
+    pages: VecDeque<Brought>,
     /// How many pages came.
     count: u64,
     /// How many pages are remembered; `None`: all.
@@ -78,8 +86,8 @@ impl Seen {
         !self.fingerprints.insert(hasher.digest())
     }
 
-    /// Remembers a page's rows and says of each what it is.
-    pub(crate) fn take_in(&mut self, rows: &[Identity]) -> Vec<Repeat> {
+    /// Remembers a page's rows, which can come again up to an offset of `until`, and says of each what it is.
+    pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;
         let found = rows
@@ -90,18 +98,38 @@ impl Seen {
                 Some(_) => Repeat::Differing,
             })
             .collect();
-        if let Some(window) = self.window {
-            self.pages.push_back(rows.iter().map(|row| row.key).collect());
-            while self.pages.len() > window {
-                let oldest = self.count - self.pages.len() as u64;
-                for key in self.pages.pop_front().unwrap_or_default() {
-                    // A row that came again since is forgotten later.
-                    if self.rows.get(&key).is_some_and(|row| row.page == oldest) {
-                        self.rows.remove(&key);
-                    }
+        self.pages.push_back(Brought { keys: rows.iter().map(|row| row.key).collect(), until });
+        found
+    }
+
+    /// Forgets, now that the export is at `offset`, the pages that are behind it and outside of the window.
+    pub(crate) fn forget(&mut self, offset: u64) {
+        while let Some(brought) = self.pages.front()
+            && brought.until <= offset
+            && self.window.is_none_or(|window| self.pages.len() > window)
+        {
+            let oldest = self.oldest();
+            for key in self.pages.pop_front().map(|brought| brought.keys).unwrap_or_default() {
+                // A row that came again since is forgotten later.
+                if self.window.is_some() && self.rows.get(&key).is_some_and(|row| row.page == oldest) {
+                    self.rows.remove(&key);
                 }
             }
         }
-        found
+    }
+
+    /// Rows that can come again where the export is at `offset`.
+    pub(crate) fn near(&self, offset: u64) -> impl Iterator<Item = Identity> {
+        let pages = (self.oldest()..).zip(&self.pages).filter(move |(_, brought)| brought.until > offset);
+        pages.flat_map(move |(page, brought)| {
+            brought.keys.iter().filter_map(move |key| {
+                let row = self.rows.get(key).filter(|row| row.page == page)?;
+                Some(Identity { key: *key, whole: row.whole })
+            })
+        })
+    }
+
+    fn oldest(&self) -> u64 {
+        self.count - self.pages.len() as u64
     }
 }

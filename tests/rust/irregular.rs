@@ -6,7 +6,8 @@ use docplatform::error::{Error, Kind};
 use docplatform::findings::Finding;
 use docplatform::pager::Paging;
 
-use crate::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, start_json, turn};
+use crate::resume::{reread, turns};
+use crate::site::{PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start_json, turn};
 use crate::support::{Script, reply};
 
 const STRICT: Paging = Paging { strict: true, ..PLAIN };
@@ -214,4 +215,35 @@ async fn rows_of_unknown_shape_may_stand_there_twice() {
     let export = export(pager_at(&script, start_json(2), PLAIN)).await.unwrap();
     assert_eq!(export.paths.iter().filter(|row| row.contains("\"/0\"")).count(), 3);
     assert_eq!(export.findings, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_page_that_left_rows_out_is_resumed_within() {
+    let site = Site::new(6).filtered(|n| n != 3);
+    let script = site.serve();
+    let all = turns(&mut pager(&script, 3, PLAIN)).await;
+    let last = all.last().unwrap();
+    assert_eq!((last.offset, last.has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
+    let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
+    assert_eq!((rest.paths, rest.warnings), (vec!["/5".to_owned()], vec![]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn rows_that_were_handed_out_are_known_until_they_are_behind() {
+    let every: Vec<_> = (0..30).map(|n| row(&format!("/{n}"), n)).collect();
+    let answer = |rows: std::ops::Range<usize>| page(&every[rows], 30, true);
+    let first = turn(&mut pager(&pages([answer(0..12)]), 20, PLAIN)).await.unwrap().unwrap();
+    // In the next part pages are shorter than what was handed out, and more of them than the window holds.
+    let short = pages((0..10).map(|n| answer(n..n + 1)).chain([answer(10..13)]));
+    let mut pager = pager_at(&short, reread(&first.mark.behind(11)), PLAIN);
+    for _ in 0..10 {
+        let again = turn(&mut pager).await.unwrap().unwrap();
+        assert_eq!(again.rows.len(), 0);
+        // Nor are they forgotten by a third part.
+        let offset = usize::try_from(again.offset).unwrap() + 1;
+        let rest = pages([answer(offset..14)]);
+        let third = turn(&mut pager_at(&rest, reread(&again.mark.behind(0)), PLAIN)).await.unwrap().unwrap();
+        assert_eq!(names(&third.rows), ["/11", "/12", "/13"], "from {offset}");
+    }
+    assert_eq!(names(&turn(&mut pager).await.unwrap().unwrap().rows), ["/11", "/12"]);
 }

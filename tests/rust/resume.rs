@@ -15,13 +15,13 @@ use crate::site::{
 use crate::support::{BASE_URL, KEY, Script, Step, bare, query, secs, segment, told};
 
 /// As another process would read it.
-fn reread(place: &Checkpoint) -> Checkpoint {
+pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
     let text = place.text();
     assert!(text.len() < 20 * 1024, "small: {}", text.len());
     Checkpoint::parse(&text, BASE_URL).unwrap()
 }
 
-async fn turns(pager: &mut Pager) -> Vec<Turn> {
+pub(crate) async fn turns(pager: &mut Pager) -> Vec<Turn> {
     let mut turns = Vec::new();
     while let Some(turn) = turn(pager).await.unwrap() {
         turns.push(turn);
@@ -157,17 +157,6 @@ async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
             assert_eq!((paths, asked(&script)[0]), (site.paths(), (60, 10)));
         }
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_last_page_that_left_rows_out_is_resumed_within() {
-    let site = Site::new(6).filtered(|n| n != 3);
-    let script = site.serve();
-    let all = turns(&mut pager(&script, 3, PLAIN)).await;
-    let last = all.last().unwrap();
-    assert_eq!((last.offset, last.has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
-    let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
-    assert_eq!((rest.paths, rest.warnings), (vec!["/5".to_owned()], vec![]));
 }
 
 #[tokio::test(start_paused = true)]
