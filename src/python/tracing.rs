@@ -12,7 +12,8 @@ use crate::trace::{TRACEPARENT, TraceParent};
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
 pub(super) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
     // A finalizer at the very end finds no modules any more, and no span either.
-    let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules"))) else {
+    let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules")))
+    else {
         return Ok(None);
     };
     let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
