@@ -77,6 +77,12 @@ impl Relay {
         Listening(Arc::clone(self))
     }
 
+    /// For what is asked for now: it is told of as everything is, and belongs to the trace of whoever asks, also
+    /// when somebody else listens by the time that it is sent.
+    pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
+        Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
+    }
+
     fn state(&self) -> MutexGuard<'_, RelayState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,9 +98,21 @@ impl Observer for Relay {
         drop(state);
         listener.note(note);
     }
+}
+
+/// See [`Relay::asked`].
+struct Asked {
+    relay: Arc<Relay>,
+    trace: Option<TraceParent>,
+}
+
+impl Observer for Asked {
+    fn note(&self, note: Note) {
+        self.relay.note(note);
+    }
 
     fn trace(&self) -> Option<TraceParent> {
-        self.state().trace.clone()
+        self.trace.clone()
     }
 }
 

@@ -288,8 +288,7 @@ impl Pager {
             _ => u64::MAX,
         };
         let limit = u32::try_from(room).unwrap_or(u32::MAX).min(self.place.page_size);
-        let observer: Arc<dyn Observer> = Arc::clone(&self.relay) as _;
-        let task = tokio::spawn(self.source.page(offset, limit, observer));
+        let task = tokio::spawn(self.source.page(offset, limit, self.relay.asked()));
         self.ahead.push_back(Ahead { offset, limit, task });
     }
 }
