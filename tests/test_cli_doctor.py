@@ -117,6 +117,7 @@ def test_certificates_that_cannot_be_read(cli: Cli) -> None:
     assert "mend --ca-bundle" in ended.out
 
 
+@pytest.mark.row("G11")
 def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://user:hush@proxy.example:1")
     ended = cli("doctor")

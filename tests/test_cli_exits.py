@@ -23,6 +23,7 @@ def test_0_done(cli: Cli) -> None:
     assert "Job job-1 is completed." in ended.err
 
 
+@pytest.mark.row("J12")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -31,7 +32,6 @@ def test_0_done(cli: Cli) -> None:
         (("visitors", "totals"), "status 500"),
     ],
 )
-@pytest.mark.row("J12")
 def test_1_failure(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     cli.stub.fail_next(status=500, path="/visitors", times=3)
     ended = cli(*arguments)
@@ -39,6 +39,7 @@ def test_1_failure(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     assert says in ended.err
 
 
+@pytest.mark.row("J12")
 def test_1_no_service(cli: Cli) -> None:
     cli.stub.close()
     ended = cli("visitors", "totals")
@@ -46,6 +47,7 @@ def test_1_no_service(cli: Cli) -> None:
     assert "refused" in ended.err
 
 
+@pytest.mark.row("J12")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -82,7 +84,6 @@ def test_1_no_service(cli: Cli) -> None:
         (("demo", "--no-such-option"), "--no-such-option"),
     ],
 )
-@pytest.mark.row("J12")
 def test_2_usage(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out) == (2, "")
@@ -91,6 +92,7 @@ def test_2_usage(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     assert cli.stub.requests == []
 
 
+@pytest.mark.row("J12")
 @pytest.mark.parametrize("variable", ["DOCPLATFORM_BASE_URL", "DOCPLATFORM_PROJECT_ID"])
 def test_2_missing_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.delenv(variable)
@@ -100,6 +102,7 @@ def test_2_missing_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch, variable:
     assert "docplatform doctor" in ended.err
 
 
+@pytest.mark.row("J12")
 @pytest.mark.parametrize("key", [None, "", "Bearer dp_secret", "dp secret"])
 def test_3_no_usable_key(cli: Cli, monkeypatch: pytest.MonkeyPatch, key: str | None) -> None:
     if key is None:
@@ -113,8 +116,8 @@ def test_3_no_usable_key(cli: Cli, monkeypatch: pytest.MonkeyPatch, key: str | N
     assert "docplatform doctor" in ended.err
 
 
-@pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.row("J12")
+@pytest.mark.parametrize("status", [401, 403])
 def test_3_key_refused(cli: Cli, status: int) -> None:
     cli.stub.fail_next(status=status)
     ended = cli("job", "run", "Fix it")
@@ -122,6 +125,7 @@ def test_3_key_refused(cli: Cli, status: int) -> None:
     assert f"status {status}" in ended.err
 
 
+@pytest.mark.row("J12")
 def test_3_key_refused_while_waiting(cli: Cli) -> None:
     cli.stub.fail_next(status=401, path="/job/job-1")
     ended = cli("job", "run", "Fix it", *SOON)
@@ -170,11 +174,11 @@ def test_6_names_the_project_where_the_environment_does_not(
     assert ended.err.splitlines()[-1].endswith("docplatform job wait --project demo job-1")
 
 
+@pytest.mark.row("A1", "A15", "J12")
 @pytest.mark.parametrize(
     "command", [("run",), ("create",), ("message", "job-1"), ("message", "--wait", "job-1")]
 )
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 503}])
-@pytest.mark.row("J12", "A1")
 def test_7_unconfirmed(cli: Cli, command: tuple[str, ...], fault: dict[str, object]) -> None:
     cli.stub.fail_next(**fault)  # type: ignore[arg-type]  # each is one of its arguments
     ended = cli("job", *command, "Fix it")
@@ -183,6 +187,7 @@ def test_7_unconfirmed(cli: Cli, command: tuple[str, ...], fault: dict[str, obje
     assert ("stub-00000001" in ended.err) is ("status" in fault)
 
 
+@pytest.mark.row("A15", "J12")
 def test_7_applied_but_unreadable(cli: Cli) -> None:
     cli.stub.fail_next(status=201, body="<html>")
     ended = cli("job", "run", "Fix it")
@@ -190,10 +195,10 @@ def test_7_applied_but_unreadable(cli: Cli) -> None:
     assert "Do not run this again" in ended.err
 
 
+@pytest.mark.row("I4", "J12")
 @pytest.mark.parametrize(
     "command", [("run", "Fix it"), ("wait", "job-1"), ("message", "--wait", "job-1", "And that")]
 )
-@pytest.mark.row("J12")
 def test_130_while_waiting(stub: StubServer, command: tuple[str, ...]) -> None:
     stub.script_job("active")
     if "job-1" in command:
@@ -211,8 +216,8 @@ def test_130_while_waiting(stub: StubServer, command: tuple[str, ...]) -> None:
     ]
 
 
+@pytest.mark.row("A13", "I4", "J12")
 @pytest.mark.parametrize("command", [("run",), ("message", "--wait", "job-1")])
-@pytest.mark.row("J12")
 def test_130_while_writing(stub: StubServer, command: tuple[str, ...]) -> None:
     stub.latency = HOLD
     with Script(SCRIPT, "job", *command, "Fix it", stub=stub) as script:
@@ -224,12 +229,14 @@ def test_130_while_writing(stub: StubServer, command: tuple[str, ...]) -> None:
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.row("J12")
 def test_the_help_lists_every_code(cli: Cli) -> None:
     out = cli("--help").out
     for code in Exit:
         assert f"{code:>5}  {MEANINGS[code]}\n" in out
 
 
+@pytest.mark.row("J12")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_the_codes_are_those_that_scripts_know() -> None:
     assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 130, 141]

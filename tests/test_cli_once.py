@@ -27,8 +27,8 @@ def created(stub: StubServer) -> int:
     return sum(request.method == "POST" for request in stub.requests)
 
 
-@pytest.mark.parametrize("command", [("run", *SOON), ("create",)])
 @pytest.mark.row("A15")
+@pytest.mark.parametrize("command", [("run", *SOON), ("create",)])
 def test_run_again_it_takes_the_job_up(cli: Cli, file: Path, command: tuple[str, ...]) -> None:
     first = cli("job", *command, "Fix it", "--once", str(file))
     second = cli("job", *command, "Fix it", "--once", str(file))
@@ -37,6 +37,7 @@ def test_run_again_it_takes_the_job_up(cli: Cli, file: Path, command: tuple[str,
     assert f"{file} remembers this job" in second.err
 
 
+@pytest.mark.row("A15")
 def test_after_a_wait_that_timed_out_or_a_job_that_failed(cli: Cli, file: Path) -> None:
     cli.stub.script_job("active")
     again = ("job", "run", "Fix it", "--once", str(file), "--timeout", "0")
@@ -60,6 +61,7 @@ def test_while_the_outcome_is_unknown_nothing_is_sent(cli: Cli, file: Path) -> N
     assert cli(*again).status == 0
 
 
+@pytest.mark.row("A15")
 @pytest.mark.parametrize("fault", [{"status": 401}, {"status": 429}, {"status": 400}])
 def test_what_was_refused_may_be_sent_again(cli: Cli, file: Path, fault: dict[str, Any]) -> None:
     cli.stub.fail_next(**fault)
@@ -69,6 +71,7 @@ def test_what_was_refused_may_be_sent_again(cli: Cli, file: Path, fault: dict[st
     assert cli(*again).status == 0
 
 
+@pytest.mark.row("A15")
 def test_what_was_not_sent_may_be_sent_again(cli: Cli, file: Path) -> None:
     again = ("job", "run", "--once", str(file), *SOON)
     assert cli(*again, " ").status == 2
@@ -98,11 +101,13 @@ def test_another_file_is_left_alone(cli: Cli, file: Path, content: str) -> None:
     assert file.read_text() == content
 
 
+@pytest.mark.row("A15")
 def test_where_it_cannot_be_written_nothing_is_sent(cli: Cli, tmp_path: Path) -> None:
     ended = cli("job", "create", "Fix it", "--once", str(tmp_path / "no-such-folder" / "job.json"))
     assert (ended.status, ended.out, cli.stub.requests) == (1, "", [])
 
 
+@pytest.mark.row("A15")
 def test_where_the_job_cannot_be_remembered_it_is_told(
     cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,8 +133,8 @@ def test_it_holds_neither_the_prompt_nor_the_key(cli: Cli, file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.row("A15")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_killed_while_it_was_sent(stub: StubServer, file: Path, number: int) -> None:
     arguments = ("job", "run", "Fix it", "--once", str(file))
     stub.latency = HOLD
@@ -142,6 +147,7 @@ def test_killed_while_it_was_sent(stub: StubServer, file: Path, number: int) -> 
     assert created(stub) == 1
 
 
+@pytest.mark.row("A15")
 def test_killed_while_it_waited(stub: StubServer, file: Path) -> None:
     stub.script_job("active", "completed")
     arguments = ("job", "run", "Fix it", "--once", str(file), "--poll-interval", "60")

@@ -35,6 +35,7 @@ def is_plain(text: str) -> bool:
 # -- jobs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("J11")
 def test_run_prints_the_pull_request_alone(cli: Cli) -> None:
     ended = cli("job", "run", "Fix it", "--wait", *SOON)
     assert ended.out == "https://github.com/example/docs/pull/1\n"
@@ -72,6 +73,7 @@ def test_get_shows_what_is_known(cli: Cli) -> None:
     assert (lines["id"], lines["status"]) == ("job-1", "completed")
 
 
+@pytest.mark.row("J11")
 @pytest.mark.parametrize("quiet", [False, True])
 def test_quiet(cli: Cli, quiet: bool) -> None:
     ended = cli("job", "run", "Fix it", *SOON, *(["--quiet"] if quiet else []))
@@ -116,6 +118,7 @@ def test_durations(text: str, seconds: float) -> None:
 # -- JSON ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("J11")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -127,7 +130,6 @@ def test_durations(text: str, seconds: float) -> None:
         ("job", "message", "job-1", "And that", "--wait", *SOON),
     ],
 )
-@pytest.mark.row("J11")
 def test_json_of_a_job_is_one_document(cli: Cli, arguments: tuple[str, ...]) -> None:
     cli("job", "create", "Fix it")
     ended = cli(*arguments, "--json")
@@ -135,6 +137,7 @@ def test_json_of_a_job_is_one_document(cli: Cli, arguments: tuple[str, ...]) -> 
     assert set(json.loads(ended.out)) == FIELDS
 
 
+@pytest.mark.row("J11", "J12")
 @pytest.mark.parametrize(("status", "code"), [("failed", 5), ("active", 6)])
 def test_json_of_a_job_that_did_not_complete(cli: Cli, status: str, code: int) -> None:
     cli.stub.script_job(status)
@@ -154,8 +157,8 @@ def test_json_is_one_document_or_none(cli: Cli) -> None:
 # -- foreign text ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [(), ("--json",)])
 @pytest.mark.row("J8")
+@pytest.mark.parametrize("options", [(), ("--json",)])
 def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, options: tuple[str, ...]) -> None:
     cli.stub.script_job("completed", pr_link=f"https://github.com/{HOSTILE}")
     cli("job", "create", "Fix it")
@@ -176,12 +179,14 @@ def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, options: tuple[str, ...]
         assert json.loads(cli("job", "get", "job-1", *options).out)["pr_link"].endswith(HOSTILE)
 
 
+@pytest.mark.row("J8")
 def test_a_link_stays_one_line(cli: Cli) -> None:
     cli.stub.script_job("completed", pr_link="https://github.com/x\nurl=https://evil.example")
     ended = cli("job", "run", "Fix it", *SOON)
     assert ended.out == "https://github.com/x\\nurl=https://evil.example\n"
 
 
+@pytest.mark.row("J8")
 def test_an_id_is_quoted_where_it_could_be_pasted(cli: Cli) -> None:
     for id_, line in (
         ("$(reboot)", "docplatform job wait '$(reboot)'"),
@@ -191,6 +196,7 @@ def test_an_id_is_quoted_where_it_could_be_pasted(cli: Cli) -> None:
         assert cli("job", "create", "Fix it").err.splitlines()[-1].endswith(line)
 
 
+@pytest.mark.row("J8")
 def test_what_is_misspelt_is_shown_and_not_obeyed(cli: Cli) -> None:
     for arguments in (
         (HOSTILE,),
@@ -203,6 +209,7 @@ def test_what_is_misspelt_is_shown_and_not_obeyed(cli: Cli) -> None:
         assert is_plain(ended.err)
 
 
+@pytest.mark.row("J8")
 def test_a_message_is_cut() -> None:
     assert len(output.shown("x" * 100_000)) == output.MOST_LINE + 1
     assert output.whole("x" * 100_000) == "x" * 100_000

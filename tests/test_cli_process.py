@@ -45,6 +45,7 @@ def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProces
 # -- closed pipes, full disks ----------------------------------------------------------------------
 
 
+@pytest.mark.row("I5", "J12")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -56,7 +57,6 @@ def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProces
     ],
     ids=" ".join,
 )
-@pytest.mark.row("I5")
 def test_a_closed_pipe_ends_quietly(stub: StubServer, arguments: tuple[str, ...]) -> None:
     with stub.client() as client:
         client.create_job("Fix it")
@@ -88,6 +88,7 @@ def closed_pipe() -> Iterator[int]:
         os.close(write)
 
 
+@pytest.mark.row("I5", "J11")
 def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
     with closed_pipe() as write:
         done = subprocess.run(
@@ -102,8 +103,8 @@ def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
     assert (done.returncode, done.stdout) == (0, "https://github.com/example/docs/pull/1\n")
 
 
+@pytest.mark.row("J12")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-@pytest.mark.row("J1")
 def test_a_full_disk_is_a_failure(stub: StubServer) -> None:
     done = shell(stub, "$cli visitors totals > /dev/full")
     assert done.returncode == 1
@@ -233,6 +234,7 @@ def test_nothing_is_coloured_where_there_is_no_terminal(stub: StubServer) -> Non
     assert "\x1b" not in ended.out + ended.err
 
 
+@pytest.mark.row("J8")
 def test_markup_is_text_on_a_terminal(stub: StubServer) -> None:
     stub.fail_next(
         status=200, body={"id": "job-1", "status": "[bold]x[/] [link=https://x]", "model": ":smile:"}

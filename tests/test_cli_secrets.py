@@ -14,6 +14,7 @@ from support.cli import Cli
 LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
 
 
+@pytest.mark.row("H6")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -29,7 +30,6 @@ LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
         ("demo", "--password", LIKE_A_KEY),
     ],
 )
-@pytest.mark.row("H6")
 def test_no_option_takes_it(cli: Cli, arguments: tuple[str, ...]) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
@@ -66,6 +66,7 @@ def test_a_prompt_that_holds_a_key_is_not_sent(cli: Cli) -> None:
         assert cli.stub.api_key not in ended.err
 
 
+@pytest.mark.row("H6")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -118,10 +119,12 @@ def key_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.row("H6")
 def test_a_private_file_is_read(cli: Cli, key_file: Path) -> None:
     assert cli("visitors", "totals", "--api-key-file", str(key_file)).status == 0
 
 
+@pytest.mark.row("H6")
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX's")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
 def test_a_file_that_others_can_read_is_refused(cli: Cli, key_file: Path, mode: int) -> None:

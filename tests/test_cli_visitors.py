@@ -67,6 +67,7 @@ def test_top_of_few_or_none(cli: Cli) -> None:
     assert cli("visitors", "top").out == "path\thuman\tai\ttotal\n"
 
 
+@pytest.mark.row("J8")
 def test_a_path_is_shown_and_not_obeyed_and_not_cut(cli: Cli) -> None:
     path = "/\x1b]0;x\x07\u202e\t" + "x" * 10_000
     row = {"path": path, "human": 1, "ai": 1, "total": 1}
@@ -89,6 +90,7 @@ def test_what_is_odd_about_the_data_is_told(cli: Cli) -> None:
     assert len(ended.err.splitlines()) == 1
 
 
+@pytest.mark.row("J11")
 def test_a_limit_on_the_way_leaves_nothing_on_stdout(cli: Cli) -> None:
     cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": ROWS[:250], "hasMore": True})
     cli.stub.fail_next(status=429, retry_after=3600)

@@ -35,6 +35,7 @@ def executed(path: Path, tmp_path: Path) -> Any:
     return notebook
 
 
+@pytest.mark.row("H10")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
     notebook = read(path)
@@ -84,6 +85,7 @@ def test_a_listing_is_shown_without_asking_for_anything(face: Face, stub: StubSe
     assert "<td>1</td>" in visitors._repr_html_()
 
 
+@pytest.mark.row("J7")
 def test_every_value_of_a_client_is_escaped() -> None:
     with Client("k" * 12, base_url="https://example.com", project_id="<b>'\"&\u202e") as client:
         html = client._repr_html_()

@@ -63,6 +63,7 @@ def test_a_date_goes_on_the_wire_as_python_writes_it(client: Any, moment: date) 
     assert queried(client.visitors(date_from=moment.isoformat()))["dateFrom"] == wire
 
 
+@pytest.mark.row("E12")
 @quick
 @given(a=st.dates() | st.datetimes(), b=st.dates() | st.datetimes())
 def test_an_empty_range_is_refused(client: Any, a: date, b: date) -> None:
@@ -88,6 +89,7 @@ def test_any_text_is_a_date_or_a_value_error(client: Any, text: str) -> None:
         assert datetime.fromisoformat(queried(visitors)["dateTo"]).year == int(text[:4])
 
 
+@pytest.mark.row("J14")
 @quick
 @given(text=ANY_TEXT | st.builds(json.dumps, VALUES))
 def test_any_text_is_no_checkpoint(client: Any, text: str) -> None:
@@ -95,6 +97,7 @@ def test_any_text_is_no_checkpoint(client: Any, text: str) -> None:
         client.visitors(resume=text)
 
 
+@pytest.mark.row("G8")
 @quick
 @given(name=ANY_TEXT)
 @example(name="..")
@@ -119,6 +122,7 @@ def test_an_id_is_refused_or_asked_for_as_it_is(
     assert request.path.count("/") == 5
 
 
+@pytest.mark.row("A18")
 @quick
 @given(prompt=ANY_TEXT)
 def test_a_prompt_arrives_as_it_is(face: Face, silent: StubServer, client: Any, prompt: str) -> None:
@@ -152,6 +156,7 @@ def well_formed(value: object) -> bool:
     return text == readable(text)
 
 
+@pytest.mark.row("D13")
 @quick
 @given(table=odd_rows())
 def test_rows_arrive_as_they_are(
@@ -169,6 +174,7 @@ def test_rows_arrive_as_they_are(
     assert [warning.category for warning in told] == ([DataWarning] if lost else [])
 
 
+@pytest.mark.row("E10")
 @quick
 @given(
     length=st.integers(0, 40),
@@ -190,6 +196,7 @@ def test_an_export_may_be_cut_anywhere(
         assert came + face.all(visitors) == table
 
 
+@pytest.mark.row("D7")
 @quick
 @given(table=odd_rows(), at=st.integers(0, 7), field=st.sampled_from(["human", "ai", "total"]), bad=VALUES)
 def test_a_count_that_is_none_is_an_error_that_names_the_row(

@@ -74,6 +74,7 @@ def components() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.row("L3")
 def test_the_wheel_lists_every_crate_in_it(components: list[dict[str, Any]]) -> None:
     listed = {(component["name"], component["version"]) for component in components}
     # Those of other platforms are listed too.
@@ -85,6 +86,7 @@ def test_the_wheel_lists_every_crate_in_it(components: list[dict[str, Any]]) -> 
         assert component["hashes"], component
 
 
+@pytest.mark.row("L6")
 def test_every_licence_is_allowed(components: list[dict[str, Any]]) -> None:
     for component in components:
         (licence,) = component["licenses"]
@@ -109,6 +111,7 @@ def test_licences_are_understood(expression: str, answer: bool) -> None:
     assert allowed(expression) is answer
 
 
+@pytest.mark.row("L5", "L10")
 def test_nothing_that_is_banned_or_below_its_floor_is_locked() -> None:
     assert refused("pyo3", "0.29.2")
     assert not refused("pyo3", "0.29.3")
@@ -117,6 +120,7 @@ def test_nothing_that_is_banned_or_below_its_floor_is_locked() -> None:
     assert [package for package in LOCKED if refused(package["name"], package["version"])] == []
 
 
+@pytest.mark.row("L6")
 def test_everything_locked_comes_from_the_one_registry_with_a_checksum() -> None:
     others = [package for package in LOCKED if package["name"] != "docplatform"]
     sources = {package.get("source", "a path") for package in others}
@@ -125,12 +129,14 @@ def test_everything_locked_comes_from_the_one_registry_with_a_checksum() -> None
     assert all(re.fullmatch(r"[0-9a-f]{64}", package["checksum"]) for package in others)
 
 
+@pytest.mark.row("L6")
 @pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda path: path.name)
 def test_every_tool_is_pinned(path: Path) -> None:
     lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line), path
 
 
+@pytest.mark.row("L7")
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_pinned_actions_with_the_least_it_needs(path: Path) -> None:
     text = path.read_text()

@@ -56,6 +56,7 @@ proptest! {
         prop_assert_eq!(elsewhere.kind, Kind::Argument);
     }
 
+    /// Rows: J14.
     #[test]
     fn no_text_is_taken_for_one(text in any::<String>(), cut in any::<prop::sample::Index>(), place in any_checkpoint()) {
         prop_assert!(Checkpoint::parse(&text, BASE_URL).is_err());
@@ -64,6 +65,7 @@ proptest! {
         prop_assert!(Checkpoint::parse(&whole[..cut], BASE_URL).is_err());
     }
 
+    /// Rows: J14.
     #[test]
     fn one_that_was_changed_is_refused_or_means_what_it_says(
         place in any_checkpoint(),

@@ -54,6 +54,7 @@ proptest! {
         prop_assert!(check_range(Some(&first), Some(&first)).is_err());
     }
 
+    /// Rows: D16.
     #[test]
     fn an_instant_is_the_same_in_any_offset(at in any_time(), (east, offset) in any_offset()) {
         let text = format!("{at}{offset}");
@@ -70,6 +71,7 @@ proptest! {
         }
     }
 
+    /// Rows: D16.
     #[test]
     fn no_text_breaks_the_reading_of_dates(text in nearly()) {
         if let Ok(moment) = Moment::parse("date", &text) {

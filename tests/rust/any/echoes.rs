@@ -111,6 +111,7 @@ fn shown(key: &str, reply: Reply, of: docplatform::client::Call) -> String {
 proptest! {
     #![proptest_config(cases(512))]
 
+    /// Rows: H2.
     #[test]
     fn no_piece_of_the_key_is_shown((key, reply, piece) in any_echo(), writes in any::<bool>()) {
         let shown = shown(&key, reply, if writes { write() } else { read() });

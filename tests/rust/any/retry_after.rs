@@ -40,6 +40,7 @@ fn any_pace() -> impl Strategy<Value = Pace> {
 proptest! {
     #![proptest_config(cases(256))]
 
+    /// Rows: B3, B8.
     #[test]
     fn a_date_is_taken_against_the_answers_own(at in any_second(), now in any_second(), wall in any_second()) {
         let wall = SystemTime::UNIX_EPOCH + Duration::from_secs(wall.unsigned_abs());
@@ -52,6 +53,7 @@ proptest! {
         }
     }
 
+    /// Rows: B4.
     #[test]
     fn the_longest_wait_counts_whatever_stands_beside_it(
         seconds in prop::collection::vec(any::<u64>(), 1..5),
@@ -65,6 +67,7 @@ proptest! {
         }
     }
 
+    /// Rows: B4.
     #[test]
     fn a_value_is_understood_or_told(value in prop::collection::vec(any::<u8>(), 0..40)) {
         if let Some(headers) = headers(None, &[value]) {
@@ -73,6 +76,7 @@ proptest! {
         }
     }
 
+    /// Rows: B10.
     #[test]
     fn a_backoff_is_within_its_bounds_for_ever(pace in any_pace(), retry in any::<u32>(), unit in -1.0..2.0_f64) {
         prop_assert!(backoff(pace, retry, unit) <= Duration::from_secs(20));

@@ -111,6 +111,7 @@ fn export(
 proptest! {
     #![proptest_config(cases(192))]
 
+    /// Rows: E4, E10.
     #[test]
     fn each_row_comes_once_however_the_export_is_cut(
         service in any_service(),
