@@ -50,8 +50,10 @@ def test_ctrl_c_in_the_demo_has_the_exit_code_that_shells_give_it() -> None:
         assert "stub" in script.read()
         script.signal(signal.SIGINT)
         ended = script.end()
-    # Behind that it says what becomes of a job, if one was created by then.
-    assert (ended.status, ended.err.strip().splitlines()[0]) == (130, "docplatform: interrupted")
+    assert ended.status == 130
+    # Behind it stands what goes on by itself, where something does.
+    assert ended.err.strip().startswith("docplatform: interrupted")
+    assert "Traceback" not in ended.err
 
 
 @pytest.mark.row("J12")
