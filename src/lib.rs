@@ -3,6 +3,7 @@
 
 pub mod checkpoint;
 pub mod client;
+pub mod clock;
 pub mod config;
 pub mod dates;
 pub mod endpoint;
@@ -16,6 +17,7 @@ pub mod observer;
 pub mod pager;
 #[cfg(feature = "python")]
 mod python;
+pub mod rate_limit;
 mod redact;
 mod report;
 pub mod retry;
