@@ -24,6 +24,9 @@ const SHOWABLE_KEY: usize = 20;
 /// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
 const SHOWN_KEY: usize = 16;
 
+/// The bytes of a key's fingerprint: no two keys will ever share one.
+const FINGERPRINT: usize = 16;
+
 /// A header's value that is shorter is no secret worth a search.
 const SECRET_HEADER: usize = 8;
 
@@ -85,6 +88,13 @@ impl ApiKey {
             .map_err(|_| Error::configuration("the API key cannot stand in a header"))?;
         value.set_sensitive(true);
         Ok(value)
+    }
+
+    /// What tells this key from others for whoever has `salt`, and cannot be turned back into it.
+    pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
+        let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
+        let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
+        tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     /// `text` with every echo of the key, or of so much of it that it could be told, replaced.

@@ -34,6 +34,8 @@ pub enum Kind {
     JobFailed,
     /// A job was not final in time.
     WaitTimeout,
+    /// The store could not be read or written.
+    Store,
     /// A bug in this crate.
     Internal,
 }
@@ -54,7 +56,7 @@ impl Kind {
             Self::Pagination => "PaginationError",
             Self::JobFailed => "JobFailedError",
             Self::WaitTimeout => "WaitTimeoutError",
-            Self::Internal => "DocPlatformError",
+            Self::Store | Self::Internal => "DocPlatformError",
             Self::Status => match status {
                 Some(400) => "BadRequestError",
                 Some(401) => "AuthenticationError",

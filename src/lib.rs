@@ -1,6 +1,7 @@
 //! The client for a documentation platform: a core that knows the service and not Python, and under the feature
 //! `python` a thin layer that knows Python and not HTTP.
 
+pub mod budget;
 pub mod checkpoint;
 pub mod client;
 pub mod clock;
@@ -24,6 +25,7 @@ pub mod retry;
 pub mod retry_after;
 pub mod rows;
 mod seen;
+pub mod store;
 pub mod text;
 pub mod trace;
 pub mod transport;

@@ -6,10 +6,12 @@
 #[path = "../../fuzz/answer.rs"]
 mod answer;
 mod any;
+mod budget;
 mod corpus;
 mod intervals;
 mod irregular;
 mod jobs;
+mod ledger;
 mod moving;
 mod paging;
 mod payload;
@@ -19,9 +21,11 @@ mod resume;
 mod retries;
 mod script;
 mod secrets;
+mod service;
 mod settle;
 mod shared;
 mod site;
+mod store_files;
 mod support;
 mod throttle;
 mod waits;

@@ -1,0 +1,235 @@
+//! The request budget: how many requests an hour may go out, over all who share a ledger.
+//!
+//! [`account`] is the policy. Here it meets its ledger: in the store, for all processes of the machine, or in memory,
+//! for one client. A [`Ticket`] is a request's entry; it is made before the request is sent, and whatever becomes of
+//! the request's future, the ledger errs on the side of its having been sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::HeaderMap;
+use jiff::Timestamp;
+
+use crate::clock::{Clock, Millis, timestamp};
+use crate::error::{Error, Result};
+use crate::rate_limit;
+use crate::store::{Owner, Store, change, look};
+
+pub mod account;
+
+use account::{Account, Answer, Outcome, Terms};
+
+/// Checks what a user gives.
+impl Terms {
+    /// `per_hour` requests an hour, of which `reserve` are left to others.
+    pub fn new(per_hour: u64, reserve: u64) -> Result<Self> {
+        if reserve >= per_hour {
+            return Err(Error::argument(format!(
+                "reserve must be less than requests_per_hour, or no request could ever be sent; \
+                 they are {reserve} and {per_hour}"
+            )));
+        }
+        Ok(Self { per_hour, reserve })
+    }
+}
+
+/// A budget. A clone is the same.
+#[derive(Clone, Debug)]
+pub struct Budget(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    terms: Terms,
+    clock: Clock,
+    ledger: Ledger,
+    /// What went wrong behind a caller's back; the next one is told.
+    fault: Mutex<Option<Error>>,
+}
+
+#[derive(Debug)]
+enum Ledger {
+    Memory(Mutex<Account>),
+    File { store: Store, owner: Arc<Owner> },
+}
+
+/// Whether a request may go out.
+#[derive(Debug)]
+pub enum Grant {
+    /// It may, and is entered.
+    Granted(Ticket),
+    /// Not yet.
+    Wait(Slot),
+}
+
+/// The next time at which a request may be granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// By the clock.
+    pub at: Timestamp,
+    /// From now on.
+    pub wait: Duration,
+}
+
+impl Budget {
+    /// One that holds for a client alone.
+    pub fn in_memory(terms: Terms, clock: Clock) -> Self {
+        Self::with(terms, clock, Ledger::Memory(Mutex::default()))
+    }
+
+    /// One that holds for all that use the store for `owner`.
+    pub fn in_store(terms: Terms, clock: Clock, store: Store, owner: Owner) -> Self {
+        Self::with(terms, clock, Ledger::File { store, owner: Arc::new(owner) })
+    }
+
+    fn with(terms: Terms, clock: Clock, ledger: Ledger) -> Self {
+        Self(Arc::new(Shared { terms, clock, ledger, fault: Mutex::default() }))
+    }
+
+    /// Asks for one request. Never waits for the budget, only for the ledger.
+    pub async fn acquire(&self) -> Result<Grant> {
+        if let Some(fault) = lock(&self.0.fault).take() {
+            return Err(fault);
+        }
+        let shared = Arc::clone(&self.0);
+        match &self.0.ledger {
+            Ledger::Memory(account) => {
+                let now = self.0.clock.now();
+                let answer = lock(account).acquire(self.0.terms, now);
+                Ok(shared.grant(answer, now))
+            }
+            Ledger::File { store, owner } => {
+                let owner = Arc::clone(owner);
+                // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
+                store
+                    .run(move |connection| {
+                        let (answer, now) = change(connection, &owner, &shared.clock, |account, now| {
+                            (account.acquire(shared.terms, now), now)
+                        })?;
+                        Ok(shared.grant(answer, now))
+                    })
+                    .await
+            }
+        }
+    }
+
+    /// How many requests would be granted now.
+    pub async fn left(&self) -> Result<u64> {
+        match &self.0.ledger {
+            Ledger::Memory(account) => Ok(lock(account).left(self.0.terms, self.0.clock.now())),
+            Ledger::File { store, owner } => {
+                let (shared, owner) = (Arc::clone(&self.0), Arc::clone(owner));
+                store
+                    .run(move |connection| {
+                        look(connection, &owner, &shared.clock, |account, now| {
+                            account.left(shared.terms, now)
+                        })
+                    })
+                    .await
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn grant(self: Arc<Self>, answer: Answer, now: Millis) -> Grant {
+        match answer {
+            Answer::Granted(number) => Grant::Granted(Ticket { number, sent: false, shared: Some(self) }),
+            Answer::Wait(until) => {
+                let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
+                Grant::Wait(Slot { at: timestamp(until), wait })
+            }
+        }
+    }
+
+    /// Changes the ledger behind whoever goes on, or is gone.
+    fn post(self: Arc<Self>, work: impl FnOnce(&mut Account, Millis) + Send + 'static) {
+        match &self.ledger {
+            Ledger::Memory(account) => work(&mut lock(account), self.clock.now()),
+            Ledger::File { store, owner } => {
+                let (store, owner) = (store.clone(), Arc::clone(owner));
+                let failed = Arc::clone(&self);
+                store.post(
+                    move |connection| change(connection, &owner, &self.clock, work),
+                    move |error| *lock(&failed.fault) = Some(error),
+                );
+            }
+        }
+    }
+}
+
+/// Never held over an await; a panic elsewhere leaves nothing half done in it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of one request.
+#[derive(Debug)]
+#[must_use = "a ticket that is dropped before `sending` is withdrawn"]
+pub struct Ticket {
+    number: i64,
+    sent: bool,
+    /// Until it was settled.
+    shared: Option<Arc<Shared>>,
+}
+
+impl Ticket {
+    /// From now on the service may count it. Dropped before, the entry is withdrawn; dropped later, it stands.
+    pub fn sending(&mut self) {
+        self.sent = true;
+    }
+
+    /// It is proven that no byte of it left.
+    pub fn unsent(mut self) {
+        self.sent = false;
+    }
+
+    /// An answer came, with this status and these headers, in which `retry_after` was found.
+    pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
+        let Some(shared) = self.shared.take() else { return };
+        let wall = u64::try_from(shared.clock.now() / 1000).unwrap_or(0);
+        let outcome =
+            Outcome { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
+        let number = self.number;
+        shared.post(move |account, now| account.settle(number, &outcome, now));
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.take() else { return };
+        let (number, sent) = (self.number, self.sent);
+        shared.post(move |account, now| match sent {
+            true => account.settle(number, &Outcome::default(), now),
+            false => account.withdraw(number),
+        });
+    }
+}
+
+impl Slot {
+    /// How long at most to sleep before asking again: clocks are set, machines sleep, requests under way end.
+    pub fn nap(&self) -> Duration {
+        /// Often enough for people; one look into the ledger each.
+        const LONGEST: Duration = Duration::from_secs(30);
+        self.wait.min(LONGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reserve_that_leaves_nothing_is_refused() {
+        assert!(Terms::new(100, 99).is_ok());
+        for (per_hour, reserve) in [(0, 0), (100, 100), (1, 2)] {
+            assert!(Terms::new(per_hour, reserve).unwrap_err().message.contains("reserve"));
+        }
+    }
+
+    #[test]
+    fn a_nap_is_never_longer_than_the_wait() {
+        let slot = |wait| Slot { at: timestamp(0), wait: Duration::from_millis(wait) };
+        assert_eq!(slot(10).nap(), Duration::from_millis(10));
+        assert!(slot(3_600_000).nap() <= Duration::from_secs(30));
+    }
+}

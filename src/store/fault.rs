@@ -1,0 +1,121 @@
+//! What can be wrong with a store, in words that say what to do.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::error::{Error, Kind};
+use crate::text::safe;
+
+/// Why a store cannot be used, or a piece of work in it not be done.
+#[derive(Debug)]
+pub enum Fault {
+    /// What SQLite says.
+    Sqlite(rusqlite::Error),
+    /// What the file system says.
+    Io(io::Error),
+    /// The directory of the file is not there.
+    NoDirectory,
+    /// It is no plain file: what it is instead.
+    NotAFile(&'static str),
+    /// It is no database.
+    NoDatabase,
+    /// It belongs to another program.
+    Foreign,
+    /// A change of another program stands beside it, half done.
+    Unfinished,
+    /// A later version of this package wrote it.
+    Newer(i64),
+    /// It may be read but not written.
+    ReadOnly,
+    /// Others on the machine can read it, and that cannot be changed.
+    Open(io::Error),
+    /// What is written in it makes no sense.
+    Damaged(String),
+    /// No thread can be started for it.
+    Thread(String),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Fault {
+    /// The crate's error for the store at `path`.
+    pub fn error(&self, path: &Path) -> Error {
+        let (kind, what) = self.words();
+        Error::new(kind, format!("store {}: {what}", safe(&path.display().to_string(), 300)))
+    }
+
+    fn words(&self) -> (Kind, String) {
+        let setting = |what: String| (Kind::Configuration, what);
+        match self {
+            Self::Sqlite(error) => sqlite(error),
+            Self::Io(error) => setting(format!("it cannot be used: {error}")),
+            Self::NoDirectory => {
+                setting("its directory does not exist; make it, or give another path".to_owned())
+            }
+            Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
+            Self::NoDatabase => setting(no_database()),
+            Self::Foreign => setting(format!("it is the database of another program; {ANOTHER}")),
+            Self::Unfinished => {
+                setting(format!("a transaction of another program is unfinished in it; {ANOTHER}"))
+            }
+            Self::Newer(version) => setting(format!(
+                "it is of version {version}, which a later docplatform wrote; it was left as it is; \
+                 update docplatform, or give another path"
+            )),
+            Self::ReadOnly => {
+                setting("it may not be written; change its permissions, or give another path".to_owned())
+            }
+            Self::Open(error) => setting(format!(
+                "other users can read it, and that cannot be changed ({error}); give another path"
+            )),
+            Self::Damaged(what) => setting(damaged(what)),
+            Self::Thread(error) => (Kind::Store, format!("no thread can be started for it: {error}")),
+        }
+    }
+}
+
+const ANOTHER: &str = "it was left as it is; give another path";
+
+fn no_database() -> String {
+    format!("it is no SQLite file, or its beginning is damaged; {ANOTHER}")
+}
+
+fn damaged(what: &str) -> String {
+    format!("it is damaged ({}); move it away, and what can be saved with SQLite's .recover", safe(what, 200))
+}
+
+fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
+    let text = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => (Kind::Configuration, no_database()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (Kind::Store, "another process kept it locked for too long; try again".to_owned())
+        }
+        Some(ErrorCode::DiskFull) => {
+            (Kind::Store, "the disk is full; nothing of this change was kept".to_owned())
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            (Kind::Configuration, format!("it cannot be opened and written, with its directory ({text})"))
+        }
+        Some(ErrorCode::ConstraintViolation) => {
+            (Kind::Store, format!("what this belongs to was deleted meanwhile ({text}); begin anew"))
+        }
+        // A table or a column that is not there, or a value of a wrong type.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {
+            (Kind::Configuration, damaged(&text))
+        }
+        Some(_) => (Kind::Store, format!("it failed: {text}")),
+    }
+}

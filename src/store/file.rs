@@ -1,0 +1,181 @@
+//! Opening the file: only ever through SQLite (closing a file that anything else in the process has opened drops
+//! the process's locks on it), and only after it has shown that it is ours.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
+
+use super::fault::Fault;
+
+/// "docp": what `file` and `PRAGMA application_id` show.
+const APPLICATION: i64 = 0x646f_6370;
+/// The version of the tables.
+const VERSION: i64 = 1;
+/// How long another process may hold the lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The bytes of salt that key the fingerprints.
+const SALT: usize = 32;
+
+/// The path, in such a form that it means the same when the working directory changes.
+pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
+    let whole = std::path::absolute(path)?;
+    let (Some(directory), Some(name)) = (whole.parent(), whole.file_name()) else {
+        return Err(Fault::NotAFile("a directory"));
+    };
+    match directory.canonicalize() {
+        Ok(directory) => Ok(directory.join(name)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Fault::NoDirectory),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens the file, after making it where there is none.
+pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create(path)?;
+            fs::symlink_metadata(path)?
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if found.is_symlink() {
+        return Err(Fault::NotAFile("a symbolic link"));
+    }
+    if !found.is_file() {
+        return Err(Fault::NotAFile(if found.is_dir() { "a directory" } else { "no plain file" }));
+    }
+    // SQLite takes a single byte for nothing.
+    if found.len() == 1 {
+        return Err(Fault::NoDatabase);
+    }
+    // A journal would be played back at the first look, and change a file that may not be ours.
+    if fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0) {
+        return Err(Fault::Unfinished);
+    }
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+    // Until it is known to be ours, not even a log that its owner left is worked into it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if !is_ours(&connection.unchecked_transaction()?)? {
+        make_private(path)?;
+        fill(&mut connection)?;
+    }
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(Fault::ReadOnly);
+    }
+    make_private(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    use_log(&connection)?;
+    Ok(connection)
+}
+
+fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    // Requests are few and scarce: what is written is on the disk before the next one is sent.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// The log lets readers read while one process writes; it stays chosen in the file.
+fn use_log(connection: &Connection) -> Result<(), Fault> {
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode.eq_ignore_ascii_case("wal") {
+        return Ok(());
+    }
+    Err(Fault::Io(io::Error::other("its file system has no shared memory, which several processes need")))
+}
+
+/// Whether it is a store of this version; `false`: there is nothing in it at all.
+fn is_ours(transaction: &Transaction<'_>) -> Result<bool, Fault> {
+    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+    match (application, version) {
+        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, newer) if newer > VERSION => Err(Fault::Newer(newer)),
+        (APPLICATION, other) => Err(Fault::Damaged(format!("version {other}"))),
+        _ => {
+            let things: i64 =
+                transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+            let bare = application == 0 && version == 0 && things == 0;
+            if bare { Ok(false) } else { Err(Fault::Foreign) }
+        }
+    }
+}
+
+/// Puts the tables into a file that has none.
+fn fill(connection: &mut Connection) -> Result<(), Fault> {
+    let mut salt = [0_u8; SALT];
+    SystemRandom::new()
+        .fill(&mut salt)
+        .map_err(|_| io::Error::other("the system gives no random numbers"))?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    // Another process may have been faster.
+    if !is_ours(&transaction)? {
+        transaction.execute_batch(include_str!("schema.sql"))?;
+        transaction.execute("INSERT INTO meta (name, value) VALUES ('salt', ?1)", [salt])?;
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// Makes the file under another name, and then gives it its own: nobody ever sees half of it.
+fn create(path: &Path) -> Result<(), Fault> {
+    let new = beside(path, &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)));
+    let made = make(&new).and_then(|()| match fs::hard_link(&new, path) {
+        // Another process was faster: its file is as good.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        // A file system without links.
+        Err(_) if !path.exists() => Ok(fs::rename(&new, path)?),
+        other => Ok(other?),
+    });
+    let _ = fs::remove_file(&new);
+    made
+}
+
+fn make(path: &Path) -> Result<(), Fault> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    drop(options.open(path)?);
+    let mut connection = connect(path, OpenFlags::empty())?;
+    fill(&mut connection)?;
+    use_log(&connection)?;
+    connection.close().map_err(|(_, error)| error.into())
+}
+
+/// Takes it away from everyone but its owner, with the files that SQLite puts beside it.
+fn make_private(path: &Path) -> Result<(), Fault> {
+    #[cfg(unix)]
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let Ok(found) = fs::symlink_metadata(&file) else { continue };
+        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
+            let set = fs::set_permissions(&file, fs::Permissions::from_mode(0o600));
+            match set {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Fault::Open(error)),
+                _ => {}
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
