@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 
+use crate::clock::Millis;
 use crate::error::{Error, Result};
 
 /// A date or a date-time, checked, as it goes on the wire.
@@ -44,6 +46,16 @@ impl Moment {
     pub fn as_str(&self) -> &str {
         &self.text
     }
+
+    /// From when on a range that ends here lies `days` in the past; `None`: never. The service's time zone is
+    /// unknown, so a date is taken as it is in UTC: the days are there to make up for that.
+    pub fn settles(&self, days: u32) -> Option<Millis> {
+        let end = match &self.at {
+            Ok(date) => date.to_zoned(TimeZone::UTC).ok()?.timestamp(),
+            Err(instant) => *instant,
+        };
+        end.as_millisecond().checked_add(Millis::from(days) * 86_400_000)
+    }
 }
 
 /// Refuses a range that holds no day. A date and an instant are not compared: the service's time zone is unknown.
@@ -78,7 +90,7 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     }
     let instant: Timestamp = text.parse().map_err(|_| refused())?;
     // What Python's datetime can hold.
-    let year = instant.to_zoned(jiff::tz::TimeZone::UTC).year();
+    let year = instant.to_zoned(TimeZone::UTC).year();
     if (1..=9999).contains(&year) { Ok(instant) } else { Err(refused()) }
 }
 
@@ -138,6 +150,18 @@ mod tests {
     }
 
     /// Rows: D16.
+    #[test]
+    fn a_range_settles_days_after_its_end() {
+        let settles = |text, days| Moment::parse("date_to", text).unwrap().settles(days).unwrap();
+        let midnight = 1_767_225_600_000;
+        assert_eq!(settles("2026-01-01", 0), midnight);
+        assert_eq!(settles("2026-01-01", 2), midnight + 2 * 86_400_000);
+        assert_eq!(settles("2026-01-01T00:00:00Z", 0), midnight);
+        assert_eq!(settles("2026-01-01T02:00:00+02:00", 0), midnight);
+        assert_eq!(settles("2026-01-01T12:00", 0), midnight + 12 * 3_600_000);
+        assert_eq!(Moment::parse("date_to", "9999-12-31").unwrap().settles(0), None, "no instant is so late");
+    }
+
     #[test]
     fn instants_in_answers() {
         assert!(parse_instant("2026-01-31T12:00:00Z").is_ok());

@@ -14,17 +14,22 @@ use tokio::sync::oneshot;
 
 use crate::error::{Error, Kind, Result};
 
+mod exports;
 mod fault;
 mod file;
 mod gate;
 mod ledger;
 mod owner;
+mod pages;
+mod shelf;
 mod worker;
 
+pub use exports::{Export, Exports, Range, Stock, What};
 pub use fault::Fault;
 pub use gate::{after_fork, before_fork};
 pub(crate) use ledger::{change, look};
 pub use owner::{Organization, Owner};
+pub use pages::Page;
 use worker::Worker;
 
 /// A store. A clone is the same.

@@ -8,6 +8,7 @@ mod answer;
 mod any;
 mod budget;
 mod corpus;
+mod exports;
 mod intervals;
 mod irregular;
 mod jobs;

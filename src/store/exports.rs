@@ -1,0 +1,175 @@
+//! Exports in the store: what was bought, when, and what is left to buy.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::Store;
+use super::fault::Fault;
+use super::owner::Owner;
+use super::pages::{Page, Place, unpack, wire};
+use super::shelf;
+use crate::clock::{Clock, Millis};
+use crate::error::Result;
+use crate::rows::Totals;
+
+/// What of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Its totals alone.
+    Totals,
+    /// All its rows.
+    Pages,
+}
+
+impl What {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Totals => "totals",
+            Self::Pages => "pages",
+        }
+    }
+}
+
+/// What is listed, as it goes on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// The project.
+    pub project_id: Option<String>,
+    /// The path, with its placeholders.
+    pub path: String,
+    /// The first day.
+    pub date_from: Option<String>,
+    /// The day behind the last.
+    pub date_to: Option<String>,
+    /// From when on it is taken to change no more; `None`: never.
+    pub settles: Option<Millis>,
+}
+
+/// An export, as far as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// Its number in the store.
+    pub id: i64,
+    /// What it is of its range.
+    pub what: What,
+    /// The wire's `limit`.
+    pub page_size: u32,
+    /// When it was begun.
+    pub begun: Millis,
+    /// When it was whole.
+    pub finished: Option<Millis>,
+    /// Pages from the first on, without a gap.
+    pub pages: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// Where an unfinished one goes on; 0 for a finished one.
+    pub next: u64,
+    /// The totals of the first page that came.
+    pub totals: Option<Totals>,
+}
+
+/// What the store has of a range.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stock {
+    /// Finished, and settled when it was begun: it need not be bought again.
+    pub held: Option<Export>,
+    /// Unfinished: it goes on at its `next`.
+    pub unfinished: Option<Export>,
+    /// The last one that was finished, settled or not: how many pages it may be.
+    pub latest: Option<Export>,
+}
+
+/// The exports of one organization. A clone is the same.
+#[derive(Debug, Clone)]
+pub struct Exports {
+    store: Store,
+    owner: Arc<Owner>,
+    clock: Clock,
+}
+
+impl Exports {
+    /// Those of `owner`.
+    pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
+        Self { store, owner: Arc::new(owner), clock }
+    }
+
+    /// What there is of `range`, if it were exported now with this page size.
+    pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
+        self.look(move |shelf, now| shelf.stock(&range, what, page_size, now)).await
+    }
+
+    /// All that were ever finished of `range`, the latest first.
+    pub async fn history(&self, range: Range, what: What) -> Result<Vec<Export>> {
+        self.look(move |shelf, _| {
+            let mut all = shelf.exports(&range, what)?;
+            all.retain(|export| export.finished.is_some());
+            Ok(all)
+        })
+        .await
+    }
+
+    /// The export that is held, or the unfinished one to go on with, or a new one. `anew`: a new one in any case.
+    ///
+    /// Of two processes that begin at one time, the second goes on with the first one's.
+    pub async fn begin(&self, range: Range, what: What, page_size: u32, anew: bool) -> Result<Export> {
+        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let begin = move |connection: &mut Connection| {
+            let transaction = shelf::immediate(connection)?;
+            let now = clock.now();
+            let shelf = shelf::Shelf { account: owner.number(&transaction)?, transaction: &transaction };
+            let found = if anew { Stock::default() } else { shelf.stock(&range, what, page_size, now)? };
+            let export = match found.held.or(found.unfinished) {
+                Some(export) => export,
+                None => shelf.insert(&range, what, page_size, now)?,
+            };
+            transaction.commit()?;
+            Ok(export)
+        };
+        self.store.run(begin).await
+    }
+
+    /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
+    ///
+    /// Of a page that another process has bought as well, the first stays.
+    pub async fn put(&self, export: i64, page: Page, totals: Option<Totals>) -> Result<bool> {
+        self.store.run(move |connection| shelf::put(connection, export, &page, totals)).await
+    }
+
+    /// The page at `offset`, where it is held.
+    pub async fn page(&self, export: i64, offset: u64) -> Result<Option<Page>> {
+        let find = move |connection: &mut Connection| {
+            let columns = Place::COLUMNS;
+            let found = connection
+                .prepare(&format!(
+                    r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#
+                ))?
+                .query_row((export, wire(offset)), |row| {
+                    Ok((Place::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
+                })
+                .optional()?;
+            let Some((Place { offset, asked, rows, has_more }, seen, size, body)) = found else {
+                return Ok(None);
+            };
+            Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
+        };
+        self.store.run(find).await
+    }
+
+    /// Reads; an organization that the store does not know has nothing.
+    async fn look<T: Default + Send + 'static>(
+        &self,
+        work: impl FnOnce(&shelf::Shelf<'_>, Millis) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        self.store
+            .run(move |connection| {
+                let transaction = connection.transaction()?;
+                match owner.find(&transaction)? {
+                    Some(account) => work(&shelf::Shelf { account, transaction: &transaction }, clock.now()),
+                    None => Ok(T::default()),
+                }
+            })
+            .await
+    }
+}

@@ -1,0 +1,125 @@
+//! A page in the store: the answer's body as it came, compressed as SQLite's own archives are.
+
+use std::io::{Read as _, Write as _};
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use rusqlite::Row;
+
+use super::fault::Fault;
+use crate::clock::Millis;
+
+/// The answer to one request of an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Rows to skip, as it was asked for.
+    pub offset: u64,
+    /// Rows at most, as it was asked for.
+    pub asked: u32,
+    /// Rows that came.
+    pub rows: u64,
+    /// Whether the service says that there are more.
+    pub has_more: bool,
+    /// When it came.
+    pub seen: Millis,
+    /// The answer's body.
+    pub body: Vec<u8>,
+}
+
+/// Where a page stands, and where the next one begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) asked: u32,
+    pub(super) rows: u64,
+    pub(super) has_more: bool,
+}
+
+impl Place {
+    pub(super) const COLUMNS: &str = r#""offset", asked, rows, has_more"#;
+
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            offset: whole(row.get(0)?),
+            asked: u32::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
+            rows: whole(row.get(2)?),
+            has_more: row.get(3)?,
+        })
+    }
+
+    /// The offset of the next page: as the service counts, or by what came where it sent less than was asked for.
+    pub(super) fn next(&self) -> u64 {
+        let short = self.has_more && self.rows < u64::from(self.asked);
+        self.offset.saturating_add(if short { self.rows } else { u64::from(self.asked) })
+    }
+}
+
+/// Numbers of a store are never negative.
+pub(super) fn whole(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// A number as SQLite counts.
+pub(super) fn wire(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The body as it is written: compressed, unless that would be no shorter.
+pub(super) fn pack(body: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
+    encoder.write_all(body)?;
+    let packed = encoder.finish()?;
+    Ok(if packed.len() < body.len() { packed } else { body.to_vec() })
+}
+
+/// The body of `size` bytes that `packed` holds.
+pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
+    let damaged = |why: &str| Fault::Damaged(format!("a page cannot be unpacked: {why}"));
+    let size = whole(size);
+    if packed.len() as u64 == size {
+        return Ok(packed);
+    }
+    let mut body = Vec::new();
+    // One more than there should be, and never more: what it claims is not believed.
+    let most = size.saturating_add(1);
+    ZlibDecoder::new(&*packed)
+        .take(most)
+        .read_to_end(&mut body)
+        .map_err(|error| damaged(&error.to_string()))?;
+    if body.len() as u64 == size { Ok(body) } else { Err(damaged("its size is another")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_come_back_as_they_were() {
+        for body in [&b""[..], b"x", b"{}", &b"{\"visitors\": []}".repeat(1000)] {
+            let packed = pack(body).unwrap();
+            assert!(packed.len() <= body.len());
+            assert_eq!(unpack(packed, i64::try_from(body.len()).unwrap()).unwrap(), body);
+        }
+    }
+
+    #[test]
+    fn damage_is_seen_and_costs_no_memory() {
+        let body = vec![b'x'; 1 << 20];
+        let packed = pack(&body).unwrap();
+        for size in [0, 1 << 19, (1 << 20) - 1, (1 << 20) + 1, i64::MAX, -1] {
+            assert!(unpack(packed.clone(), size).is_err(), "{size}");
+        }
+        assert!(unpack(packed[..packed.len() / 2].to_vec(), 1 << 20).is_err());
+        assert!(unpack(b"no zlib".to_vec(), 100).is_err());
+    }
+
+    #[test]
+    fn the_next_page_is_where_the_pager_looks_for_it() {
+        let next = |asked, rows, has_more| Place { offset: 500, asked, rows, has_more }.next();
+        assert_eq!(next(250, 250, true), 750);
+        assert_eq!(next(250, 50, true), 550);
+        assert_eq!(next(250, 260, true), 750);
+        assert_eq!(next(250, 50, false), 750);
+    }
+}

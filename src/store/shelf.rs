@@ -1,0 +1,215 @@
+//! The tables behind [`super::exports`].
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+
+use super::exports::{Export, Range, Stock, What};
+use super::fault::Fault;
+use super::pages::{Page, Place, pack, whole, wire};
+use crate::clock::Millis;
+use crate::rows::Totals;
+
+/// An unfinished export whose range may still change goes on for so long after its last page.
+const STALE: Millis = 24 * 3_600_000;
+
+/// The exports of one account.
+pub(super) struct Shelf<'a> {
+    pub(super) account: i64,
+    pub(super) transaction: &'a Transaction<'a>,
+}
+
+impl Shelf<'_> {
+    /// Begins an export.
+    pub(super) fn insert(
+        &self,
+        range: &Range,
+        what: What,
+        page_size: u32,
+        now: Millis,
+    ) -> Result<Export, Fault> {
+        let Range { project_id, path, date_from, date_to, settles: _ } = range;
+        self.transaction.execute(
+            "INSERT INTO export (account, project_id, path, date_from, date_to, kind, page_size, begun)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            (self.account, project_id, path, date_from, date_to, what.as_str(), page_size, now),
+        )?;
+        Ok(Export {
+            id: self.transaction.last_insert_rowid(),
+            what,
+            page_size,
+            begun: now,
+            finished: None,
+            pages: 0,
+            rows: 0,
+            next: 0,
+            totals: None,
+        })
+    }
+
+    /// All exports of `range`, the latest first; the pages of unfinished ones are not counted yet.
+    pub(super) fn exports(&self, range: &Range, what: What) -> Result<Vec<Export>, Fault> {
+        let Range { project_id, path, date_from, date_to, settles: _ } = range;
+        let mut exports = self.transaction.prepare(
+            "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
+             WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5
+                 AND kind = ?6
+             ORDER BY id DESC",
+        )?;
+        let key = (self.account, project_id, path, date_from, date_to, what.as_str());
+        let found = exports.query_map(key, |row| export(row, what))?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub(super) fn stock(
+        &self,
+        range: &Range,
+        what: What,
+        page_size: u32,
+        now: Millis,
+    ) -> Result<Stock, Fault> {
+        let settled = |export: &Export| range.settles.is_some_and(|settles| export.begun >= settles);
+        let finished = |export: &&Export| export.finished.is_some();
+        let all = self.exports(range, what)?;
+        // One that a later, finished one has overtaken is not taken up again.
+        let mut later = all.iter().take_while(|export| !finished(export));
+        let mut stock = Stock {
+            held: all.iter().filter(finished).find(|export| settled(export)).cloned(),
+            unfinished: later.find(|export| export.page_size == page_size).cloned(),
+            latest: all.iter().find(finished).cloned(),
+        };
+        if let Some(export) = &mut stock.unfinished {
+            let walk = Walk::of(self.transaction, export.id)?;
+            (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
+            let last = "SELECT max(seen) FROM page WHERE export = ?1";
+            let seen: Option<Millis> = self.transaction.query_row(last, [export.id], |row| row.get(0))?;
+            // What lies in the future was written before the clock was set back.
+            let age = now.saturating_sub(seen.unwrap_or(export.begun)).saturating_abs();
+            if !settled(export) && age > STALE {
+                stock.unfinished = None;
+            }
+        }
+        Ok(stock)
+    }
+}
+
+fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
+    let count = |column| row.get::<_, Option<i64>>(column).map(|number| whole(number.unwrap_or(0)));
+    let totals = match (row.get(6)?, row.get(7)?, row.get(8)?) {
+        (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
+        _ => None,
+    };
+    Ok(Export {
+        id: row.get(0)?,
+        what,
+        page_size: u32::try_from(whole(row.get(1)?)).unwrap_or(0),
+        begun: row.get(2)?,
+        finished: row.get(3)?,
+        pages: count(4)?,
+        rows: count(5)?,
+        next: 0,
+        totals,
+    })
+}
+
+/// A transaction that nobody else can come between.
+pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, Fault> {
+    Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+}
+
+/// See [`super::Exports::put`].
+pub(super) fn put(
+    connection: &mut Connection,
+    export: i64,
+    page: &Page,
+    totals: Option<Totals>,
+) -> Result<bool, Fault> {
+    let body = pack(&page.body)?;
+    let transaction = immediate(connection)?;
+    // A longer answer takes the place of one that was cut short by the rows that were wanted.
+    transaction.execute(
+        r#"INSERT INTO page (export, "offset", asked, rows, has_more, seen, size, body)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+           ON CONFLICT DO UPDATE SET asked = excluded.asked, rows = excluded.rows, has_more = excluded.has_more,
+               seen = excluded.seen, size = excluded.size, body = excluded.body
+           WHERE excluded.asked > asked"#,
+        (
+            export,
+            wire(page.offset),
+            page.asked,
+            wire(page.rows),
+            page.has_more,
+            page.seen,
+            wire(page.body.len() as u64),
+            body,
+        ),
+    )?;
+    if let Some(totals) = totals {
+        transaction.execute(
+            "UPDATE export SET human = ?2, ai = ?3, total = ?4 WHERE id = ?1 AND total IS NULL",
+            (export, totals.human, totals.ai, totals.total),
+        )?;
+    }
+    let whole = ended(&transaction, export)? && finish(&transaction, export, page.seen)?;
+    transaction.commit()?;
+    Ok(whole)
+}
+
+/// Whether it may be whole: it is of one page, or its last one is there.
+fn ended(transaction: &Transaction<'_>, export: i64) -> Result<bool, Fault> {
+    let ended = "SELECT kind = 'totals' OR EXISTS (SELECT 1 FROM page WHERE export = ?1 AND has_more = 0)
+                 FROM export WHERE id = ?1";
+    Ok(transaction.query_row(ended, [export], |row| row.get(0))?)
+}
+
+/// Closes it, if it is whole.
+fn finish(transaction: &Transaction<'_>, export: i64, seen: Millis) -> Result<bool, Fault> {
+    let walk = Walk::of(transaction, export)?;
+    transaction.execute(
+        "UPDATE export SET finished = ?2, pages = ?3, rows = ?4
+         WHERE id = ?1 AND finished IS NULL AND (kind = 'totals' OR ?5)",
+        (export, seen, wire(walk.pages), wire(walk.rows), walk.whole),
+    )?;
+    if walk.whole {
+        // What lies beyond the end, or between the pages, was asked for on speculation.
+        let mut stray = transaction.prepare(r#"DELETE FROM page WHERE export = ?1 AND "offset" = ?2"#)?;
+        for offset in &walk.stray {
+            stray.execute((export, wire(*offset)))?;
+        }
+    }
+    let finished = "SELECT finished IS NOT NULL FROM export WHERE id = ?1";
+    Ok(transaction.query_row(finished, [export], |row| row.get(0))?)
+}
+
+/// The way through an export's pages, from the first one on as a pager goes.
+struct Walk {
+    pages: u64,
+    rows: u64,
+    next: u64,
+    whole: bool,
+    /// The offsets of pages that are not on it.
+    stray: Vec<u64>,
+}
+
+impl Walk {
+    fn of(transaction: &Transaction<'_>, export: i64) -> Result<Self, Fault> {
+        let columns = Place::COLUMNS;
+        let mut pages = transaction.prepare(&format!("SELECT {columns} FROM page WHERE export = ?1"))?;
+        let mut places = BTreeMap::new();
+        for place in pages.query_map([export], Place::read)? {
+            let place = place?;
+            places.insert(place.offset, place);
+        }
+        let mut walk = Self { pages: 0, rows: 0, next: 0, whole: false, stray: Vec::new() };
+        while !walk.whole
+            && let Some(place) = places.remove(&walk.next)
+        {
+            walk.pages += 1;
+            walk.rows = walk.rows.saturating_add(place.rows);
+            walk.next = place.next();
+            walk.whole = !place.has_more;
+        }
+        walk.stray = places.into_keys().collect();
+        Ok(walk)
+    }
+}
