@@ -39,7 +39,7 @@ def allowed(expression: str) -> bool:
         return operators.get(name[0]) or str(name[0] in DENY["licenses"]["allow"])
 
     # The slash is how older manifests write OR.
-    terms = re.sub(r"[A-Za-z][\w.+-]*(?: WITH [\w.+-]+)?", met, expression.replace("/", " OR "))
+    terms = re.sub(r"[A-Za-z0-9][\w.+-]*(?: WITH [\w.+-]+)?", met, expression.replace("/", " OR "))
     assert re.fullmatch(r"(?:True|False|or|and|[() ])+", terms), expression
     return bool(eval(terms))
 
