@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
@@ -32,6 +33,8 @@ pub const MAX_WRITES: usize = 12;
 const MAX_ERROR_BODY: usize = 64 * 1024;
 /// How long the body of an error may take.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// The most memory that is set aside for a body before it came.
+const BELIEVED: usize = 256 * 1024;
 /// A pause longer than this is told before it begins.
 const TELL: Duration = Duration::from_secs(1);
 
@@ -196,6 +199,17 @@ impl Client {
         observer: &dyn Observer,
         decode: impl Fn(&Answer) -> Result<T, String> + Send,
     ) -> Result<T> {
+        self.call_early(call, observer, |_| false, decode).await
+    }
+
+    /// As [`Client::call`]; where `arrived` says so of a whole 2xx answer, others have a turn before it is decoded.
+    pub async fn call_early<T>(
+        &self,
+        call: Call,
+        observer: &dyn Observer,
+        arrived: impl Fn(&Answer) -> bool + Send,
+        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+    ) -> Result<T> {
         let write = call.is_write();
         let url =
             self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
@@ -221,6 +235,9 @@ impl Client {
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
             let answer = Box::pin(self.attempt(&call, url.clone(), deadline, observer)).await;
+            if answer.as_ref().is_ok_and(&arrived) {
+                yield_now().await;
+            }
             let failure = match answer.and_then(|answer| {
                 decode(&answer).map_err(|reason| Failure::Unreadable {
                     head: answer.head.clone(),
@@ -346,6 +363,7 @@ impl Client {
             body: call.body.clone(),
         };
         self.stats.requests.fetch_add(1, Ordering::Relaxed);
+        observer.sent();
         let mut incoming = match timeout_at(until, self.pool.transport.send(request)).await {
             Ok(Ok(incoming)) => incoming,
             Ok(Err(error)) => return Err(error.into()),
@@ -412,7 +430,9 @@ enum Lost {
 }
 
 async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
-    let mut body = Vec::new();
+    // What the service says of the length, where that is believable: a body is not copied to grow.
+    let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(BELIEVED));
     while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
         let room = cap - body.len();
         if chunk.len() > room {

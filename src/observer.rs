@@ -1,11 +1,13 @@
 //! What a running call tells its caller. The caller decides where: a log, a callback, an exception's note.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use crate::error::Outcome;
+use crate::findings::Finding;
 use crate::jobs::Job;
 use crate::trace::TraceParent;
 
@@ -32,6 +34,15 @@ pub trait Observer: Send + Sync {
     /// A line for the log.
     fn note(&self, note: Note);
 
+    /// A request is about to be sent.
+    fn sent(&self) {}
+
+    /// So many rows came so far.
+    fn progress(&self, _rows: u64) {}
+
+    /// What was found in a page for the first time.
+    fn found(&self, _findings: Vec<Finding>) {}
+
     /// What is known of the write that is under way; `None` before and behind it.
     fn write(&self, _outcome: Option<Outcome>) {}
 
@@ -50,9 +61,12 @@ pub trait Observer: Send + Sync {
 }
 
 /// Passes notes on to whoever waits at the moment, and keeps them while nobody does: a prefetched page
-/// has no caller yet.
+/// has no caller yet. Counts the requests.
 #[derive(Default)]
-pub struct Relay(Mutex<RelayState>);
+pub struct Relay {
+    state: Mutex<RelayState>,
+    requests: AtomicU64,
+}
 
 #[derive(Default)]
 struct RelayState {
@@ -83,8 +97,13 @@ impl Relay {
         Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
     }
 
+    /// How many requests were sent.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
     fn state(&self) -> MutexGuard<'_, RelayState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -113,6 +132,10 @@ impl Observer for Asked {
 
     fn trace(&self) -> Option<TraceParent> {
         self.trace.clone()
+    }
+
+    fn sent(&self) {
+        self.relay.requests.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::checkpoint::Checkpoint;
@@ -18,8 +19,26 @@ pub const WINDOW: usize = 8;
 
 /// Where pages come from.
 pub trait Source: Send + Sync + 'static {
-    /// The page of at most `limit` rows from `offset`.
-    fn page(&self, offset: u64, limit: u32, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Page>>;
+    /// The page of at most `limit` rows from `offset`. `full` is told as soon as it is certain, before the rows are
+    /// read, that they are `limit` and that there are more.
+    fn page(
+        &self,
+        offset: u64,
+        limit: u32,
+        full: Full,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Page>>;
+}
+
+/// See [`Source::page`].
+#[derive(Debug)]
+pub struct Full(Option<oneshot::Sender<()>>);
+
+impl Full {
+    /// Says so, once; whether anybody listens.
+    pub fn tell(&mut self) -> bool {
+        self.0.take().is_some_and(|listener| listener.send(()).is_ok())
+    }
 }
 
 /// How to page.
@@ -64,24 +83,34 @@ pub struct Mark {
     before: Checkpoint,
     /// As behind its last row; `None` where rows were held back at its end.
     behind: Option<Checkpoint>,
-    /// Rows that are handed out, by their position in the answer.
-    kept: Vec<u32>,
+    /// How many rows are handed out.
+    rows: usize,
+    /// Their positions in the answer, where they are not simply the first ones.
+    kept: Option<Vec<u32>>,
     /// The rows handed out, where the next answers may bring them again.
     repeatable: Option<Vec<Identity>>,
 }
 
 impl Mark {
+    /// How many of the page's rows are handed out.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// The place behind the first `handed` rows of the page.
     pub fn behind(&self, handed: usize) -> Checkpoint {
-        if handed >= self.kept.len()
+        if handed >= self.rows
             && let Some(behind) = &self.behind
         {
             return behind.clone();
         }
         let mut place = self.before.clone();
-        let Some(last) = handed.checked_sub(1).and_then(|last| self.kept.get(last)) else {
+        let handed = handed.min(self.rows);
+        if handed == 0 {
             return place;
-        };
+        }
+        let positions = self.kept.as_ref().and_then(|kept| kept.get(handed - 1));
+        let received = positions.map_or(handed as u64, |&last| u64::from(last) + 1);
         place.rows = place.rows.saturating_add(handed as u64);
         match &self.repeatable {
             // Positions in a short page are not positions in the table: ask for the page again, and know its rows.
@@ -89,7 +118,7 @@ impl Mark {
                 let known = place.identities().unwrap_or_default();
                 place.set_identities(known.into_iter().chain(rows.iter().take(handed).copied()));
             }
-            None => place.offset = place.offset.saturating_add(u64::from(*last) + 1),
+            None => place.offset = place.offset.saturating_add(received),
         }
         place
     }
@@ -107,6 +136,8 @@ pub struct Pager {
     broken: Option<Error>,
     /// A page was short: rows may come again, and offsets are not positions.
     irregular: bool,
+    /// The last page was as a page should be, so that the next can be asked for while one is read.
+    plain: bool,
     ahead: VecDeque<Ahead>,
     seen: Seen,
     findings: Findings,
@@ -117,6 +148,7 @@ pub struct Pager {
 struct Ahead {
     offset: u64,
     limit: u32,
+    full: oneshot::Receiver<()>,
     task: JoinHandle<Result<Page>>,
 }
 
@@ -140,6 +172,7 @@ impl Pager {
             finished: place.done,
             broken: None,
             irregular,
+            plain: false,
             ahead: VecDeque::new(),
             seen,
             findings: Findings::new(place.totals()),
@@ -158,6 +191,21 @@ impl Pager {
         self.findings.texts()
     }
 
+    /// How many requests were sent, retries included.
+    pub fn requests(&self) -> u64 {
+        self.relay.requests()
+    }
+
+    /// The totals that the export began with, once a page came.
+    pub fn totals(&self) -> Option<Totals> {
+        self.findings.totals()
+    }
+
+    /// From now on, repeats are looked for among all pages: whoever keeps all rows has the memory for it.
+    pub fn remember_all(&mut self) {
+        self.seen.remember_all();
+    }
+
     /// The next page, or `None` at the end. Dropping the future drops what is under way; the next call asks again.
     pub async fn next_page(&mut self, observer: &Arc<dyn Observer>) -> Result<Option<Turn>> {
         if self.finished || self.left() == Some(0) {
@@ -171,13 +219,20 @@ impl Pager {
         let listening = self.relay.listen(Arc::clone(observer));
         if self.ahead.front().is_none_or(|ahead| ahead.offset != self.place.offset) {
             self.ahead.clear();
-            self.ask(self.place.offset);
+            let first = self.ask(self.place.offset, self.left());
+            self.ahead.push_back(first);
         }
         // Taken out of the queue first: if this future is dropped, so are the requests.
         let mut waiting = std::mem::take(&mut self.ahead);
         let Some(mut next) = waiting.pop_front() else {
             return Err(Error::new(Kind::Internal, "no page was asked for"));
         };
+        if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.full).await.is_ok() {
+            let left = self.left().map(|left| left.saturating_sub(u64::from(next.limit)));
+            if left != Some(0) {
+                waiting.push_back(self.ask(next.offset.saturating_add(u64::from(next.limit)), left));
+            }
+        }
         let page = match (&mut next.task).await {
             Ok(page) => page?,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -219,13 +274,15 @@ impl Pager {
 
         // A row of unknown shape may rightly stand there twice; only short pages bring it again.
         let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
-        let mut kept: Vec<u32> = (0..).take(received).collect();
+        let mut kept = None;
         let until = before.offset.saturating_add(reach(limit, received));
         let repeats = self.seen.take_in(&identities, until);
-        if watch {
-            kept.retain(|&row| repeats.get(row as usize) != Some(&Repeat::Identical));
-            let differing = repeats.iter().filter(|&&r| r == Repeat::Differing).count();
-            fresh.extend(self.findings.repeats(received - kept.len(), differing, irregular_before));
+        if watch && repeats.iter().any(|&repeat| repeat != Repeat::New) {
+            let rest = (0..).zip(&repeats).filter(|(_, repeat)| **repeat != Repeat::Identical);
+            let rest: Vec<u32> = rest.map(|(row, _)| row).collect();
+            let differing = repeats.iter().filter(|&&repeat| repeat == Repeat::Differing).count();
+            fresh.extend(self.findings.repeats(received - rest.len(), differing, irregular_before));
+            kept = Some(rest);
         }
         if self.paging.strict
             && let Some(finding) = fresh.first()
@@ -233,29 +290,40 @@ impl Pager {
             return Err(broken(&format!("{finding} (strict)")));
         }
         let most = self.left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-        let whole = kept.len() <= most;
-        kept.truncate(most);
+        let fit = kept.as_ref().map_or(received, Vec::len);
+        let whole = fit <= most;
         let mut rows = page.rows;
-        rows.select(&kept);
+        let count = fit.min(most);
+        if !whole || kept.is_some() {
+            let mut positions = kept.unwrap_or_else(|| (0..).take(received).collect());
+            positions.truncate(most);
+            rows.select(&positions);
+            kept = Some(positions);
+        }
+        self.plain = !self.irregular && kept.is_none() && rows.is_plain();
 
         // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
         // is to know the rows, as their positions may be no offsets. Rows of unknown shape could not be told apart.
         let by_row = self.irregular || (received < limit as usize && matches!(rows, Rows::Visitors(_)));
-        let known = by_row.then(|| pick(&identities, &kept));
+        let known = by_row.then(|| match &kept {
+            Some(kept) => pick(&identities, kept),
+            None => identities.clone(),
+        });
         let step =
             if page.has_more && received < limit as usize { received as u64 } else { u64::from(limit) };
         self.place.offset = before.offset.saturating_add(step);
-        self.place.rows = self.place.rows.saturating_add(kept.len() as u64);
+        self.place.rows = self.place.rows.saturating_add(count as u64);
         self.place.done = whole && !page.has_more;
         self.place.set_totals(self.findings.totals());
         self.seen.forget(self.place.offset);
         // Each short page starts within those before it, which can bring their rows again.
         let near = self.seen.near(self.place.offset).filter(|_| self.irregular);
         self.place.set_identities(near);
-        self.handed += kept.len() as u64;
+        self.handed += count as u64;
         self.finished = !page.has_more;
         let offset = before.offset;
-        let mark = Mark { before, behind: whole.then(|| self.place.clone()), kept, repeatable: known };
+        let behind = whole.then(|| self.place.clone());
+        let mark = Mark { before, behind, rows: count, kept, repeatable: known };
         Ok(Turn {
             rows,
             totals: page.totals,
@@ -276,20 +344,23 @@ impl Pager {
             if self.finished || self.left().is_some_and(|left| ahead >= left) {
                 break;
             }
-            self.ask(self.place.offset.saturating_add(ahead));
+            let left = self.left().map(|left| left.saturating_sub(ahead));
+            let page = self.ask(self.place.offset.saturating_add(ahead), left);
+            self.ahead.push_back(page);
         }
     }
 
-    fn ask(&mut self, offset: u64) {
-        let ahead = offset - self.place.offset;
-        let room = match self.left() {
+    /// Asks for a page, where `left` rows will be wanted.
+    fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
+        let room = match left {
             // Short pages bring rows again: of as many rows as are wanted, too few may be new.
-            Some(left) if !self.irregular => left.saturating_sub(ahead),
+            Some(left) if !self.irregular => left,
             _ => u64::MAX,
         };
         let limit = u32::try_from(room).unwrap_or(u32::MAX).min(self.place.page_size);
-        let task = tokio::spawn(self.source.page(offset, limit, self.relay.asked()));
-        self.ahead.push_back(Ahead { offset, limit, task });
+        let (sender, full) = oneshot::channel();
+        let page = self.source.page(offset, limit, Full(Some(sender)), self.relay.asked());
+        Ahead { offset, limit, full, task: tokio::spawn(page) }
     }
 }
 

@@ -77,6 +77,11 @@ impl Seen {
         }
     }
 
+    /// Forgets nothing from now on.
+    pub(crate) fn remember_all(&mut self) {
+        self.window = None;
+    }
+
     /// Whether a page about the same came before; its counts may have moved, and it would still never end.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();

@@ -1,12 +1,14 @@
 //! What can be listed page by page: a project's visitors, or whatever a sibling endpoint lists.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::{Answer, Call, Client};
 use crate::endpoint::{Segment, Template};
@@ -14,8 +16,10 @@ use crate::error::{Error, Result};
 use crate::gate::Lane;
 use crate::json;
 use crate::observer::Observer;
-use crate::pager::Source;
-use crate::rows::{Page, Rows, Totals, VisitorsObject};
+use crate::pager::{Full, Source};
+use crate::quick;
+use crate::rows::{Page, Rows, Totals};
+use crate::visitor_rows::{VisitorsObject, promises_more};
 
 /// Where visitors are read.
 const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
@@ -96,6 +100,11 @@ impl Listing {
         id.map(|id| Segment::parse("project_id", id)).transpose()
     }
 
+    /// The project's id, where there is one.
+    pub fn project_id(&self) -> Option<&str> {
+        self.project_id.as_deref()
+    }
+
     /// A query parameter's value.
     pub fn filter(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(other, _)| other == name);
@@ -132,7 +141,10 @@ impl Listing {
 
     fn decode(&self, answer: &Answer) -> Result<Page, String> {
         let Some(shape) = &self.shape else {
-            let parsed = json::parse::<VisitorsObject>(&answer.body)?;
+            let parsed = match quick::read(&answer.body) {
+                Some(value) => json::Parsed { value, repaired: false },
+                None => json::parse::<VisitorsObject>(&answer.body)?,
+            };
             return Ok(Page {
                 rows: Rows::Visitors(parsed.value.visitors),
                 totals: Some(parsed.value.totals),
@@ -186,15 +198,39 @@ pub struct Pages {
     pub client: Client,
     /// What for.
     pub listing: Arc<Listing>,
+    /// The last body: a service that sends it again will not end, and is not asked for more.
+    last: Arc<AtomicU64>,
+}
+
+impl Pages {
+    /// The pages of `listing`, as `client` gets them.
+    pub fn new(client: Client, listing: Listing) -> Self {
+        Self { client, listing: Arc::new(listing), last: Arc::default() }
+    }
 }
 
 impl Source for Pages {
-    fn page(&self, offset: u64, limit: u32, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Page>> {
+    fn page(
+        &self,
+        offset: u64,
+        limit: u32,
+        full: Full,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Page>> {
         let client = self.client.clone();
         let listing = Arc::clone(&self.listing);
+        let full = Mutex::new(full);
+        let last = Arc::clone(&self.last);
         async move {
             let call = listing.call(&client, offset, limit)?;
-            client.call(call, &*observer, |answer| listing.decode(answer)).await
+            let arrived = |answer: &Answer| {
+                let body = xxh3_64(&answer.body);
+                listing.is_visitors()
+                    && last.swap(body, Ordering::Relaxed) != body
+                    && promises_more(&answer.body, limit)
+                    && full.lock().unwrap_or_else(PoisonError::into_inner).tell()
+            };
+            client.call_early(call, &*observer, arrived, |answer| listing.decode(answer)).await
         }
         .boxed()
     }

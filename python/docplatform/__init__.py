@@ -19,6 +19,7 @@ from docplatform._native import (
     Job,
     Rows,
     Visitors,
+    VisitorTable,
     __version__,
 )
 from docplatform.errors import (
@@ -81,6 +82,7 @@ __all__ = [
     "TransportError",
     "UnconfirmedWriteError",
     "UnprocessableError",
+    "VisitorTable",
     "Visitors",
     "VisitorsPage",
     "WaitTimeoutError",

@@ -11,7 +11,7 @@ from docplatform._native import _safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from docplatform._native import Job
+    from docplatform._native import Job, VisitorTable
 
 MOST = 2_000
 """The most of one value that is shown, in characters."""
@@ -54,3 +54,33 @@ def fields(caption: str, values: Sequence[tuple[str, object]]) -> str:
 def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in rows)
     return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+
+
+_SHOWN = 10
+"""Rows of a table that are shown."""
+
+
+def visitor_table(table: VisitorTable) -> str:
+    """The first rows of a table, and what it is about."""
+    rows = table[:_SHOWN]
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["path", "human", "ai", "total"]
+    head = "".join(f"<th>{text(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows)
+    return f"<table><caption>{text(_caption(table))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f'<td style="text-align: right">{value:,}</td>'
+    return f'<td style="text-align: left">{text("" if value is None else value)}</td>'
+
+
+def _caption(table: VisitorTable) -> str:
+    shown = f"first {_SHOWN} of {len(table):,} pages" if len(table) > _SHOWN else f"{len(table):,} pages"
+    parts = [f"Visitors: {shown}"]
+    if table.date_from or table.date_to:
+        parts.append(f"from {table.date_from or 'the beginning'} up to {table.date_to or 'now'}")
+    if table.totals is not None:
+        human, ai, total = table.totals
+        parts.append(f"the whole site: {human:,} people, {ai:,} AI agents, {total:,} in all")
+    return "; ".join(parts)

@@ -12,7 +12,11 @@ from collections.abc import (
 from datetime import date, datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack, final
+from typing import Any, Final, Self, SupportsIndex, TypeAlias, TypedDict, Unpack, final, overload
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
 
 from docplatform.types import Source, Stats, Totals, VisitorsPage
 
@@ -23,12 +27,17 @@ __all__ = [
     "Client",
     "Job",
     "Rows",
+    "VisitorTable",
     "Visitors",
+    "_AtHand",
+    "_TableRows",
+    "_WholeFile",
     "__version__",
     "_client",
     "_job",
     "_panic",
     "_safe",
+    "_table",
 ]
 
 __version__: Final[str]
@@ -626,10 +635,58 @@ class Visitors(Iterator[_Row]):
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> _Row: ...
+    def _at_hand(self) -> _AtHand: ...
     def totals(self) -> Totals:
         """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
     def pages(self) -> Iterator[VisitorsPage]:
         """What is left, page by page."""
+    def collect(self, progress: bool | None = None) -> VisitorTable:
+        """All that is left, as a table.
+
+        Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm where that is installed.
+
+        Raises:
+            DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
+                (Ctrl-C, a cancelled task) keeps what came: the next call has it without asking again.
+        """
+    def to_pandas(self, *, progress: bool | None = None) -> pd.DataFrame:
+        """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""
+    def to_polars(self, *, progress: bool | None = None) -> pl.DataFrame:
+        """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
+    def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
+        """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
+    def to_dicts(self, *, progress: bool | None = None) -> list[_Row]:
+        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+    def to_csv(
+        self, path: str | PathLike[str], *, escape_formulas: bool = True, progress: bool | None = None
+    ) -> int:
+        """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
+
+        The file is written whole or not at all, and replaces what was there. Memory does not grow with the rows.
+        An error removes what was written, and its ``checkpoint`` is where this call began.
+
+        Args:
+            path: Where the file is to be.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
+                a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
+            progress: As for :meth:`collect`.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+        """
+    def to_jsonl(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all that is left into a JSON Lines file: one object a row. Otherwise as :meth:`to_csv`."""
+    def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
+
+        The rows are collected first; errors as from :meth:`collect`. The file is whole or not there.
+        """
     @property
     def checkpoint(self) -> str:
         """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
@@ -645,6 +702,7 @@ class Rows(Iterator[Any]):
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> Any: ...
+    def _at_hand(self) -> _AtHand: ...
     @property
     def checkpoint(self) -> str:
         """Where the listing stands, for ``paginate(resume=...)``."""
@@ -660,12 +718,64 @@ class AsyncVisitors(AsyncIterator[_Row]):
     is a ``RuntimeError``. Several tasks may share it: each row is handed out once.
     """
 
-    def __aiter__(self) -> Self: ...
+    def __aiter__(self) -> AsyncIterator[_Row]: ...  # noqa: PYI034 - a generator over what is left
     def __anext__(self) -> Coroutine[Any, Any, _Row]: ...
+    def _at_hand(self) -> _AtHand: ...
     def totals(self) -> Coroutine[Any, Any, Totals]:
         """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
     def pages(self) -> AsyncIterator[VisitorsPage]:
         """What is left, page by page."""
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
+        """All that is left, as a table.
+
+        Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm where that is installed.
+
+        Raises:
+            DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
+                (Ctrl-C, a cancelled task) keeps what came: the next call has it without asking again.
+        """
+    def to_pandas(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pd.DataFrame]:
+        """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""
+    def to_polars(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pl.DataFrame]:
+        """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
+    def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
+        """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[_Row]]:
+        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+    def to_csv(
+        self, path: str | PathLike[str], *, escape_formulas: bool = True, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
+
+        The file is written whole or not at all, and replaces what was there. Memory does not grow with the rows.
+        An error removes what was written, and its ``checkpoint`` is where this call began.
+
+        Args:
+            path: Where the file is to be.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
+                a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
+            progress: As for :meth:`collect`.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+        """
+    def to_jsonl(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all that is left into a JSON Lines file: one object a row. Otherwise as :meth:`to_csv`."""
+    def to_parquet(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
+
+        The rows are collected first; errors as from :meth:`collect`. The file is whole or not there.
+        """
     @property
     def checkpoint(self) -> str:
         """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
@@ -679,8 +789,9 @@ class AsyncVisitors(AsyncIterator[_Row]):
 class AsyncRows(AsyncIterator[Any]):
     """A single-pass iterator over whatever a paged endpoint lists."""
 
-    def __aiter__(self) -> Self: ...
+    def __aiter__(self) -> AsyncIterator[Any]: ...  # noqa: PYI034 - a generator over what is left
     def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+    def _at_hand(self) -> _AtHand: ...
     @property
     def checkpoint(self) -> str:
         """Where the listing stands, for ``paginate(resume=...)``."""
@@ -698,3 +809,89 @@ def _safe(text: str, most: int) -> str: ...
 
 # How a test sees what becomes of a bug.
 def _panic(client: Client | AsyncClient) -> Any: ...
+
+@final
+class VisitorTable(Sequence[_Row]):
+    """A finished export: all its rows, in Arrow's memory. It never changes and never asks the service for anything.
+
+    ``len``, ``[i]``, slices and iteration give dicts. Every library that knows Arrow's PyCapsule interface takes it as
+    it is, without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``. The columns are
+    ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent, as nullable int64,
+    float64, bool or string, what is deeper as JSON text. It pickles.
+
+    ``human``, ``ai`` and ``total`` of a row are unique visitors of that page: they do not add up to those of the site,
+    which are in :attr:`totals`.
+    """
+
+    @property
+    def totals(self) -> Totals | None:
+        """The totals of the whole range, as they were when the export began; ``None`` where no page was asked for."""
+    @property
+    def date_from(self) -> str | None:
+        """Where the range begins, as it was asked for."""
+    @property
+    def date_to(self) -> str | None:
+        """Where the range ends, as it was asked for; the end is exclusive."""
+    @property
+    def project_id(self) -> str | None:
+        """The project."""
+    @property
+    def requests(self) -> int:
+        """How many requests the export cost, retries included."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: data that moved, short pages, letters that are no text."""
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> _Row: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[_Row]: ...
+    def __iter__(self) -> Iterator[_Row]: ...
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
+    def to_pandas(self) -> pd.DataFrame:
+        """A ``pandas.DataFrame``: ``path`` with the dtype that pandas gives to texts, counts as int64.
+
+        Raises:
+            ImportError: pandas is missing; says which extra to install.
+        """
+    def to_polars(self) -> pl.DataFrame:
+        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
+    def to_arrow(self) -> pa.Table:
+        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
+    def to_dicts(self) -> list[_Row]:
+        """A list of dicts."""
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True) -> int:
+        """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
+    def to_jsonl(self, path: str | PathLike[str]) -> int:
+        """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
+    def to_parquet(self, path: str | PathLike[str]) -> int:
+        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def _repr_html_(self) -> str: ...
+    def _counts(self, name: str) -> bytearray: ...
+    def _paths(self) -> list[str]: ...
+    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
+    def _arrow_bytes(self) -> int: ...
+
+def _table(meta: str, lines: bytes) -> VisitorTable: ...
+
+@final
+class _TableRows(Iterator[_Row]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _Row: ...
+
+@final
+class _AtHand(Iterator[Any]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+    def turn(self) -> Coroutine[Any, Any, Any]: ...
+
+@final
+class _WholeFile:
+    def __new__(cls, path: str | PathLike[str]) -> Self: ...
+    @property
+    def path(self) -> str: ...
+    def commit(self) -> None: ...
+    def discard(self) -> None: ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from docplatform._native import Job
+    from docplatform._native import Job, VisitorTable
     from docplatform.types import Attempt
 
 __all__ = [
@@ -53,6 +53,8 @@ class DocPlatformError(Exception):
     """Whether a further try was left out because the call's ``deadline`` came first."""
     checkpoint: str | None = None
     """For an export that broke off, where to go on: ``visitors(resume=error.checkpoint)``."""
+    partial: VisitorTable | None = None
+    """For an export into memory that broke off, the rows that came: ``checkpoint`` stands behind them."""
     job: Job | None = None
     """For a wait that broke off, the job's last snapshot."""
 

@@ -23,8 +23,9 @@ use tokio::task::AbortHandle;
 use super::coroutine::Coroutine;
 use super::runtime::call_out;
 use super::waker::Waker;
-use super::{errors, job, logging, runtime, tracing};
+use super::{errors, job, logging, rows, runtime, tracing};
 use crate::error::{Error, Kind, Outcome};
+use crate::findings::Finding;
 use crate::jobs::Job;
 use crate::observer::{Note, Observer};
 use crate::trace::TraceParent;
@@ -48,6 +49,8 @@ pub(super) struct Op {
     pub(super) name: &'static str,
     work: Work,
     on_poll: Option<Py<PyAny>>,
+    /// Shows how many rows came: see `docplatform._progress`.
+    progress: Option<Py<PyAny>>,
     on_error: Option<OnError>,
 }
 
@@ -72,7 +75,13 @@ impl Op {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(port).map(move |result| result.map(made)).boxed()
         });
-        Self { name, work: Work::Future { start, in_place: false }, on_poll: None, on_error: None }
+        Self {
+            name,
+            work: Work::Future { start, in_place: false },
+            on_poll: None,
+            progress: None,
+            on_error: None,
+        }
     }
 
     /// An operation that needs nothing but the caller's thread.
@@ -88,7 +97,7 @@ impl Op {
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
-        Self { name, work: Work::Ready(Box::new(finish)), on_poll: None, on_error: None }
+        Self { name, work: Work::Ready(Box::new(finish)), on_poll: None, progress: None, on_error: None }
     }
 
     /// Looks once, on the caller's thread, whether it is done already: a crossing costs more than most pages.
@@ -102,6 +111,12 @@ impl Op {
     /// Calls `on_poll` with every job that is polled.
     pub(super) fn on_poll(mut self, on_poll: Option<Py<PyAny>>) -> Self {
         self.on_poll = on_poll;
+        self
+    }
+
+    /// Shows on `progress` how many rows came.
+    pub(super) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
+        self.progress = progress;
         self
     }
 
@@ -127,7 +142,12 @@ impl Op {
     /// Starts it; the result comes through the port.
     pub(super) fn start(self, py: Python<'_>) -> PyResult<Running> {
         let trace = if self.needs_loop() { tracing::current(py)? } else { None };
-        let port = Arc::new(Port { state: Mutex::default(), polls: self.on_poll.is_some(), trace });
+        let port = Arc::new(Port {
+            state: Mutex::default(),
+            polls: self.on_poll.is_some(),
+            counts: self.progress.is_some(),
+            trace,
+        });
         let mut turn_first = false;
         let task = match self.work {
             Work::Ready(finish) => {
@@ -166,6 +186,7 @@ impl Op {
             task,
             turn_first,
             on_poll: self.on_poll,
+            progress: self.progress,
             on_error: self.on_error,
         })
     }
@@ -227,6 +248,7 @@ pub(super) struct Running {
     task: Option<AbortHandle>,
     turn_first: bool,
     on_poll: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
     on_error: Option<OnError>,
 }
 
@@ -260,6 +282,18 @@ impl Running {
                     let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))
                         .map_err(|error| self.interrupted(py, error))?;
                     return Ok(Event::Polled { returned: returned.unbind(), seen });
+                }
+                Some(Message::Found(findings)) => {
+                    for finding in findings {
+                        rows::warn(py, finding, 1).map_err(|error| self.interrupted(py, error))?;
+                    }
+                }
+                Some(Message::Progress) => {
+                    let rows = std::mem::take(&mut self.port.state().progress);
+                    if let (Some(progress), Some(rows)) = (&self.progress, rows) {
+                        call_out(&progress.bind(py).getattr(intern!(py, "update"))?, (rows,))
+                            .map_err(|error| self.interrupted(py, error))?;
+                    }
                 }
                 Some(Message::Done(Ok(finish))) => match finish(py)? {
                     Next::Value(value) => return Ok(Event::Done(value)),
@@ -347,6 +381,8 @@ impl Drop for Running {
 
 enum Message {
     Note(Note),
+    Found(Vec<Finding>),
+    Progress,
     Polled(Box<Job>, oneshot::Sender<()>),
     Done(Result<Finish, Error>),
 }
@@ -360,6 +396,8 @@ enum Waiter {
 struct PortState {
     inbox: VecDeque<Message>,
     waiter: Option<Waiter>,
+    /// How many rows came, where that was not shown yet.
+    progress: Option<u64>,
     write: Option<Outcome>,
     job: Option<String>,
 }
@@ -371,6 +409,8 @@ pub(super) struct Port {
     polls: bool,
     /// The caller's, when the operation began.
     trace: Option<TraceParent>,
+    /// Whether the caller wants to see how many rows came.
+    counts: bool,
 }
 
 impl Port {
@@ -408,6 +448,18 @@ impl Observer for Port {
 
     fn write(&self, outcome: Option<Outcome>) {
         self.state().write = outcome;
+    }
+
+    fn progress(&self, rows: u64) {
+        if self.counts && self.state().progress.replace(rows).is_none() {
+            self.push(Message::Progress);
+        }
+    }
+
+    fn found(&self, findings: Vec<Finding>) {
+        if !findings.is_empty() {
+            self.push(Message::Found(findings));
+        }
     }
 
     fn job(&self, job: &Job) {

@@ -7,30 +7,33 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::vec;
 
+use futures_util::future::BoxFuture;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::bridge::{Next, Op, Port};
+use super::engine::Engine;
 use super::handle::Handle;
 use super::{convert, rows};
 use crate::checkpoint::Checkpoint;
+use crate::error::Result;
+use crate::findings::Finding;
 use crate::observer::Observer;
-use crate::pager::{Mark, Pager, Paging, Turn};
-use crate::rows::Totals;
-use crate::visitors::Pages;
-
-/// The pager, and how many of its pages were put at hand.
-struct Engine {
-    pager: Pager,
-    /// A page that came and is not at hand yet: whoever asked for it may have been interrupted meanwhile.
-    came: Option<Turn>,
-    turns: u64,
-}
+use crate::pager::{Mark, Paging, Turn};
+use crate::rows::{Rows, Totals};
+use crate::visitor_rows::VisitorRows;
+use crate::visitors::Listing;
 
 /// A page whose rows are Python objects, and how far they were handed out.
 struct PageAtHand {
     rows: vec::IntoIter<Py<PyAny>>,
-    length: usize,
+    /// How many of the page's rows were handed out.
+    handed: usize,
+    /// The rest went another way.
+    closed: bool,
+    /// The same rows as they came, for whoever wants the rest otherwise.
+    source: VisitorRows,
     totals: Option<Totals>,
     has_more: bool,
     mark: Arc<Mark>,
@@ -39,13 +42,17 @@ struct PageAtHand {
 impl PageAtHand {
     /// The place behind the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark.behind(self.length - self.rows.len())
+        self.mark.behind(self.handed)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.closed || self.rows.len() == 0
     }
 }
 
 struct State {
     pid: u32,
-    engine: Arc<tokio::sync::Mutex<Engine>>,
+    engine: Arc<AsyncMutex<Engine>>,
     turns: u64,
     page: Option<PageAtHand>,
     /// Where it began, until there is a page.
@@ -76,8 +83,17 @@ impl State {
 pub(super) struct Cursor {
     handle: Arc<Handle>,
     paging: Paging,
-    /// Locked only while attached, and never while Python runs.
+    /// Locked for moments, and never while Python runs.
     state: Mutex<State>,
+}
+
+/// Where an export stands, and how it goes on from there.
+pub(super) type Place = (Checkpoint, Paging);
+
+/// What an operation on the engine came to; nobody else has the engine yet.
+pub(super) struct Worked<T> {
+    pub(super) engine: OwnedMutexGuard<Engine>,
+    pub(super) result: Result<T>,
 }
 
 /// What is left of a page.
@@ -88,8 +104,14 @@ pub(super) struct Rest {
     pub(super) has_more: bool,
 }
 
-/// How a caller is told that there is no more: `StopIteration` or `StopAsyncIteration`.
-pub(super) type Stop = fn() -> PyErr;
+/// What a caller wants besides a row.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// How it is told that there is no more: `StopIteration` or `StopAsyncIteration`.
+    pub(super) stop: fn() -> PyErr,
+    /// How many Python frames up the code is that a warning is about.
+    pub(super) depth: i32,
+}
 
 impl Cursor {
     pub(super) fn new(handle: Arc<Handle>, start: Checkpoint, paging: Paging) -> PyResult<Arc<Self>> {
@@ -154,7 +176,9 @@ impl Cursor {
     /// A row of the page at hand.
     pub(super) fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
-        let row = state.page.as_mut()?.rows.next()?;
+        let page = state.page.as_mut().filter(|page| !page.closed)?;
+        let row = page.rows.next()?;
+        page.handed += 1;
         state.handed += 1;
         Some(row)
     }
@@ -162,9 +186,10 @@ impl Cursor {
     /// All that is left of the page at hand.
     pub(super) fn take_rest(&self) -> Option<Rest> {
         let mut state = self.state();
-        let page = state.page.as_mut().filter(|page| page.rows.len() > 0)?;
+        let page = state.page.as_mut().filter(|page| !page.is_spent())?;
         let offset = page.place().offset;
         let rows: Vec<_> = page.rows.by_ref().collect();
+        page.handed += rows.len();
         let rest = Rest { offset, totals: page.totals, has_more: page.has_more, rows };
         state.handed += rest.rows.len() as u64;
         Some(rest)
@@ -174,21 +199,21 @@ impl Cursor {
     pub(super) fn next<T: 'static>(
         self: &Arc<Self>,
         name: &'static str,
-        stop: Stop,
+        how: How,
         take: fn(&Self) -> Option<T>,
         finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Op> {
         let cursor = Arc::clone(self);
-        self.turn(name, move |py, more| {
+        self.turn(name, how.depth, move |py, more| {
             if let Some(taken) = take(&cursor) {
                 return finish(py, taken).map(Next::Value);
             }
             if more {
                 // Another caller was faster, or all rows of the page were repeats.
-                return cursor.next(name, stop, take, finish).map(Next::Then);
+                return cursor.next(name, how, take, finish).map(Next::Then);
             }
             cursor.state().ended = true;
-            Err(stop())
+            Err((how.stop)())
         })
     }
 
@@ -196,17 +221,17 @@ impl Cursor {
     pub(super) fn next_lazily<T: 'static>(
         self: &Arc<Self>,
         name: &'static str,
-        stop: Stop,
+        how: How,
         take: fn(&Self) -> Option<T>,
         finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Op> {
-        if self.state().page.as_ref().is_none_or(|page| page.rows.len() == 0) {
-            return self.next(name, stop, take, finish);
+        if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
+            return self.next(name, how, take, finish);
         }
         let cursor = Arc::clone(self);
         Ok(Op::at_hand(name, move |py| match take(&cursor) {
             Some(taken) => finish(py, taken).map(Next::Value),
-            None => cursor.next(name, stop, take, finish).map(Next::Then),
+            None => cursor.next(name, how, take, finish).map(Next::Then),
         }))
     }
 
@@ -217,7 +242,7 @@ impl Cursor {
             return Ok(Op::ready(name, move |py| convert::totals(py, totals)));
         }
         let cursor = Arc::clone(self);
-        self.turn(name, move |py, more| {
+        self.turn(name, 1, move |py, more| {
             let totals = cursor.state().totals;
             match totals {
                 Some(totals) => convert::totals(py, totals).map(Next::Value),
@@ -233,6 +258,7 @@ impl Cursor {
     fn turn(
         self: &Arc<Self>,
         name: &'static str,
+        depth: i32,
         then: impl FnOnce(Python<'_>, bool) -> PyResult<Next> + Send + 'static,
     ) -> PyResult<Op> {
         // A closed client hands out no more pages.
@@ -242,9 +268,9 @@ impl Cursor {
         let cursor = Arc::clone(self);
         let turn = move |port: Arc<Port>| {
             // On the caller's thread: the client may have been closed since the call.
-            let open = cursor.handle.client();
+            let client = cursor.handle.client();
             async move {
-                open?;
+                let client = client?;
                 if process::id() != made_in {
                     // Begun behind a fork: this engine is the parent's. Look again, as if another caller had been
                     // faster.
@@ -252,67 +278,157 @@ impl Cursor {
                     return Ok(None);
                 }
                 let mut guard = engine.lock_owned().await;
-                let engine = &mut *guard;
-                if engine.turns != seen {
+                if guard.turns != seen {
                     return Ok(None);
                 }
-                if engine.came.is_none() {
-                    let observer: Arc<dyn Observer> = port;
-                    engine.came = engine.pager.next_page(&observer).await?;
-                }
+                let observer: Arc<dyn Observer> = port;
+                guard.settle(&client, None);
+                guard.turn(&observer).await?;
                 Ok(Some(guard))
             }
         };
         let cursor = Arc::clone(self);
-        let finish = move |py: Python<'_>, turned: Option<tokio::sync::OwnedMutexGuard<Engine>>| {
+        let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<Engine>>| {
             let Some(mut engine) = turned else {
                 return then(py, true);
             };
-            let Some(turn) = &engine.came else {
+            let Some(turn) = engine.next() else {
                 return then(py, false);
             };
-            cursor.put(py, turn, engine.turns + 1, engine.pager.warnings())?;
+            let rows = rows::to_py(py, &turn.rows)?;
+            let Some(turn) = engine.take_next() else {
+                return then(py, false);
+            };
             engine.turns += 1;
-            let findings = engine.came.take().map(|turn| turn.findings);
+            let findings = cursor.put(turn, rows, &engine);
             drop(engine);
-            for finding in findings.into_iter().flatten() {
-                rows::warn(py, finding)?;
+            for finding in findings {
+                rows::warn(py, finding, depth)?;
             }
             then(py, true)
         };
+        Ok(Op::new(name, turn, finish).in_place().on_error(self.tell_checkpoint()))
+    }
+
+    /// Has an error tell where the export stands.
+    pub(super) fn tell_checkpoint(
+        self: &Arc<Self>,
+    ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
         let cursor = Arc::clone(self);
-        let on_error = move |error: &Bound<'_, PyAny>| {
+        move |error| {
             if error.hasattr("checkpoint")? {
                 error.setattr("checkpoint", cursor.checkpoint())?;
             }
             Ok(())
-        };
-        Ok(Op::new(name, turn, finish).in_place().on_error(on_error))
+        }
     }
 
-    /// Makes a page that came the page at hand.
-    fn put(&self, py: Python<'_>, turn: &Turn, turns: u64, warnings: Vec<String>) -> PyResult<()> {
-        let made = rows::to_py(py, &turn.rows)?;
+    /// Makes a page that came the page at hand; returns what was found in it. Attached: it drops the rows of the old one.
+    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, engine: &Engine) -> Vec<Finding> {
+        let length = turn.mark.rows();
         let page = PageAtHand {
-            length: made.len(),
-            rows: made.into_iter(),
+            handed: length.saturating_sub(rows.len()),
+            rows: rows.into_iter(),
+            closed: false,
+            source: match turn.rows {
+                Rows::Visitors(rows) => rows,
+                Rows::Json(_) => VisitorRows::default(),
+            },
             totals: turn.totals,
             has_more: turn.has_more,
-            mark: Arc::clone(&turn.mark),
+            mark: turn.mark,
         };
         let mut state = self.state();
-        state.turns = turns;
+        state.turns = engine.turns;
         state.totals = state.totals.or(turn.totals);
-        state.warnings = warnings;
+        state.warnings = engine.warnings();
         let old = state.page.replace(page);
         drop(state);
         // Outside the lock: dropping rows may run Python.
         drop(old);
-        Ok(())
+        turn.findings
     }
 
-    /// The pager, made anew in a forked child, whose parent's requests are not its own.
-    fn engine(&self) -> PyResult<(Arc<tokio::sync::Mutex<Engine>>, u64)> {
+    /// An operation on all that is left, with no page at hand meanwhile: what is left of it comes first.
+    pub(super) fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        work: impl for<'a> FnOnce(&'a mut Engine, Place, Arc<dyn Observer>) -> BoxFuture<'a, Result<T>>
+        + Send
+        + 'static,
+        finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Op> {
+        self.begin()?;
+        self.handle.client()?;
+        let cursor = Arc::clone(self);
+        let work = move |port: Arc<Port>| {
+            // On the caller's thread, in the process where it is awaited.
+            let engine = cursor.engine();
+            let client = cursor.handle.client();
+            async move {
+                let (client, (engine, _)) = (client?, engine?);
+                let mut engine = engine.lock_owned().await;
+                let (place, rest) = cursor.close_page();
+                engine.settle(&client, rest);
+                let result = work(&mut engine, place, port).await;
+                Ok(Worked { engine, result })
+            }
+        };
+        let finish = move |py: Python<'_>, worked| finish(py, worked).map(Next::Value);
+        Ok(Op::new(name, work, finish).on_error(self.tell_checkpoint()))
+    }
+
+    /// Where the export stands, and what is left of the page at hand, which hands out no more.
+    fn close_page(&self) -> (Place, Option<Turn>) {
+        let mut state = self.state();
+        let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed));
+        let place = (state.place(), Paging { max_rows: left, ..self.paging });
+        let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
+            page.closed = true;
+            let spent = page.source.len() - page.rows.len();
+            Turn {
+                rows: Rows::Visitors(page.source.iter().skip(spent).collect()),
+                totals: page.totals,
+                offset: page.place().offset,
+                has_more: page.has_more,
+                findings: Vec::new(),
+                mark: Arc::clone(&page.mark),
+            }
+        });
+        (place, rest)
+    }
+
+    /// Notes that `rows` more were handed out, up to `mark`; `ended`: they were the last.
+    pub(super) fn handed(&self, rows: u64, mark: Option<&Mark>, ended: bool, engine: &Engine) {
+        let mut state = self.state();
+        if let Some(mark) = mark {
+            state.start = mark.behind(mark.rows());
+        } else {
+            state.start = state.place();
+        }
+        state.handed += rows;
+        state.ended |= ended;
+        state.totals = state.totals.or(engine.totals());
+        state.warnings = engine.warnings();
+        let old = state.page.take();
+        drop(state);
+        // Outside the lock: dropping rows may run Python.
+        drop(old);
+    }
+
+    /// What is listed.
+    pub(super) fn listing(&self) -> Listing {
+        self.state().start.listing.clone()
+    }
+
+    /// The most rows that are still handed out, where that is known.
+    pub(super) fn most(&self) -> Option<u64> {
+        let state = self.state();
+        self.paging.max_rows.map(|most| most.saturating_sub(state.handed))
+    }
+
+    /// The engine, made anew in a forked child, whose parent's requests are not its own.
+    fn engine(&self) -> Result<(Arc<AsyncMutex<Engine>>, u64)> {
         let mut state = self.state();
         if state.pid != process::id() {
             let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed));
@@ -327,8 +443,6 @@ impl Cursor {
     }
 }
 
-fn engine(handle: &Handle, place: Checkpoint, paging: Paging) -> PyResult<Arc<tokio::sync::Mutex<Engine>>> {
-    let pages = Pages { client: handle.client()?, listing: Arc::new(place.listing.clone()) };
-    let pager = Pager::new(Arc::new(pages), place, paging);
-    Ok(Arc::new(tokio::sync::Mutex::new(Engine { pager, came: None, turns: 0 })))
+fn engine(handle: &Handle, place: Checkpoint, paging: Paging) -> Result<Arc<AsyncMutex<Engine>>> {
+    Ok(Arc::new(AsyncMutex::new(Engine::new(handle.client()?, place, paging))))
 }

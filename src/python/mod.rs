@@ -2,9 +2,11 @@
 
 mod bridge;
 mod client;
+mod collect;
 mod convert;
 mod coroutine;
 mod cursor;
+mod engine;
 mod errors;
 mod handle;
 mod job;
@@ -13,6 +15,7 @@ mod ops;
 mod options;
 mod rows;
 mod runtime;
+mod table;
 mod tracing;
 mod visitors;
 mod waker;
@@ -31,5 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]
-    use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
+    use super::table::{_table, TableRows, VisitorTable, WholeFile};
+    #[pymodule_export]
+    use super::visitors::{AsyncRows, AsyncVisitors, AtHand, Rows, Visitors};
 }

@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyString};
 
 use super::convert;
 use crate::findings::Finding;
-use crate::rows::{Rows, VisitorRow};
+use crate::rows::Rows;
+use crate::visitor_rows::VisitorRow;
 
 /// A page's rows as Python objects.
 pub(super) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
@@ -18,9 +19,9 @@ pub(super) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
     }
 }
 
-fn visitor(py: Python<'_>, row: &VisitorRow) -> PyResult<Py<PyAny>> {
+pub(super) fn visitor(py: Python<'_>, row: VisitorRow<'_>) -> PyResult<Py<PyAny>> {
     let dict = PyDict::new(py);
-    dict.set_item(intern!(py, "path"), PyString::new(py, &row.path))?;
+    dict.set_item(intern!(py, "path"), PyString::new(py, row.path))?;
     dict.set_item(intern!(py, "human"), row.human)?;
     dict.set_item(intern!(py, "ai"), row.ai)?;
     dict.set_item(intern!(py, "total"), row.total)?;
@@ -30,10 +31,10 @@ fn visitor(py: Python<'_>, row: &VisitorRow) -> PyResult<Py<PyAny>> {
     Ok(dict.into_any().unbind())
 }
 
-/// A finding as a Python warning, raised where the user's code asked for the row.
-pub(super) fn warn(py: Python<'_>, finding: Finding) -> PyResult<()> {
+/// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
+pub(super) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
     let class = py.import("docplatform.errors")?.getattr(class)?;
     let text = CString::new(finding.to_string()).unwrap_or_default();
-    PyErr::warn(py, &class, &text, 1)
+    PyErr::warn(py, &class, &text, depth)
 }

@@ -6,9 +6,10 @@ use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::bridge::{awaitable, block};
-use super::convert;
-use super::cursor::{Cursor, Rest};
+use super::bridge::{Op, awaitable, block};
+use super::cursor::{Cursor, How, Rest};
+use super::{collect, convert, table};
+use crate::formats::Format;
 
 fn stop() -> PyErr {
     PyStopIteration::new_err(())
@@ -28,7 +29,7 @@ fn next<T: 'static>(
 ) -> PyResult<Py<PyAny>> {
     match take(cursor) {
         Some(taken) => finish(py, taken),
-        None => block(py, cursor.next(name, stop, take, finish)?),
+        None => block(py, cursor.next(name, How { stop, depth: 1 }, take, finish)?),
     }
 }
 
@@ -40,7 +41,7 @@ fn next_async<T: 'static>(
     take: fn(&Cursor) -> Option<T>,
     finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    awaitable(py, cursor.next_lazily(name, stop_async, take, finish)?)
+    awaitable(py, cursor.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the same shape as `page`")]
@@ -55,10 +56,84 @@ fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
     Ok(page.unbind())
 }
 
+/// The operation behind the direct ways to a frame: its library is looked for before anything is asked for.
+fn to_frame(
+    cursor: &Arc<Cursor>,
+    py: Python<'_>,
+    name: &'static str,
+    progress: Option<bool>,
+    frame: &'static str,
+) -> PyResult<Op> {
+    py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
+    let progress = collect::progress(py, progress, cursor.most())?;
+    collect::table(cursor, name, progress, move |table| table::frame(table, frame))
+}
+
+fn to_file(
+    cursor: &Arc<Cursor>,
+    py: Python<'_>,
+    name: &'static str,
+    progress: Option<bool>,
+    path: &Bound<'_, PyAny>,
+    format: Format,
+) -> PyResult<Op> {
+    let path = collect::path(path)?;
+    let progress = collect::progress(py, progress, cursor.most())?;
+    collect::file(cursor, name, progress, path, format)
+}
+
+fn to_parquet(
+    cursor: &Arc<Cursor>,
+    py: Python<'_>,
+    name: &'static str,
+    progress: Option<bool>,
+    path: &Bound<'_, PyAny>,
+) -> PyResult<Op> {
+    let frames = py.import("docplatform._frames")?;
+    frames.getattr("need")?.call1(("to_parquet",))?;
+    let file = frames.getattr("whole_file")?.call1((path,))?.unbind();
+    let progress = collect::progress(py, progress, cursor.most())?;
+    collect::table(cursor, name, progress, move |table| {
+        let frames = table.py().import("docplatform._frames")?;
+        Ok(frames.getattr("write_parquet")?.call1((table, file))?.unbind())
+    })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the same shape as `generator`")]
+fn itself(iterator: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(iterator)
+}
+
+/// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
+fn generator(iterator: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    iterator.py().import("docplatform._iterate")?.getattr("each")?.call1((iterator,))
+}
+
+/// The rows of the page at hand, as a plain iterator; it ends where a page has to be turned.
+#[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
+pub(super) struct AtHand(Arc<Cursor>);
+
+#[pymethods]
+impl AtHand {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self) -> Option<Py<PyAny>> {
+        self.0.take_row()
+    }
+
+    /// An awaitable for the row behind them. Warnings are about the code that goes through the generator.
+    fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let how = How { stop: stop_async, depth: 2 };
+        awaitable(py, self.0.next_lazily("__anext__", how, Cursor::take_row, row)?)
+    }
+}
+
 /// A single-pass iterator that hands out what `$take` takes from its cursor.
 macro_rules! iterator {
     ($Name:ident, $name:literal, $doc:literal,
-     $iter:ident, $next:ident, $take_next:path, $take:path, $finish:path, { $($more:tt)* }) => {
+     $iter:ident, $pass:path, $next:ident, $take_next:path, $take:path, $finish:path, { $($more:tt)* }) => {
         #[doc = $doc]
         #[pyclass(frozen, module = "docplatform")]
         pub(super) struct $Name(Arc<Cursor>);
@@ -71,9 +146,9 @@ macro_rules! iterator {
 
         #[pymethods]
         impl $Name {
-            fn $iter(slf: Py<Self>) -> PyResult<Py<Self>> {
+            fn $iter(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
                 slf.get().0.begin()?;
-                Ok(slf)
+                $pass(slf.into_any())
             }
 
             fn $next(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -89,12 +164,13 @@ macro_rules! iterator {
 /// The iterators of one face.
 macro_rules! iterators {
     ($Visitors:ident, $visitors:literal, $Pages:ident, $pages:literal, $Rows:ident, $rows:literal,
-     $iter:ident, $next:ident, $take_next:path, $run:path) => {
+     $iter:ident, $pass:path, $next:ident, $take_next:path, $run:path) => {
         iterator!(
             $Visitors,
             $visitors,
             "A single-pass iterator over a site's readers: one dict for each path.",
             $iter,
+            $pass,
             $next,
             $take_next,
             Cursor::take_row,
@@ -111,6 +187,84 @@ macro_rules! iterators {
                     Ok($Pages::new(Arc::clone(&self.0)))
                 }
 
+                /// All that is left, as a table.
+                #[pyo3(signature = (progress = None))]
+                fn collect(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+                    let progress = collect::progress(py, progress, self.0.most())?;
+                    $run(
+                        py,
+                        collect::table(&self.0, concat!($visitors, ".collect"), progress, |table| {
+                            Ok(table.into_any().unbind())
+                        })?,
+                    )
+                }
+
+                /// All that is left, as a `pandas.DataFrame`.
+                #[pyo3(signature = (*, progress = None))]
+                fn to_pandas(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_pandas"), progress, "to_pandas")?)
+                }
+
+                /// All that is left, as a `polars.DataFrame`.
+                #[pyo3(signature = (*, progress = None))]
+                fn to_polars(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_polars"), progress, "to_polars")?)
+                }
+
+                /// All that is left, as a `pyarrow.Table`.
+                #[pyo3(signature = (*, progress = None))]
+                fn to_arrow(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_arrow"), progress, "to_arrow")?)
+                }
+
+                /// All that is left, as a list of dicts.
+                #[pyo3(signature = (*, progress = None))]
+                fn to_dicts(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+                    let progress = collect::progress(py, progress, self.0.most())?;
+                    $run(
+                        py,
+                        collect::table(&self.0, concat!($visitors, ".to_dicts"), progress, |table| {
+                            table.get().to_dicts(table.py())
+                        })?,
+                    )
+                }
+
+                /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
+                #[pyo3(signature = (path, *, escape_formulas = true, progress = None))]
+                fn to_csv(
+                    &self,
+                    py: Python<'_>,
+                    path: &Bound<'_, PyAny>,
+                    escape_formulas: bool,
+                    progress: Option<bool>,
+                ) -> PyResult<Py<PyAny>> {
+                    let format = Format::Csv { escape_formulas };
+                    $run(py, to_file(&self.0, py, concat!($visitors, ".to_csv"), progress, path, format)?)
+                }
+
+                /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
+                #[pyo3(signature = (path, *, progress = None))]
+                fn to_jsonl(
+                    &self,
+                    py: Python<'_>,
+                    path: &Bound<'_, PyAny>,
+                    progress: Option<bool>,
+                ) -> PyResult<Py<PyAny>> {
+                    let name = concat!($visitors, ".to_jsonl");
+                    $run(py, to_file(&self.0, py, name, progress, path, Format::JsonLines)?)
+                }
+
+                /// Writes all that is left into a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
+                #[pyo3(signature = (path, *, progress = None))]
+                fn to_parquet(
+                    &self,
+                    py: Python<'_>,
+                    path: &Bound<'_, PyAny>,
+                    progress: Option<bool>,
+                ) -> PyResult<Py<PyAny>> {
+                    $run(py, to_parquet(&self.0, py, concat!($visitors, ".to_parquet"), progress, path)?)
+                }
+
                 /// Where the export stands, as a small JSON text without secrets; `visitors(resume=...)` goes on there.
                 #[getter]
                 fn checkpoint(&self) -> String {
@@ -121,6 +275,11 @@ macro_rules! iterators {
                 #[getter]
                 fn warnings(&self) -> Vec<String> {
                     self.0.warnings()
+                }
+
+                /// The rows of the page at hand.
+                fn _at_hand(&self) -> AtHand {
+                    AtHand(Arc::clone(&self.0))
                 }
 
                 fn __repr__(&self) -> String {
@@ -138,6 +297,7 @@ macro_rules! iterators {
             $pages,
             "What is left of an export, page by page.",
             $iter,
+            itself,
             $next,
             $take_next,
             Cursor::take_rest,
@@ -150,6 +310,7 @@ macro_rules! iterators {
             $rows,
             "A single-pass iterator over whatever a paged endpoint lists.",
             $iter,
+            $pass,
             $next,
             $take_next,
             Cursor::take_row,
@@ -165,6 +326,11 @@ macro_rules! iterators {
                 #[getter]
                 fn warnings(&self) -> Vec<String> {
                     self.0.warnings()
+                }
+
+                /// The rows of the page at hand.
+                fn _at_hand(&self) -> AtHand {
+                    AtHand(Arc::clone(&self.0))
                 }
 
                 fn __repr__(&self) -> String {
@@ -187,6 +353,7 @@ iterators!(
     Rows,
     "Rows",
     __iter__,
+    itself,
     __next__,
     next,
     block
@@ -199,6 +366,7 @@ iterators!(
     AsyncRows,
     "AsyncRows",
     __aiter__,
+    generator,
     __anext__,
     next_async,
     awaitable

@@ -2,16 +2,35 @@
 
 use docplatform::error::{Error, Kind};
 use docplatform::findings::Finding;
-use docplatform::rows::{Page, Rows, VisitorRow};
+use docplatform::rows::{Page, Rows};
+use serde_json::{Map, Value};
 
 use crate::site::{PLAIN, export, page, pager, pager_at, pages, row, start_json, turn};
 use crate::support::{Script, reply};
 
-async fn read(body: impl Into<bytes::Bytes>) -> Result<(Vec<VisitorRow>, Vec<Finding>), Error> {
+#[derive(Debug)]
+struct Row {
+    path: String,
+    human: i64,
+    ai: i64,
+    total: i64,
+    extra: Option<Map<String, Value>>,
+}
+
+async fn read(body: impl Into<bytes::Bytes>) -> Result<(Vec<Row>, Vec<Finding>), Error> {
     let script = Script::new([reply(200, body)]);
     let page = turn(&mut pager(&script, 250, PLAIN)).await?.unwrap();
     match page.rows {
-        Rows::Visitors(rows) => Ok((rows, page.findings)),
+        Rows::Visitors(rows) => {
+            let own = |row: docplatform::visitor_rows::VisitorRow<'_>| Row {
+                path: row.path.to_owned(),
+                human: row.human,
+                ai: row.ai,
+                total: row.total,
+                extra: row.extra.cloned(),
+            };
+            Ok((rows.iter().map(own).collect(), page.findings))
+        }
         Rows::Json(_) => panic!("visitors were asked for"),
     }
 }
@@ -233,9 +252,6 @@ fn rows_are_selected_by_their_places() {
         let kept = keep.iter().map(|&place| serde_json::Value::from(place)).collect();
         assert_eq!(rows, Rows::Json(kept));
     }
-    let mut rows = all(5);
-    rows.truncate(2);
-    assert_eq!((&rows, rows.is_empty()), (&all(2), false));
-    let page = Page { rows, totals: None, has_more: false, repaired: false };
+    let page = Page { rows: all(2), totals: None, has_more: false, repaired: false };
     assert_eq!(page, page.clone());
 }

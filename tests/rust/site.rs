@@ -126,8 +126,8 @@ pub(crate) fn pager_at(script: &Arc<Script>, place: Checkpoint, paging: Paging) 
 }
 
 pub(crate) fn pager_of(client: Client, place: Checkpoint, paging: Paging) -> Pager {
-    let listing = Arc::new(place.listing.clone());
-    Pager::new(Arc::new(Pages { client, listing }), place, paging)
+    let listing = place.listing.clone();
+    Pager::new(Arc::new(Pages::new(client, listing)), place, paging)
 }
 
 /// A pager from the beginning.
@@ -144,7 +144,7 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
 /// What rows are known by: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
     match rows {
-        Rows::Visitors(rows) => rows.iter().map(|row| row.path.clone()).collect(),
+        Rows::Visitors(rows) => rows.iter().map(|row| row.path.to_owned()).collect(),
         Rows::Json(rows) => rows.iter().map(ToString::to_string).collect(),
     }
 }

@@ -1,0 +1,51 @@
+"""How far an export is, on stderr: tqdm where it is installed (in notebooks its widget), else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+from typing import Any, Protocol
+
+_EVERY = 2.0
+"""Seconds between two lines."""
+
+
+class Progress(Protocol):
+    """What an export tells how far it is."""
+
+    def update(self, rows: int) -> None:
+        """So many rows came so far."""
+
+
+class _Bar:
+    def __init__(self, tqdm: Any, total: int | None) -> None:
+        self._bar = tqdm(total=total, unit=" rows", desc="visitors")
+
+    def update(self, rows: int) -> None:
+        self._bar.update(rows - self._bar.n)
+
+    def __del__(self) -> None:
+        self._bar.close()
+
+
+class _Lines:
+    def __init__(self, total: int | None) -> None:
+        self._of = f" of at most {total:,}" if total is not None else ""
+        self._next = time.monotonic() + _EVERY
+
+    def update(self, rows: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _EVERY
+            print(f"docplatform: {rows:,} rows{self._of}", file=sys.stderr)
+
+
+def bar(total: int | None) -> Progress:
+    """What shows an export of ``total`` rows, where that is known."""
+    try:
+        # Its own choice between a terminal and a notebook; without widgets it warns, and shows a text.
+        tqdm = import_module("tqdm.auto").tqdm
+    except ImportError:
+        return _Lines(total)
+    return _Bar(tqdm, total)

@@ -1,0 +1,129 @@
+//! Rows into a file: those of a table, or of an export as its pages come.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use crate::error::Result;
+use crate::files::WholeFile;
+use crate::formats::{Encoder, Format};
+use crate::observer::Observer;
+use crate::pager::{Mark, Pager, Turn};
+use crate::rows::Rows;
+use crate::table::Table;
+
+/// So many bytes are written at once.
+const BLOCK: usize = 256 * 1024;
+/// Rows of a table that are encoded at once.
+const STRIDE: usize = 4096;
+
+/// A file on its way.
+pub struct Writing {
+    file: WholeFile,
+    target: PathBuf,
+    encoder: Encoder,
+    buffer: Vec<u8>,
+}
+
+/// What an export wrote.
+#[derive(Debug)]
+pub struct Written {
+    /// How many rows.
+    pub rows: u64,
+    /// Where the export stands behind them; `None` where there was none.
+    pub mark: Option<Arc<Mark>>,
+}
+
+impl Writing {
+    /// Begins a file that is to stand at `target`; an error where that cannot be, before anything is asked for.
+    pub fn begin(target: PathBuf, format: Format) -> io::Result<Self> {
+        let file = WholeFile::create(&target)?;
+        Ok(Self { file, target, encoder: Encoder::new(format), buffer: Vec::new() })
+    }
+
+    /// Writes a table; returns the number of its rows.
+    pub fn table(mut self, table: &Table) -> io::Result<usize> {
+        let mut rest = table.rows();
+        loop {
+            let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
+            if some.is_empty() {
+                break;
+            }
+            self.encoder.encode(some.iter().copied(), &mut self.buffer)?;
+            if self.is_full() {
+                self = self.flush()?;
+            }
+        }
+        self.end()?;
+        Ok(table.len())
+    }
+
+    /// Writes `came` and what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file cannot be
+    /// written. Dropping the future leaves the target as it was.
+    pub async fn pages(
+        mut self,
+        came: VecDeque<Turn>,
+        pager: &mut Pager,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<io::Result<Written>> {
+        let mut came = came.into_iter();
+        let mut written = Written { rows: 0, mark: None };
+        loop {
+            let turn = match came.next() {
+                Some(turn) => turn,
+                None => match pager.next_page(observer).await? {
+                    Some(turn) => turn,
+                    None => break,
+                },
+            };
+            let Rows::Visitors(rows) = &turn.rows else {
+                continue;
+            };
+            if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
+                return Ok(Err(error));
+            }
+            written.rows += rows.len() as u64;
+            written.mark = Some(turn.mark);
+            observer.found(turn.findings);
+            observer.progress(written.rows);
+            if self.is_full() {
+                self = match aside(|| self.flush()).await {
+                    Ok(writing) => writing,
+                    Err(error) => return Ok(Err(error)),
+                };
+            }
+        }
+        Ok(aside(|| self.end()).await.map(|()| written))
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffer.len() >= BLOCK
+    }
+
+    fn flush(mut self) -> io::Result<Self> {
+        self.file.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(self)
+    }
+
+    fn end(mut self) -> io::Result<()> {
+        self.encoder.end(&mut self.buffer)?;
+        let written = self.flush()?;
+        if !written.encoder.is_ragged() {
+            return written.file.commit();
+        }
+        let mended = WholeFile::create(&written.target)?;
+        let copy = File::options().write(true).open(mended.path())?;
+        written.encoder.mend(File::open(written.file.path())?, BufWriter::new(copy))?;
+        mended.commit()
+    }
+}
+
+/// A disk may take its time: not on a thread that others wait for.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}

@@ -1,0 +1,79 @@
+//! Files that are whole or not there: a temporary name in the same folder, fsync, rename.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+/// A file under a temporary name. Dropped before [`WholeFile::commit`], it is removed, and the target is as it was.
+#[derive(Debug)]
+pub struct WholeFile {
+    file: NamedTempFile,
+    target: PathBuf,
+    /// What the target is at present, where it exists.
+    before: Option<Metadata>,
+}
+
+impl WholeFile {
+    /// Begins a file that is to stand at `target`, in place of what may be there. A link is replaced, not followed.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        let before = match fs::metadata(target) {
+            Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
+            Ok(found) if !found.is_file() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it is no regular file, and only such a file can be replaced",
+                ));
+            }
+            Ok(found) if found.permissions().readonly() => return Err(io::Error::from_raw_os_error(EACCES)),
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if target.file_name().is_none() {
+            return Err(io::Error::from_raw_os_error(EISDIR));
+        }
+        let folder = folder(target);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".docplatform-").suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // What any program would make; the user's umask takes from it.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        Ok(Self { file: builder.tempfile_in(folder)?, target: target.to_owned(), before })
+    }
+
+    /// The temporary name.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Writes at the end.
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    /// Puts it in the target's place, safe from a crash of the machine.
+    pub fn commit(self) -> io::Result<()> {
+        // Whoever wrote under the name may have made a new file of it.
+        let written = File::open(self.file.path())?;
+        if let Some(before) = &self.before {
+            written.set_permissions(before.permissions())?;
+        }
+        written.sync_all()?;
+        self.file.persist(&self.target).map_err(|error| error.error)?;
+        #[cfg(unix)]
+        File::open(folder(&self.target))?.sync_all()?;
+        Ok(())
+    }
+}
+
+const EACCES: i32 = 13;
+const EISDIR: i32 = 21;
+
+fn folder(target: &Path) -> &Path {
+    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,114 @@
+//! What ends an export: a table, a frame of some library, or a file.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+use super::bridge::Op;
+use super::cursor::{Cursor, Worked};
+use super::table::{Meta, VisitorTable};
+use super::{convert, errors};
+use crate::export::Written;
+use crate::formats::Format;
+
+/// Reads all that is left into a table, and makes of it what `convert` does.
+pub(super) fn table(
+    cursor: &Arc<Cursor>,
+    name: &'static str,
+    progress: Option<Py<PyAny>>,
+    convert: impl FnOnce(Bound<'_, VisitorTable>) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Op> {
+    let owner = Arc::clone(cursor);
+    let op = cursor.work(
+        name,
+        |engine, _, observer| async move { Ok(engine.collect(&observer).await) }.boxed(),
+        move |py, Worked { mut engine, result }| {
+            let result = result.and_then(|read| read);
+            let gathered = engine.take_gathered();
+            let rows = gathered.len() as u64;
+            owner.handed(rows, gathered.mark().map(AsRef::as_ref), result.is_ok(), &engine);
+            let meta = Meta::new(&owner.listing(), &engine);
+            drop(engine);
+            let table = py.detach(|| gathered.into_table());
+            let table = Bound::new(py, VisitorTable::new(table, meta))?;
+            match result {
+                Ok(()) => convert(table),
+                Err(error) => {
+                    let error = errors::to_py(py, error);
+                    let value = error.value(py);
+                    if value.hasattr("partial")? {
+                        value.setattr("partial", table)?;
+                        value.setattr("checkpoint", owner.checkpoint())?;
+                    }
+                    Err(error)
+                }
+            }
+        },
+    )?;
+    Ok(op.progress(progress))
+}
+
+/// Writes all that is left into a file; its value is the number of rows.
+pub(super) fn file(
+    cursor: &Arc<Cursor>,
+    name: &'static str,
+    progress: Option<Py<PyAny>>,
+    target: PathBuf,
+    format: Format,
+) -> PyResult<Op> {
+    let owner = Arc::clone(cursor);
+    let path = target.clone();
+    let op = cursor.work(
+        name,
+        move |engine, place, observer| {
+            async move { engine.write(place, target, format, &observer).await }.boxed()
+        },
+        move |py, Worked { engine, result }| {
+            let Written { rows, mark } = result?.map_err(|error| os_error(&path, &error))?;
+            owner.handed(rows, mark.as_deref(), true, &engine);
+            Ok(rows.into_pyobject(py)?.into_any().unbind())
+        },
+    )?;
+    Ok(op.progress(progress))
+}
+
+/// An error of the file system, with its number, so that Python makes the right class of it.
+pub(super) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
+    let number = error.raw_os_error().or(match error.kind() {
+        io::ErrorKind::InvalidInput => Some(EINVAL),
+        _ => None,
+    });
+    let text = match error.raw_os_error() {
+        // Without the number, which Python puts before it.
+        Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
+        None => error.to_string(),
+    };
+    match number {
+        Some(number) => PyOSError::new_err((number, text, path.to_owned())),
+        None => PyOSError::new_err(format!("{}: {text}", path.display())),
+    }
+}
+
+const EINVAL: i32 = 22;
+
+/// What shows how far an export is, where that is wanted.
+pub(super) fn progress(
+    py: Python<'_>,
+    wanted: Option<bool>,
+    most: Option<u64>,
+) -> PyResult<Option<Py<PyAny>>> {
+    if !wanted.unwrap_or(false) {
+        return Ok(None);
+    }
+    let bar = py.import("docplatform._progress")?.getattr("bar")?.call1((most,))?;
+    Ok(Some(bar.unbind()))
+}
+
+/// A path from Python.
+pub(super) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    value.extract().map_err(|_| convert::wrong_type("path", "a str or a path", value))
+}

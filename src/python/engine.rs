@@ -1,0 +1,142 @@
+//! What turns the pages behind every iterator: the pager, and what came and is not handed out yet.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::checkpoint::Checkpoint;
+use crate::client::Client;
+use crate::error::Result;
+use crate::export::{Writing, Written};
+use crate::formats::Format;
+use crate::gather::Gathered;
+use crate::observer::Observer;
+use crate::pager::{Pager, Paging, Turn};
+use crate::rows::Totals;
+use crate::visitors::Pages;
+
+/// See the module. It is only worked on by whoever holds its lock, and may be left at any await.
+pub(super) struct Engine {
+    pager: Pager,
+    /// Requests of pagers before this one.
+    requests: u64,
+    /// Pages that came and are not at hand yet.
+    came: VecDeque<Turn>,
+    /// Pages on their way into a table.
+    gathered: Option<Gathered>,
+    /// Where an export to a file began: should it not end, its rows were not handed out.
+    rewind: Option<(Checkpoint, Paging)>,
+    /// How many pages were put at hand.
+    pub(super) turns: u64,
+}
+
+impl Engine {
+    pub(super) fn new(client: Client, place: Checkpoint, paging: Paging) -> Self {
+        Self {
+            pager: pager(client, place, paging),
+            requests: 0,
+            came: VecDeque::new(),
+            gathered: None,
+            rewind: None,
+            turns: 0,
+        }
+    }
+
+    /// Puts in order what an interrupted operation left, and before it `rest`.
+    pub(super) fn settle(&mut self, client: &Client, rest: Option<Turn>) {
+        if let Some((place, paging)) = self.rewind.take() {
+            self.requests += self.pager.requests();
+            self.pager = pager(client.clone(), place, paging);
+            self.came.clear();
+        }
+        if let Some(gathered) = self.gathered.take() {
+            let later = std::mem::take(&mut self.came);
+            self.came = gathered.into_turns().chain(later).collect();
+        }
+        if let Some(rest) = rest {
+            self.came.push_front(rest);
+        }
+    }
+
+    /// Makes sure that a page is there; there is none at the end.
+    pub(super) async fn turn(&mut self, observer: &Arc<dyn Observer>) -> Result<()> {
+        if self.came.is_empty() {
+            self.came.extend(self.pager.next_page(observer).await?);
+        }
+        Ok(())
+    }
+
+    /// The page that is next.
+    pub(super) fn next(&self) -> Option<&Turn> {
+        self.came.front()
+    }
+
+    /// Takes it.
+    pub(super) fn take_next(&mut self) -> Option<Turn> {
+        self.came.pop_front()
+    }
+
+    /// Reads all that is left; [`Engine::take_gathered`] has it, also what came before an error.
+    pub(super) async fn collect(&mut self, observer: &Arc<dyn Observer>) -> Result<()> {
+        self.pager.remember_all();
+        let gathered = self.gathered.get_or_insert_default();
+        let mut came = std::mem::take(&mut self.came).into_iter();
+        loop {
+            let mut turn = match came.next() {
+                Some(turn) => turn,
+                None => match self.pager.next_page(observer).await? {
+                    Some(turn) => turn,
+                    None => return Ok(()),
+                },
+            };
+            observer.found(std::mem::take(&mut turn.findings));
+            gathered.add(turn);
+            observer.progress(gathered.len() as u64);
+        }
+    }
+
+    /// See [`Engine::collect`].
+    pub(super) fn take_gathered(&mut self) -> Gathered {
+        self.gathered.take().unwrap_or_default()
+    }
+
+    /// Writes all that is left into a file. Where that fails, the export stands where it stood.
+    pub(super) async fn write(
+        &mut self,
+        from: (Checkpoint, Paging),
+        target: PathBuf,
+        format: Format,
+        observer: &Arc<dyn Observer>,
+    ) -> Result<io::Result<Written>> {
+        let writing = match Writing::begin(target, format) {
+            Ok(writing) => writing,
+            Err(error) => return Ok(Err(error)),
+        };
+        self.rewind = Some(from);
+        let written = writing.pages(std::mem::take(&mut self.came), &mut self.pager, observer).await?;
+        if written.is_ok() {
+            self.rewind = None;
+        }
+        Ok(written)
+    }
+
+    /// How many requests were sent, retries included.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests + self.pager.requests()
+    }
+
+    /// The totals that the export began with, once a page came.
+    pub(super) fn totals(&self) -> Option<Totals> {
+        self.pager.totals()
+    }
+
+    /// All that was found so far, in words.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.pager.warnings()
+    }
+}
+
+fn pager(client: Client, place: Checkpoint, paging: Paging) -> Pager {
+    Pager::new(Arc::new(Pages::new(client, place.listing.clone())), place, paging)
+}

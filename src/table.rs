@@ -1,0 +1,235 @@
+//! A finished export: Arrow columns, built page by page as answers arrive.
+
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use serde_json::{Map, Value};
+
+use crate::extras;
+use crate::visitor_rows::{VisitorRow, VisitorRows};
+
+/// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
+const BATCH: usize = 64 * 1024;
+/// Letters in one record batch: its offsets are 32 bits wide.
+const MOST_TEXT: usize = 1 << 30;
+
+/// Some rows in Arrow's memory.
+#[derive(Debug)]
+struct Chunk {
+    /// The number of its first row.
+    start: usize,
+    path: StringArray,
+    human: Int64Array,
+    ai: Int64Array,
+    total: Int64Array,
+}
+
+impl Chunk {
+    fn columns(&self) -> [ArrayRef; 4] {
+        // Each clone shares its memory.
+        [
+            Arc::new(self.path.clone()),
+            Arc::new(self.human.clone()),
+            Arc::new(self.ai.clone()),
+            Arc::new(self.total.clone()),
+        ]
+    }
+
+    fn end(&self) -> usize {
+        self.start + self.human.len()
+    }
+}
+
+/// One of the three counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    /// Unique people.
+    Human,
+    /// Unique AI agents.
+    Ai,
+    /// Unique visitors, deduplicated.
+    Total,
+}
+
+/// All rows of an export, never changed again.
+#[derive(Debug, Default)]
+pub struct Table {
+    chunks: Vec<Chunk>,
+    len: usize,
+    /// What else the service sent, for the rows that have it, in their order.
+    extras: Vec<(usize, Map<String, Value>)>,
+    /// The same as columns, once they are asked for.
+    batches: OnceLock<(SchemaRef, Vec<RecordBatch>)>,
+}
+
+impl Table {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// One row.
+    pub fn row(&self, at: usize) -> Option<VisitorRow<'_>> {
+        let chunk = self.chunks.get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
+        let place = at - chunk.start;
+        let extra = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
+        Some(VisitorRow {
+            path: chunk.path.value(place),
+            human: chunk.human.value(place),
+            ai: chunk.ai.value(place),
+            total: chunk.total.value(place),
+            extra: extra.and_then(|at| self.extras.get(at)).map(|(_, extra)| extra),
+        })
+    }
+
+    /// All rows, in order.
+    pub fn rows(&self) -> impl Iterator<Item = VisitorRow<'_>> + Clone {
+        let mut extras = self.extras.iter().peekable();
+        self.chunks.iter().flat_map(|chunk| (0..chunk.human.len()).map(move |at| (chunk, at))).map(
+            move |(chunk, at)| VisitorRow {
+                path: chunk.path.value(at),
+                human: chunk.human.value(at),
+                ai: chunk.ai.value(at),
+                total: chunk.total.value(at),
+                extra: extras.next_if(|(row, _)| *row == chunk.start + at).map(|(_, extra)| extra),
+            },
+        )
+    }
+
+    /// A column of counts, chunk by chunk.
+    pub fn counts(&self, which: Count) -> impl Iterator<Item = &[i64]> {
+        self.chunks.iter().map(move |chunk| {
+            let column = match which {
+                Count::Human => &chunk.human,
+                Count::Ai => &chunk.ai,
+                Count::Total => &chunk.total,
+            };
+            column.values().as_ref()
+        })
+    }
+
+    /// What else the service sent, for the rows that have it, in their order.
+    pub fn extras(&self) -> &[(usize, Map<String, Value>)] {
+        &self.extras
+    }
+
+    /// The schema, which stands for zero rows too: `path` and three counts, then whatever else came.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.arrow().0)
+    }
+
+    /// The rows as Arrow has them, without a copy.
+    pub fn reader(&self) -> Box<dyn RecordBatchReader + Send> {
+        let (schema, batches) = self.arrow();
+        Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema)))
+    }
+
+    /// How much memory the four columns take, in bytes.
+    pub fn arrow_bytes(&self) -> usize {
+        let column = |chunk: &Chunk| chunk.path.value_data().len() + (chunk.human.len() * (3 * 8 + 4)) + 4;
+        self.chunks.iter().map(column).sum()
+    }
+
+    fn arrow(&self) -> &(SchemaRef, Vec<RecordBatch>) {
+        self.batches.get_or_init(|| {
+            let count = |name| Field::new(name, DataType::Int64, false);
+            let mut fields =
+                vec![Field::new("path", DataType::Utf8, false), count("human"), count("ai"), count("total")];
+            let more = extras::columns(&self.extras);
+            fields.extend(more.iter().map(|column| Field::new(&column.name, column.kind.data_type(), true)));
+            let schema = Arc::new(Schema::new(fields));
+            let batch = |chunk: &Chunk| {
+                let rows = chunk.start..chunk.end();
+                let mut columns = chunk.columns().to_vec();
+                columns.extend(more.iter().map(|column| column.array(&self.extras, rows.clone())));
+                // Lengths and types agree by construction.
+                RecordBatch::try_new(Arc::clone(&schema), columns).ok()
+            };
+            let batches = self.chunks.iter().filter_map(batch).collect();
+            (schema, batches)
+        })
+    }
+}
+
+/// Rows on their way into a table.
+#[derive(Debug, Default)]
+pub struct Builder {
+    table: Table,
+    text: Vec<u8>,
+    offsets: Vec<i32>,
+    human: Vec<i64>,
+    ai: Vec<i64>,
+    total: Vec<i64>,
+}
+
+impl Builder {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.table.len + self.human.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds rows at the end.
+    pub fn extend(&mut self, rows: &VisitorRows) {
+        if self.human.len() + rows.len() > BATCH || self.text.len() + rows.text().len() > MOST_TEXT {
+            self.seal();
+        }
+        let extras = rows.extras().iter().map(|(row, extra)| (self.len() + row, extra.clone()));
+        let extras: Vec<_> = extras.collect();
+        self.table.extras.extend(extras);
+        let start = self.text.len();
+        self.text.extend_from_slice(rows.text().as_bytes());
+        // Below 2^30 by the check above, but for one page beyond it: a body is far smaller than that.
+        let offset = |end: &usize| i32::try_from(start + end).unwrap_or(i32::MAX);
+        self.offsets.extend(rows.ends().iter().map(offset));
+        let (human, ai, total) = rows.counts();
+        self.human.extend_from_slice(human);
+        self.ai.extend_from_slice(ai);
+        self.total.extend_from_slice(total);
+    }
+
+    /// Makes a chunk of what came since the last one.
+    fn seal(&mut self) {
+        let rows = self.human.len();
+        if rows == 0 {
+            return;
+        }
+        let mut offsets = std::mem::take(&mut self.offsets);
+        offsets.insert(0, 0);
+        let mut text = std::mem::take(&mut self.text);
+        text.shrink_to_fit();
+        let column = |counts: &mut Vec<i64>| {
+            let mut counts = std::mem::take(counts);
+            counts.shrink_to_fit();
+            Int64Array::new(ScalarBuffer::from(counts), None)
+        };
+        let path =
+            StringArray::new(OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from_vec(text), None);
+        let chunk = Chunk {
+            start: self.table.len,
+            path,
+            human: column(&mut self.human),
+            ai: column(&mut self.ai),
+            total: column(&mut self.total),
+        };
+        self.table.chunks.push(chunk);
+        self.table.len += rows;
+    }
+
+    /// The table.
+    pub fn finish(mut self) -> Table {
+        self.seal();
+        self.table
+    }
+}
