@@ -118,7 +118,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
         _ => return None,
     };
     let place = Checkpoint::new(BASE_URL, listing.clone(), PAGE_SIZE, 0);
-    let pages = Pages { client, listing: Arc::new(listing) };
+    let pages = Pages::new(client, listing);
     let paging = Paging { max_rows: None, prefetch: 1, strict: false, window: None };
     let observer: Arc<dyn Observer> = Arc::clone(heard) as _;
     let page = Pager::new(Arc::new(pages), place, paging).next_page(&observer).await.transpose()?;
