@@ -1,5 +1,6 @@
 //! Files that are whole or not there: a temporary name in the same folder, fsync, rename.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,17 @@ pub struct WholeFile {
 impl WholeFile {
     /// Begins a file that is to stand at `target`, in place of what may be there. A link is replaced, not followed.
     pub fn create(target: &Path) -> io::Result<Self> {
-        let before = match fs::metadata(target) {
+        if target.as_os_str().is_empty() {
+            return Err(io::Error::from_raw_os_error(ENOENT));
+        }
+        // A folder's name, whether it is there or not: what was asked for would be lost once it is renamed.
+        let name = target.file_name().map(OsStr::as_encoded_bytes);
+        if name.is_none_or(|name| !target.as_os_str().as_encoded_bytes().ends_with(name)) {
+            return Err(io::Error::from_raw_os_error(EISDIR));
+        }
+        // Wherever the process goes meanwhile.
+        let target = std::path::absolute(target)?;
+        let before = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
             Ok(found) if !found.is_file() => {
                 return Err(io::Error::new(
@@ -31,10 +42,6 @@ impl WholeFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        if target.file_name().is_none() {
-            return Err(io::Error::from_raw_os_error(EISDIR));
-        }
-        let folder = folder(target);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".docplatform-").suffix(".part");
         #[cfg(unix)]
@@ -43,7 +50,7 @@ impl WholeFile {
             // What any program would make; the user's umask takes from it.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        Ok(Self { file: builder.tempfile_in(folder)?, target: target.to_owned(), before })
+        Ok(Self { file: builder.tempfile_in(folder(&target))?, target, before })
     }
 
     /// The temporary name.
@@ -71,6 +78,7 @@ impl WholeFile {
     }
 }
 
+const ENOENT: i32 = 2;
 const EACCES: i32 = 13;
 const EISDIR: i32 = 21;
 

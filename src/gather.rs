@@ -43,19 +43,33 @@ impl Gathered {
         self.len() == 0
     }
 
-    /// Where the export stands behind all of them.
-    pub fn mark(&self) -> Option<&Arc<Mark>> {
-        self.pages.last().map(|page| &page.mark)
+    /// All of them as a table.
+    pub fn finish(self) -> Finished {
+        Finished { table: Arc::new(self.builder.finish()), pages: self.pages }
+    }
+}
+
+/// A table, and the pages that it came in.
+#[derive(Debug)]
+pub struct Finished {
+    table: Arc<Table>,
+    pages: Vec<Emptied>,
+}
+
+impl Finished {
+    /// The table.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
-    /// All of them as a table.
-    pub fn into_table(self) -> Table {
-        self.builder.finish()
+    /// Where the export stands behind it.
+    pub fn mark(&self) -> Option<&Mark> {
+        self.pages.last().map(|page| &*page.mark)
     }
 
     /// The pages as they came, for whoever goes on row by row.
     pub fn into_turns(self) -> impl Iterator<Item = Turn> {
-        let table = self.builder.finish();
+        let table = self.table;
         let mut start = 0;
         self.pages.into_iter().map(move |Emptied { rows, totals, offset, has_more, mark }| {
             let range = start..start + rows;

@@ -91,6 +91,8 @@ impl<'a> Text<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::json;
 
@@ -159,6 +161,49 @@ mod tests {
                 both(&bad);
                 bad.truncate(at);
                 both(&bad);
+            }
+        }
+    }
+    /// A count in any spelling that a service may use.
+    fn any_count() -> impl Strategy<Value = String> {
+        prop_oneof![
+            8 => any::<u32>().prop_map(|count| count.to_string()),
+            1 => (0..=i64::MAX).prop_map(|count| count.to_string()),
+            1 => "-?[0-9]{1,20}([.]0)?(e[0-9])?",
+        ]
+    }
+
+    fn any_row() -> impl Strategy<Value = String> {
+        let path =
+            prop_oneof![8 => "/[a-z日é/-]{0,12}", 1 => any::<String>(), 1 => "[\"\\\\{}\\[\\],:]{0,4}"];
+        let counts = [any_count(), any_count(), any_count()];
+        (path, counts, prop::bool::weighted(0.1)).prop_map(|(path, [human, ai, total], more)| {
+            let path = serde_json::to_string(&path).unwrap();
+            let more = if more { r#","more":[null]"# } else { "" };
+            format!(r#"{{"path":{path},"human":{human},"ai":{ai},"total":{total}{more}}}"#)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_body_is_read_alike(
+            rows in prop::collection::vec(any_row(), 0..8),
+            mutations in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<u8>()), 0..3),
+        ) {
+            let mut bytes = body(&rows.join(",")).into_bytes();
+            both(&bytes);
+            for (at, how, byte) in mutations {
+                let at = at.index(bytes.len());
+                match how {
+                    0 => bytes[at] = byte,
+                    1 => bytes.insert(at, byte),
+                    2 => { bytes.remove(at); }
+                    // A piece of itself once more.
+                    _ => { let piece = bytes[at..].iter().copied().take(usize::from(byte)).collect::<Vec<_>>(); bytes.splice(at..at, piece); }
+                }
+                both(&bytes);
             }
         }
     }

@@ -69,15 +69,10 @@ def to_arrow(table: VisitorTable) -> Any:
     return import_module("pyarrow").table(table)
 
 
-def whole_file(path: str | os.PathLike[str]) -> _WholeFile:
-    """A file on its way to ``path``."""
-    return _WholeFile(path)
-
-
 def to_parquet(table: VisitorTable, path: str | os.PathLike[str]) -> int:
     """A Parquet file; returns the number of rows."""
     need("to_parquet")
-    return write_parquet(table, whole_file(path))
+    return write_parquet(table, _WholeFile(path))
 
 
 def write_parquet(table: VisitorTable, file: _WholeFile) -> int:

@@ -12,14 +12,25 @@ use super::bridge::Op;
 use super::cursor::{Cursor, Worked};
 use super::table::{Meta, VisitorTable};
 use super::{convert, errors};
+use crate::error::Error;
 use crate::export::Written;
 use crate::formats::Format;
 
-/// Reads all that is left into a table, and makes of it what `convert` does.
+/// What an error of the service leaves of the rows that came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The error carries them, and they were handed out with it.
+    Partial,
+    /// They stay for whoever goes on.
+    Kept,
+}
+
+/// Reads all that is left into a table, and makes of it what `convert` does; where that fails, no row was handed out.
 pub(super) fn table(
     cursor: &Arc<Cursor>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
+    rest: Rest,
     convert: impl FnOnce(Bound<'_, VisitorTable>) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Op> {
     let owner = Arc::clone(cursor);
@@ -27,26 +38,38 @@ pub(super) fn table(
         name,
         |engine, _, observer| async move { Ok(engine.collect(&observer).await) }.boxed(),
         move |py, Worked { mut engine, result }| {
-            let result = result.and_then(|read| read);
-            let gathered = engine.take_gathered();
-            let rows = gathered.len() as u64;
-            owner.handed(rows, gathered.mark().map(AsRef::as_ref), result.is_ok(), &engine);
-            let meta = Meta::new(&owner.listing(), &engine);
-            drop(engine);
-            let table = py.detach(|| gathered.into_table());
-            let table = Bound::new(py, VisitorTable::new(table, meta))?;
-            match result {
-                Ok(()) => convert(table),
-                Err(error) => {
-                    let error = errors::to_py(py, error);
-                    let value = error.value(py);
-                    if value.hasattr("partial")? {
-                        value.setattr("partial", table)?;
-                        value.setattr("checkpoint", owner.checkpoint())?;
-                    }
-                    Err(error)
-                }
+            let broken = result.and_then(|read| read).err();
+            if let (Some(error), Rest::Kept) = (&broken, rest) {
+                return Err(failed(py, &owner, error.clone())?);
             }
+            let gathered = engine.take_gathered();
+            let finished = py.detach(|| gathered.finish());
+            let meta = Meta::new(&owner.listing(), &engine);
+            // The engine is kept until it is sure that the caller gets the rows: nobody else is to have them.
+            let made =
+                Bound::new(py, VisitorTable::new(Arc::clone(finished.table()), meta)).and_then(|table| {
+                    match broken.is_some() {
+                        true => Ok(table.into_any().unbind()),
+                        false => convert(table),
+                    }
+                });
+            let made = match made {
+                Ok(made) => made,
+                Err(error) => {
+                    engine.put_back(finished);
+                    return Err(error);
+                }
+            };
+            owner.handed(finished.table().len() as u64, finished.mark(), broken.is_none(), &engine);
+            drop(engine);
+            let Some(error) = broken else {
+                return Ok(made);
+            };
+            let error = failed(py, &owner, error)?;
+            if error.value(py).hasattr("partial")? {
+                error.value(py).setattr("partial", made)?;
+            }
+            Err(error)
         },
     )?;
     Ok(op.progress(progress))
@@ -67,13 +90,25 @@ pub(super) fn file(
         move |engine, place, observer| {
             async move { engine.write(place, target, format, &observer).await }.boxed()
         },
-        move |py, Worked { engine, result }| {
-            let Written { rows, mark } = result?.map_err(|error| os_error(&path, &error))?;
+        move |py, Worked { mut engine, result }| {
+            let written = match result {
+                Ok(written) => written.map_err(|error| os_error(&path, &error))?,
+                Err(error) => return Err(failed(py, &owner, error)?),
+            };
+            let Written { rows, mark } = written;
+            engine.keep();
             owner.handed(rows, mark.as_deref(), true, &engine);
             Ok(rows.into_pyobject(py)?.into_any().unbind())
         },
     )?;
     Ok(op.progress(progress))
+}
+
+/// An error of the service, which tells where the export stands.
+fn failed(py: Python<'_>, cursor: &Arc<Cursor>, error: Error) -> PyResult<PyErr> {
+    let error = errors::to_py(py, error);
+    cursor.tell_checkpoint()(error.value(py).as_any())?;
+    Ok(error)
 }
 
 /// An error of the file system, with its number, so that Python makes the right class of it.

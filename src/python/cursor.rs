@@ -431,9 +431,13 @@ impl Cursor {
     fn engine(&self) -> Result<(Arc<AsyncMutex<Engine>>, u64)> {
         let mut state = self.state();
         if state.pid != process::id() {
-            let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed));
+            // What is left of the page at hand is at hand here too.
+            let unread = state.page.as_ref().filter(|page| !page.is_spent());
+            let unread = unread.map(|page| (page.rows.len() as u64, page.mark.behind(page.mark.rows())));
+            let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
+            let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed + unread));
             let paging = Paging { max_rows: left, ..self.paging };
-            let ours = engine(&self.handle, state.place(), paging)?;
+            let ours = engine(&self.handle, place, paging)?;
             let parents = std::mem::replace(&mut state.engine, ours);
             std::mem::forget(parents);
             state.pid = process::id();

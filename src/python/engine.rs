@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::error::Result;
 use crate::export::{Writing, Written};
 use crate::formats::Format;
-use crate::gather::Gathered;
+use crate::gather::{Finished, Gathered};
 use crate::observer::Observer;
 use crate::pager::{Pager, Paging, Turn};
 use crate::rows::Totals;
@@ -25,8 +25,11 @@ pub(super) struct Engine {
     came: VecDeque<Turn>,
     /// Pages on their way into a table.
     gathered: Option<Gathered>,
-    /// Where an export to a file began: should it not end, its rows were not handed out.
-    rewind: Option<(Checkpoint, Paging)>,
+    /// Where an export to a file began, and what was found before: until it is known to have ended, its rows were not
+    /// handed out.
+    rewind: Option<(Checkpoint, Paging, Vec<String>)>,
+    /// What pagers before this one found, in words.
+    found: Vec<String>,
     /// How many pages were put at hand.
     pub(super) turns: u64,
 }
@@ -39,20 +42,22 @@ impl Engine {
             came: VecDeque::new(),
             gathered: None,
             rewind: None,
+            found: Vec::new(),
             turns: 0,
         }
     }
 
     /// Puts in order what an interrupted operation left, and before it `rest`.
     pub(super) fn settle(&mut self, client: &Client, rest: Option<Turn>) {
-        if let Some((place, paging)) = self.rewind.take() {
+        if let Some((place, paging, found)) = self.rewind.take() {
+            self.found = found;
             self.requests += self.pager.requests();
             self.pager = pager(client.clone(), place, paging);
             self.came.clear();
         }
         if let Some(gathered) = self.gathered.take() {
             let later = std::mem::take(&mut self.came);
-            self.came = gathered.into_turns().chain(later).collect();
+            self.came = gathered.finish().into_turns().chain(later).collect();
         }
         if let Some(rest) = rest {
             self.came.push_front(rest);
@@ -101,7 +106,13 @@ impl Engine {
         self.gathered.take().unwrap_or_default()
     }
 
-    /// Writes all that is left into a file. Where that fails, the export stands where it stood.
+    /// Takes back what nobody got.
+    pub(super) fn put_back(&mut self, finished: Finished) {
+        self.came = finished.into_turns().chain(std::mem::take(&mut self.came)).collect();
+    }
+
+    /// Writes all that is left into a file. Until [`Engine::keep`] says that the caller knows of it, the export stands
+    /// where it stood.
     pub(super) async fn write(
         &mut self,
         from: (Checkpoint, Paging),
@@ -113,12 +124,14 @@ impl Engine {
             Ok(writing) => writing,
             Err(error) => return Ok(Err(error)),
         };
-        self.rewind = Some(from);
-        let written = writing.pages(std::mem::take(&mut self.came), &mut self.pager, observer).await?;
-        if written.is_ok() {
-            self.rewind = None;
-        }
-        Ok(written)
+        let (place, paging) = from;
+        self.rewind = Some((place, paging, self.warnings()));
+        writing.pages(std::mem::take(&mut self.came), &mut self.pager, observer).await
+    }
+
+    /// The file stands, and its rows were handed out with it.
+    pub(super) fn keep(&mut self) {
+        self.rewind = None;
     }
 
     /// How many requests were sent, retries included.
@@ -133,7 +146,8 @@ impl Engine {
 
     /// All that was found so far, in words.
     pub(super) fn warnings(&self) -> Vec<String> {
-        self.pager.warnings()
+        let fresh = self.pager.warnings().into_iter().filter(|text| !self.found.contains(text));
+        self.found.iter().cloned().chain(fresh).collect()
     }
 }
 

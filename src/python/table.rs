@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOSError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString};
 use serde::{Deserialize, Serialize};
@@ -55,8 +55,8 @@ pub(super) struct VisitorTable {
 }
 
 impl VisitorTable {
-    pub(super) fn new(table: Table, meta: Meta) -> Self {
-        Self { table: Arc::new(table), meta }
+    pub(super) fn new(table: Arc<Table>, meta: Meta) -> Self {
+        Self { table, meta }
     }
 
     fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
@@ -127,7 +127,11 @@ impl VisitorTable {
             let rows = places.map(|at| self.row(py, at.cast_unsigned()));
             return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind());
         }
-        let at: isize = at.extract()?;
+        let at: isize =
+            at.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+                true => PyIndexError::new_err("row index out of range"),
+                false => error,
+            })?;
         let at = if at < 0 { at + self.table.len().cast_signed() } else { at };
         match usize::try_from(at) {
             Ok(at) => self.row(py, at),
@@ -291,7 +295,7 @@ pub(super) fn _table(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Visit
         stream.try_for_each(|line| line.map(|line| builder.extend(&line.0)))?;
         Ok(builder.finish())
     });
-    Ok(VisitorTable::new(table.map_err(broken)?, meta))
+    Ok(VisitorTable::new(Arc::new(table.map_err(broken)?), meta))
 }
 
 /// Goes through a table's rows, as dicts.
@@ -321,7 +325,7 @@ pub(super) struct WholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 #[pymethods]
 impl WholeFile {
     #[new]
-    fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(super) fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
         let path = collect::path(path)?;
         let file = files::WholeFile::create(&path).map_err(|error| os_error(&path, &error))?;
         Ok(Self(Mutex::new(Some(file)), path))

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::bridge::{Op, awaitable, block};
+use super::collect::Rest::{Kept, Partial};
 use super::cursor::{Cursor, How, Rest};
 use super::{collect, convert, table};
 use crate::formats::Format;
@@ -66,7 +67,7 @@ fn to_frame(
 ) -> PyResult<Op> {
     py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
     let progress = collect::progress(py, progress, cursor.most())?;
-    collect::table(cursor, name, progress, move |table| table::frame(table, frame))
+    collect::table(cursor, name, progress, Partial, move |table| table::frame(table, frame))
 }
 
 fn to_file(
@@ -91,9 +92,10 @@ fn to_parquet(
 ) -> PyResult<Op> {
     let frames = py.import("docplatform._frames")?;
     frames.getattr("need")?.call1(("to_parquet",))?;
-    let file = frames.getattr("whole_file")?.call1((path,))?.unbind();
+    // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
+    let file = table::WholeFile::new(path)?;
     let progress = collect::progress(py, progress, cursor.most())?;
-    collect::table(cursor, name, progress, move |table| {
+    collect::table(cursor, name, progress, Kept, move |table| {
         let frames = table.py().import("docplatform._frames")?;
         Ok(frames.getattr("write_parquet")?.call1((table, file))?.unbind())
     })
@@ -193,9 +195,13 @@ macro_rules! iterators {
                     let progress = collect::progress(py, progress, self.0.most())?;
                     $run(
                         py,
-                        collect::table(&self.0, concat!($visitors, ".collect"), progress, |table| {
-                            Ok(table.into_any().unbind())
-                        })?,
+                        collect::table(
+                            &self.0,
+                            concat!($visitors, ".collect"),
+                            progress,
+                            Partial,
+                            |table| Ok(table.into_any().unbind()),
+                        )?,
                     )
                 }
 
@@ -223,9 +229,13 @@ macro_rules! iterators {
                     let progress = collect::progress(py, progress, self.0.most())?;
                     $run(
                         py,
-                        collect::table(&self.0, concat!($visitors, ".to_dicts"), progress, |table| {
-                            table.get().to_dicts(table.py())
-                        })?,
+                        collect::table(
+                            &self.0,
+                            concat!($visitors, ".to_dicts"),
+                            progress,
+                            Partial,
+                            |table| table.get().to_dicts(table.py()),
+                        )?,
                     )
                 }
 
