@@ -81,6 +81,21 @@ audit: $(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny $(STAMPS)/audit
 $(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny:
 	cargo install cargo-deny --version $(CARGO_DENY) --locked --quiet --root $(TOOLS)/cargo-deny-$(CARGO_DENY)
 
+BENCH_ENV := $(VENV)/bench
+
+## bench: the release wheel beside what people use today; some minutes on a machine that does nothing else meanwhile
+bench: $(STAMPS)/bench
+	cargo build --release --locked --quiet --manifest-path bench/server/Cargo.toml
+	$(BENCH_ENV)/bin/python bench/run.py $(BENCH)
+
+$(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
+	$(PYTHON) -m venv $(BENCH_ENV)
+	rm -rf $(BENCH_ENV)/wheel
+	$(BIN)/maturin build --release --locked --quiet --out $(BENCH_ENV)/wheel
+	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
+	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BENCH_ENV)/wheel/*.whl
+	@touch $@
+
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build
 	$(BIN)/maturin build --release --locked --out dist

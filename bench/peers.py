@@ -1,65 +1,81 @@
-"""What people use today, each written as its documentation shows, tuned as a careful user would: a pooled connection, orjson."""
+"""What people use today, each as its documentation shows it, and tuned as a careful user would: one pooled connection, orjson."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeAlias
 
 import orjson
 
 LIMIT = 250
+KEY = "mint_dsc_bench"
 PATH = "/v1/analytics/bench/visitors"
-HEADERS = {"Authorization": "Bearer mint_dsc_bench", "Accept": "application/json"}
+HEADERS = {"Authorization": f"Bearer {KEY}", "Accept": "application/json"}
 
-Row = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
 
 
-def with_requests(url: str) -> Iterator[Row]:
+def _pages(get: Callable[[int], Any]) -> list[Row]:
+    """The loop that everybody writes."""
+    rows: list[Row] = []
+    while True:
+        page = get(len(rows))
+        rows += page["visitors"]
+        if not page["hasMore"]:
+            return rows
+
+
+def with_requests(url: str) -> list[Row]:
     import requests
 
-    offset = 0
     with requests.Session() as session:
         session.headers.update(HEADERS)
-        while True:
+
+        def get(offset: int) -> Any:
             answer = session.get(url + PATH, params={"limit": LIMIT, "offset": offset}, timeout=30)
             answer.raise_for_status()
-            page = answer.json()
-            yield from page["visitors"]
-            if not page["hasMore"]:
-                return
-            offset += LIMIT
+            return answer.json()
+
+        return _pages(get)
 
 
-def with_urllib3(url: str) -> Iterator[Row]:
+def with_urllib3(url: str) -> list[Row]:
     import urllib3
 
-    offset = 0
     pool = urllib3.PoolManager(headers=HEADERS)
-    while True:
-        page = orjson.loads(pool.request("GET", f"{url}{PATH}?limit={LIMIT}&offset={offset}").data)
-        yield from page["visitors"]
-        if not page["hasMore"]:
-            return
-        offset += LIMIT
+    return _pages(
+        lambda offset: orjson.loads(pool.request("GET", f"{url}{PATH}?limit={LIMIT}&offset={offset}").data)
+    )
 
 
-def with_httpx(url: str) -> Iterator[Row]:
+def with_httpx(url: str) -> list[Row]:
     import httpx
 
-    offset = 0
     with httpx.Client(headers=HEADERS) as client:
-        while True:
+
+        def get(offset: int) -> Any:
             answer = client.get(url + PATH, params={"limit": LIMIT, "offset": offset})
             answer.raise_for_status()
-            page = orjson.loads(answer.content)
-            yield from page["visitors"]
-            if not page["hasMore"]:
-                return
-            offset += LIMIT
+            return orjson.loads(answer.content)
+
+        return _pages(get)
 
 
-async def with_aiohttp(url: str) -> AsyncIterator[Row]:
+def with_pyreqwest(url: str) -> list[Row]:
+    from pyreqwest.client import SyncClientBuilder
+
+    with SyncClientBuilder().default_headers(HEADERS).build() as client:
+
+        def get(offset: int) -> Any:
+            answer = client.get(f"{url}{PATH}?limit={LIMIT}&offset={offset}").build().send()
+            return orjson.loads(bytes(answer.bytes()))
+
+        return _pages(get)
+
+
+async def aiohttp_rows(url: str) -> AsyncIterator[Row]:
+    """Under an asynchronous generator, for ``async for``."""
     import aiohttp
 
     offset = 0
@@ -75,56 +91,36 @@ async def with_aiohttp(url: str) -> AsyncIterator[Row]:
             offset += LIMIT
 
 
-async def with_aiohttp_pages(url: str) -> list[Row]:
+def with_aiohttp(url: str) -> list[Row]:
     import aiohttp
 
-    rows: list[Row] = []
-    async with aiohttp.ClientSession(headers=HEADERS) as session:
-        while True:
-            async with session.get(f"{url}{PATH}?limit={LIMIT}&offset={len(rows)}") as answer:
-                answer.raise_for_status()
-                page = orjson.loads(await answer.read())
-            rows += page["visitors"]
-            if not page["hasMore"]:
-                return rows
+    async def read() -> list[Row]:
+        rows: list[Row] = []
+        async with aiohttp.ClientSession(headers=HEADERS) as session:
+            while True:
+                async with session.get(f"{url}{PATH}?limit={LIMIT}&offset={len(rows)}") as answer:
+                    answer.raise_for_status()
+                    page = orjson.loads(await answer.read())
+                rows += page["visitors"]
+                if not page["hasMore"]:
+                    return rows
+
+    return asyncio.run(read())
 
 
-def aiohttp_list(url: str) -> list[Row]:
-    return asyncio.run(with_aiohttp_pages(url))
-
-
-def with_pyreqwest(url: str) -> Iterator[Row]:
-    from pyreqwest.client import SyncClientBuilder
-
-    offset = 0
-    with SyncClientBuilder().default_headers(HEADERS).build() as client:
-        while True:
-            answer = client.get(f"{url}{PATH}").query({"limit": LIMIT, "offset": offset}).build().send()
-            page = orjson.loads(bytes(answer.bytes()))
-            yield from page["visitors"]
-            if not page["hasMore"]:
-                return
-            offset += LIMIT
-
-
-def with_dlt(url: str) -> Iterator[Row]:
+def with_dlt(url: str) -> list[Row]:
     from dlt.sources.helpers.rest_client import RESTClient
     from dlt.sources.helpers.rest_client.paginators import OffsetPaginator
 
-    client = RESTClient(
-        base_url=url,
-        headers=HEADERS,
-        paginator=OffsetPaginator(limit=LIMIT, total_path=None, has_more_path="hasMore"),
-        data_selector="visitors",
-    )
-    for page in client.paginate(PATH):
-        yield from page
+    paginator = OffsetPaginator(limit=LIMIT, total_path=None, has_more_path="hasMore")
+    client = RESTClient(base_url=url, headers=HEADERS, paginator=paginator, data_selector="visitors")
+    return [row for page in client.paginate(PATH) for row in page]
 
 
-def with_stainless(url: str) -> Iterator[Row]:
-    """As the SDKs that Stainless generates page: models of pydantic, ``httpx`` below."""
+def with_openai(url: str) -> list[Row]:
+    """The base that Stainless generates SDKs on, here that of openai: ``httpx``, and a pydantic model a row."""
     from openai import OpenAI
-    from openai._base_client import BasePage, PageInfo, SyncAPIClient, make_request_options
+    from openai._base_client import make_request_options
     from openai._models import BaseModel
 
     class Visitor(BaseModel):
@@ -133,32 +129,26 @@ def with_stainless(url: str) -> Iterator[Row]:
         ai: int
         total: int
 
-    class Page(BasePage[Visitor]):
+    class Page(BaseModel):
         visitors: list[Visitor]
-        hasMore: bool  # noqa: N815 - the wire's name
+        hasMore: bool  # noqa: N815 - as on the wire
 
-        def _get_page_items(self) -> list[Visitor]:
-            return self.visitors
+    rows: list[Row] = []
+    with OpenAI(api_key=KEY, base_url=url) as client:
+        while True:
+            options = make_request_options(query={"limit": LIMIT, "offset": len(rows)})
+            page = client.get(PATH, cast_to=Page, options=options)
+            rows += [visitor.to_dict() for visitor in page.visitors]
+            if not page.hasMore:
+                return rows
 
-        def next_page_info(self) -> PageInfo | None:
-            if not self.hasMore:
-                return None
-            offset = int(str(self._options.params.get("offset", 0)))  # type: ignore[union-attr]
-            return PageInfo(params={"offset": offset + LIMIT})
 
-    from openai.pagination import SyncPage  # noqa: F401 - the module must load as a user's would
-
-    client: SyncAPIClient = OpenAI(api_key="mint_dsc_bench", base_url=url)
-    from openai._base_client import BaseSyncPage
-
-    class SyncVisitorsPage(Page, BaseSyncPage[Visitor]):  # type: ignore[misc]
-        pass
-
-    page = client._get_api_list(
-        PATH,
-        page=SyncVisitorsPage,
-        options=make_request_options(query={"limit": LIMIT, "offset": 0}),
-        model=Visitor,
-    )
-    for visitor in page:
-        yield visitor.to_dict()
+PEERS: dict[str, Callable[[str], list[Row]]] = {
+    "requests": with_requests,
+    "httpx + orjson": with_httpx,
+    "aiohttp + orjson": with_aiohttp,
+    "urllib3 + orjson": with_urllib3,
+    "pyreqwest + orjson": with_pyreqwest,
+    "dlt RESTClient": with_dlt,
+    "openai's base (Stainless)": with_openai,
+}

@@ -1,0 +1,247 @@
+"""This client beside what people use today, on the same exports, in one run: medians and ratios.
+
+make bench                      all of it, some minutes; let nothing else run meanwhile
+make bench BENCH="--rows 50000 --rounds 1"
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import datetime as dt
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from peers import KEY, LIMIT, PATH, PEERS, aiohttp_rows
+
+import docplatform
+
+HERE = Path(__file__).resolve().parent
+SERVER = HERE / "server" / "target" / "release" / "bench-server"
+
+LATENCY = 50
+"""Milliseconds, for what a slow link does."""
+SLOW_ROWS = 10_000
+MANY_ROWS = 1_000_000
+
+
+class Server:
+    """The local service, a process of its own."""
+
+    def __init__(self, rows: int, latency: int = 0) -> None:
+        command = [str(SERVER), str(rows), str(latency)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = f"http://127.0.0.1:{self._answer()}"
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def counts(self) -> tuple[int, int]:
+        """Requests so far, and those that asked for rows beyond the last one."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        requests, beyond = self._answer().split()
+        return int(requests), int(beyond)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@contextmanager
+def server(rows: int, latency: int = 0) -> Iterator[Server]:
+    running = Server(rows, latency)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def medians(ways: dict[str, Callable[[], int]], rounds: int, rows: int) -> dict[str, float]:
+    """Seconds of each way, taken in turns; the first round warms up."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for round_ in range(rounds + 1):
+        for name, way in ways.items():
+            begun = time.perf_counter()
+            count = way()
+            taken = time.perf_counter() - begun
+            assert count == rows, f"{name}: {count} rows"
+            if round_:
+                seconds[name].append(taken)
+        print(f"round {round_} of {rounds}", file=sys.stderr)
+    return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+async def count(rows: Any) -> int:
+    number = 0
+    async for _ in rows:
+        number += 1
+    return number
+
+
+def ceiling(url: str) -> float | None:
+    """Pages a second of wrk on one connection."""
+    if shutil.which("wrk") is None:
+        return None
+    command = ["wrk", "-t1", "-c1", "-d2s", f"{url}{PATH}?limit={LIMIT}&offset={LIMIT}"]
+    found = re.search(
+        r"Requests/sec:\s+([\d.]+)", subprocess.run(command, capture_output=True, text=True).stdout
+    )
+    return float(found[1]) if found else None
+
+
+MEMORY = """
+import sys
+import docplatform
+url, rows, way = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+
+def peak():
+    # Of this process alone; getrusage would have the parent's, too.
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+client = docplatform.Client("mint_dsc_bench", base_url=url, project_id="bench")
+before = peak()
+visitors = client.visitors(max_rows=rows)
+if way == "csv":
+    visitors.to_csv(sys.argv[4])
+    print(peak() - before)
+else:
+    table = visitors.collect()
+    print((peak() - before) / table._arrow_bytes())
+"""
+
+
+def memory(url: str, rows: int, way: str) -> float:
+    """What a fresh process takes at its peak, over what it had after the import."""
+    target = HERE / "server" / "target" / "memory.csv"
+    command = [sys.executable, "-c", MEMORY, url, str(rows), way, str(target)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def import_time(rounds: int) -> float:
+    """Seconds that the import adds to bare Python."""
+
+    def start(code: str) -> float:
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - begun
+
+    pairs = [(start("import docplatform"), start("pass")) for _ in range(rounds * 4)]
+    return statistics.median(ours for ours, _ in pairs) - statistics.median(bare for _, bare in pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    rows, rounds = arguments.rows, arguments.rounds
+    report: list[tuple[str, str, str]] = []
+
+    with server(rows) as running:
+        url = running.url
+        client = docplatform.Client(KEY, base_url=url, project_id="bench")
+        later = docplatform.AsyncClient(KEY, base_url=url, project_id="bench")
+        wrk: list[float] = []
+
+        def at_the_ceiling() -> int:
+            rate = ceiling(url)
+            wrk.extend([rate] if rate else [])
+            return rows
+
+        ways: dict[str, Callable[[], int]] = {
+            "docplatform: to_dicts()": lambda: len(client.visitors().to_dicts()),
+            "docplatform: to_pandas()": lambda: len(client.visitors().to_pandas()),
+            "docplatform: collect()": lambda: len(client.visitors().collect()),
+            "docplatform: async for": lambda: asyncio.run(count(later.visitors())),
+            "aiohttp + orjson: async for": lambda: asyncio.run(count(aiohttp_rows(url))),
+            "wrk": at_the_ceiling,
+        }
+        frames = {f"{name}: DataFrame(rows)": name for name in ("aiohttp + orjson", "urllib3 + orjson")}
+        for name, peer in PEERS.items():
+            ways[name] = lambda peer=peer: len(peer(url))  # type: ignore[misc]
+        for title, name in frames.items():
+            ways[title] = lambda peer=PEERS[name]: len(pd.DataFrame(peer(url)))  # type: ignore[misc]
+        taken = medians(ways, rounds, rows)
+
+    lists = {name: taken[name] for name in PEERS}
+    best = min(lists, key=lambda name: lists[name])
+    best_frame = min(frames, key=lambda name: taken[name])
+    pages = rows / LIMIT
+
+    def ratio(title: str, ours: str, theirs: str, bar: str) -> None:
+        report.append((f"{title}, against {theirs}", f"{taken[ours] / taken[theirs]:.2f}", bar))
+
+    ratio("to a pandas frame", "docplatform: to_pandas()", best_frame, "≤ 0.35")
+    ratio("to a list of dicts", "docplatform: to_dicts()", best, "≤ 0.65")
+    ratio("`async for`", "docplatform: async for", "aiohttp + orjson: async for", "≤ 0.9")
+    if wrk:
+        rate = pages / taken["docplatform: collect()"]
+        part = f"{rate / statistics.median(wrk):.2f}"
+        report.append(("to a table, pages a second against wrk on one connection", part, "≥ 0.6"))
+
+    with server(SLOW_ROWS, LATENCY) as running:
+        client = docplatform.Client(KEY, base_url=running.url, project_id="bench")
+        slow = medians(
+            {
+                "1": lambda: len(client.visitors(prefetch=1).collect()),
+                "8": lambda: len(client.visitors(prefetch=8).collect()),
+            },
+            rounds,
+            SLOW_ROWS,
+        )
+        # Each round of `prefetch=8` may ask beyond the end, that of `prefetch=1` never does.
+        beyond = running.counts()[1] / (rounds + 1)
+        title = f"{SLOW_ROWS:,} rows at {LATENCY} ms, `prefetch=8` against 1 ({beyond:.0f} requests beyond the end)"
+        report.append((title, f"{slow['8'] / slow['1']:.2f}", "≤ 0.2"))
+
+    with server(MANY_ROWS) as running:
+        for number in (MANY_ROWS // 10, MANY_ROWS):
+            peak = statistics.median(memory(running.url, number, "csv") for _ in range(3))
+            report.append(
+                (f"{number:,} rows to CSV, peak over the import", f"{peak / 2**20:.1f} MiB", "≤ 24 MiB")
+            )
+        peak = statistics.median(memory(running.url, MANY_ROWS, "table") for _ in range(3))
+        report.append((f"{MANY_ROWS:,} rows collected, peak over the Arrow bytes", f"{peak:.2f}", "≤ 2.0"))
+    report.append(
+        ("`import docplatform` over bare Python", f"{import_time(rounds) * 1000:.0f} ms", "≤ 25 ms")
+    )
+
+    print(f"\n{rows:,} rows in pages of {LIMIT} over loopback, medians of {rounds} rounds taken in turns.")
+    print(f"{machine()}, CPython {platform.python_version()}, {dt.datetime.now(dt.UTC):%Y-%m-%d}.\n")
+    print("| figure | measured | bar |\n|---|---|---|")
+    for line in report:
+        print(f"| {' | '.join(line)} |")
+    print("\n| way | seconds | rows a second |\n|---|---|---|")
+    for name, seconds in sorted(taken.items(), key=lambda item: item[1]):
+        if name != "wrk":
+            print(f"| {name} | {seconds:.2f} | {rows / seconds:,.0f} |")
+    if wrk:
+        print(f"\nwrk: {statistics.median(wrk):,.0f} pages a second.")
+
+
+def machine() -> str:
+    """The processor, and how many of it."""
+    names = re.findall(
+        r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return f"{os.cpu_count()} x {names[0] if names else platform.machine()}, {platform.system()}"
+
+
+if __name__ == "__main__":
+    main()
