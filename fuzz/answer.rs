@@ -181,7 +181,7 @@ fn compare_rows(rows: &Rows, sent: &[Value]) -> &'static str {
         let came = read.next().expect("a row that was lost");
         let extra = came.extra.iter().flat_map(|extra| extra.iter());
         let extra = extra.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let came = (Some(&came.path[..]), Some(came.human), Some(came.ai), Some(came.total), Some(extra));
+        let came = (Some(came.path), Some(came.human), Some(came.ai), Some(came.total), Some(extra));
         assert_eq!(came, row);
         known.push(row);
     }
