@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use crate::error::Outcome;
 use crate::findings::Finding;
 use crate::jobs::Job;
+use crate::rows::Rows;
 use crate::trace::TraceParent;
 
 /// How much a note matters.
@@ -39,6 +40,9 @@ pub trait Observer: Send + Sync {
 
     /// So many rows came so far.
     fn progress(&self, _rows: u64) {}
+
+    /// A page of these rows came.
+    fn rows(&self, _rows: &Rows) {}
 
     /// What was found in a page for the first time.
     fn found(&self, _findings: Vec<Finding>) {}

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyList;
 use pyo3_async_runtimes::TaskLocals;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -28,6 +29,7 @@ use crate::error::{Error, Kind, Outcome};
 use crate::findings::Finding;
 use crate::jobs::Job;
 use crate::observer::{Note, Observer};
+use crate::rows::Rows;
 use crate::trace::TraceParent;
 
 /// Makes the Python value of a result, on the caller's thread.
@@ -51,6 +53,8 @@ pub(super) struct Op {
     on_poll: Option<Py<PyAny>>,
     /// Shows how many rows came: see `docplatform._progress`.
     progress: Option<Py<PyAny>>,
+    /// Takes rows as dicts as their pages come.
+    rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
 }
 
@@ -80,6 +84,7 @@ impl Op {
             work: Work::Future { start, in_place: false },
             on_poll: None,
             progress: None,
+            rows: None,
             on_error: None,
         }
     }
@@ -97,7 +102,14 @@ impl Op {
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
-        Self { name, work: Work::Ready(Box::new(finish)), on_poll: None, progress: None, on_error: None }
+        Self {
+            name,
+            work: Work::Ready(Box::new(finish)),
+            on_poll: None,
+            progress: None,
+            rows: None,
+            on_error: None,
+        }
     }
 
     /// Looks once, on the caller's thread, whether it is done already: a crossing costs more than most pages.
@@ -117,6 +129,12 @@ impl Op {
     /// Shows on `progress` how many rows came.
     pub(super) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
         self.progress = progress;
+        self
+    }
+
+    /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
+    pub(super) fn rows(mut self, list: Py<PyList>) -> Self {
+        self.rows = Some(list);
         self
     }
 
@@ -146,6 +164,7 @@ impl Op {
             state: Mutex::default(),
             polls: self.on_poll.is_some(),
             counts: self.progress.is_some(),
+            rows: self.rows.is_some(),
             trace,
         });
         let mut turn_first = false;
@@ -187,6 +206,7 @@ impl Op {
             turn_first,
             on_poll: self.on_poll,
             progress: self.progress,
+            rows: self.rows,
             on_error: self.on_error,
         })
     }
@@ -249,6 +269,7 @@ pub(super) struct Running {
     turn_first: bool,
     on_poll: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
+    rows: Option<Py<PyList>>,
     on_error: Option<OnError>,
 }
 
@@ -286,6 +307,11 @@ impl Running {
                 Some(Message::Found(findings)) => {
                     for finding in findings {
                         rows::warn(py, finding, 1).map_err(|error| self.interrupted(py, error))?;
+                    }
+                }
+                Some(Message::Rows(came)) => {
+                    if let Some(list) = &self.rows {
+                        rows::extend(list.bind(py), &came)?;
                     }
                 }
                 Some(Message::Progress) => {
@@ -383,6 +409,7 @@ enum Message {
     Note(Note),
     Found(Vec<Finding>),
     Progress,
+    Rows(Rows),
     Polled(Box<Job>, oneshot::Sender<()>),
     Done(Result<Finish, Error>),
 }
@@ -411,6 +438,8 @@ pub(super) struct Port {
     trace: Option<TraceParent>,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
+    /// Whether the caller wants the rows as they come.
+    rows: bool,
 }
 
 impl Port {
@@ -453,6 +482,12 @@ impl Observer for Port {
     fn progress(&self, rows: u64) {
         if self.counts && self.state().progress.replace(rows).is_none() {
             self.push(Message::Progress);
+        }
+    }
+
+    fn rows(&self, rows: &Rows) {
+        if self.rows {
+            self.push(Message::Rows(rows.clone()));
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::bridge::Op;
 use super::cursor::{Cursor, Worked};
@@ -73,6 +74,19 @@ pub(super) fn table(
         },
     )?;
     Ok(op.progress(progress))
+}
+
+/// Reads all that is left into a list of dicts, which are made while further pages are on their way.
+pub(super) fn dicts(
+    py: Python<'_>,
+    cursor: &Arc<Cursor>,
+    name: &'static str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Op> {
+    let list = PyList::empty(py).unbind();
+    let made = list.clone_ref(py);
+    let op = table(cursor, name, progress, Rest::Partial, |_| Ok(made.into_any()))?;
+    Ok(op.rows(list))
 }
 
 /// Writes all that is left into a file; its value is the number of rows.

@@ -96,6 +96,7 @@ impl Engine {
                 },
             };
             observer.found(std::mem::take(&mut turn.findings));
+            observer.rows(&turn.rows);
             gathered.add(turn);
             observer.progress(gathered.len() as u64);
         }

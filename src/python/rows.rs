@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use super::convert;
 use crate::findings::Finding;
@@ -17,6 +17,11 @@ pub(super) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
         Rows::Visitors(rows) => rows.iter().map(|row| visitor(py, row)).collect(),
         Rows::Json(rows) => rows.iter().map(|row| Ok(convert::json_out(py, row)?.unbind())).collect(),
     }
+}
+
+/// The same, at the end of a list.
+pub(super) fn extend(list: &Bound<'_, PyList>, rows: &Rows) -> PyResult<()> {
+    to_py(list.py(), rows)?.into_iter().try_for_each(|row| list.append(row))
 }
 
 pub(super) fn visitor(py: Python<'_>, row: VisitorRow<'_>) -> PyResult<Py<PyAny>> {

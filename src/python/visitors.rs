@@ -227,16 +227,7 @@ macro_rules! iterators {
                 #[pyo3(signature = (*, progress = None))]
                 fn to_dicts(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
                     let progress = collect::progress(py, progress, self.0.most())?;
-                    $run(
-                        py,
-                        collect::table(
-                            &self.0,
-                            concat!($visitors, ".to_dicts"),
-                            progress,
-                            Partial,
-                            |table| table.get().to_dicts(table.py()),
-                        )?,
-                    )
+                    $run(py, collect::dicts(py, &self.0, concat!($visitors, ".to_dicts"), progress)?)
                 }
 
                 /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
