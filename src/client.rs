@@ -13,6 +13,8 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
+use crate::budget::{Budget, Grant, Ledger, Slot, Ticket};
+use crate::clock::Clock;
 use crate::config::Settings;
 use crate::endpoint::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
@@ -21,8 +23,9 @@ use crate::observer::{Level, Note, Observer};
 use crate::report;
 use crate::retry::{self, Failure, Head, LAST_CALL, Limits, Plan};
 use crate::retry_after::retry_after;
+use crate::store::{Exports, Owner, Store};
 use crate::trace::TRACEPARENT;
-use crate::transport::{Incoming, Outgoing, Transport};
+use crate::transport::{Incoming, Outgoing, SendError, Transport};
 
 /// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
 /// client within 64 connections, also while finished connections wait to be closed.
@@ -126,6 +129,35 @@ struct Pool {
     writes: Semaphore,
     shared: Shared,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
+    ledger: Ledger,
+    exports: Option<Exports>,
+}
+
+/// What a call does that the budget does not grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnBudget {
+    /// It waits, and says so.
+    #[default]
+    Wait,
+    /// It is not sent.
+    Stop,
+}
+
+/// The store of a client, and the clock that it goes by.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// The store.
+    pub store: Store,
+    /// The clock.
+    pub clock: Clock,
+    /// Whose it is.
+    pub owner: Owner,
+}
+
+/// A place among the requests in flight, with the budget's leave.
+struct Place<'a> {
+    permit: SemaphorePermit<'a>,
+    ticket: Option<Ticket>,
 }
 
 /// The core client. A clone is the same client.
@@ -134,24 +166,45 @@ pub struct Client {
     settings: Arc<Settings>,
     pool: Arc<Pool>,
     stats: Arc<Stats>,
+    on_budget: OnBudget,
 }
 
 impl Client {
-    /// A client with connections of its own. `jitter` gives random numbers from 0 to 1.
+    /// A client with connections of its own, that keeps its budget by itself. `jitter` gives random numbers from 0 to 1.
     pub fn new(
         settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
         stats: Arc<Stats>,
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
     ) -> Self {
+        Self::with_memory(settings, transport, stats, jitter, None)
+    }
+
+    /// As [`Client::new`], with a store.
+    pub fn with_memory(
+        settings: impl Into<Arc<Settings>>,
+        transport: Arc<dyn Transport>,
+        stats: Arc<Stats>,
+        jitter: impl Fn() -> f64 + Send + Sync + 'static,
+        remembered: Option<Remembered>,
+    ) -> Self {
+        let (ledger, exports) = match remembered {
+            None => (Ledger::in_memory(Clock::steady()), None),
+            Some(Remembered { store, clock, owner }) => (
+                Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
+                Some(Exports::new(store, clock, owner)),
+            ),
+        };
         let pool = Pool {
             transport,
             reads: Semaphore::new(MAX_READS),
             writes: Semaphore::new(MAX_WRITES),
             shared: Shared::default(),
             jitter: Box::new(jitter),
+            ledger,
+            exports,
         };
-        Self { settings: settings.into(), pool: Arc::new(pool), stats }
+        Self { settings: settings.into(), pool: Arc::new(pool), stats, on_budget: OnBudget::default() }
     }
 
     /// A second handle with other settings on the same connections, gates and counts; `None` where the
@@ -160,8 +213,27 @@ impl Client {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
         let same = Arc::ptr_eq(old, new)
-            || (old.base_url == new.base_url && old.api_key == new.api_key && old.wire == new.wire);
+            || (old.base_url == new.base_url
+                && old.api_key == new.api_key
+                && old.wire == new.wire
+                && old.memory == new.memory);
         same.then(|| Self { settings, ..self.clone() })
+    }
+
+    /// The same client, which does so where the budget grants no request.
+    #[must_use]
+    pub fn on_budget(&self, on_budget: OnBudget) -> Self {
+        Self { on_budget, ..self.clone() }
+    }
+
+    /// The budget of analytics requests, where one is kept.
+    pub fn budget(&self) -> Option<Budget> {
+        self.settings.terms.map(|terms| self.pool.ledger.budget(terms))
+    }
+
+    /// The exports in its store, where it has one.
+    pub fn exports(&self) -> Option<&Exports> {
+        self.pool.exports.as_ref()
     }
 
     /// The settings.
@@ -213,7 +285,8 @@ impl Client {
         let write = call.is_write();
         let url =
             self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
-        let deadline = Instant::now() + self.settings.deadline;
+        let mut deadline = Instant::now() + self.settings.deadline;
+        let budget = self.budget().filter(|_| call.lane == Lane::Analytics);
         observer.write(write.then_some(Outcome::NotSent));
         let mut attempts = Vec::new();
         let mut waited = Duration::ZERO;
@@ -221,7 +294,8 @@ impl Client {
         let mut number = 0;
         loop {
             number += 1;
-            let place = self.place(&call, deadline, &mut waited, observer).await.map_err(|mut error| {
+            let place = self.place(&call, budget.as_ref(), &mut deadline, &mut waited, observer).await;
+            let Place { permit, ticket } = place.map_err(|mut error| {
                 // Failed attempts of this very call say more than the gate that they closed.
                 error.attempts = std::mem::take(&mut attempts);
                 error
@@ -234,7 +308,7 @@ impl Client {
             }
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
-            let answer = Box::pin(self.attempt(&call, url.clone(), deadline, observer)).await;
+            let answer = Box::pin(self.attempt(&call, url.clone(), ticket, deadline, observer)).await;
             if answer.as_ref().is_ok_and(&arrived) {
                 yield_now().await;
             }
@@ -256,20 +330,23 @@ impl Client {
             let verdict = retry::judge(write, &failure);
             observer.write(verdict.outcome);
             let told = failure.head().and_then(|head| head.retry_after);
-            if let (Some(told), Some(status @ (429 | 503))) = (told, failure.head().map(|head| head.status)) {
+            let status = failure.head().map(|head| head.status);
+            // A refusal stands in the ledger, for all who share it.
+            let spent = status == Some(429) && budget.is_some();
+            if let (Some(told), Some(status @ (429 | 503)), false) = (told, status, spent) {
                 self.pool.shared.close(call.lane, status, told);
             }
             let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
-            let attempt = Attempt {
-                number,
-                status: failure.head().map(|head| head.status),
-                error: report.attempt(),
-                elapsed: begun.elapsed(),
-                waited,
-            };
+            let attempt =
+                Attempt { number, status, error: report.attempt(), elapsed: begun.elapsed(), waited };
             observer.note(report.note(&attempt));
             attempts.push(attempt);
 
+            if spent && (number <= self.settings.max_retries || self.on_budget == OnBudget::Stop) {
+                // The ledger knows for how long.
+                waited = Duration::ZERO;
+                continue;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
                 max_retries: self.settings.max_retries,
@@ -285,24 +362,27 @@ impl Client {
                 return Err(report.error(attempts, plan == Plan::Deadline));
             };
             last_retry = verdict.retry;
-            drop(place);
+            drop(permit);
             self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
             waited = pause;
         }
     }
 
-    /// Waits until the gate is open and a place is free; adds its pauses to `waited`.
+    /// Waits until the gate is open, a place is free and the budget grants a request; adds its pauses to `waited`.
+    /// The deadline does not run while it waits for the budget.
     async fn place(
         &self,
         call: &Call,
-        deadline: Instant,
+        budget: Option<&Budget>,
+        deadline: &mut Instant,
         waited: &mut Duration,
         observer: &dyn Observer,
-    ) -> Result<SemaphorePermit<'_>> {
+    ) -> Result<Place<'_>> {
         let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
-        // A write that goes out with no time left for its answer would only leave an unknown outcome.
-        let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(deadline);
+        let mut told = None;
         loop {
+            // A write that goes out with no time left for its answer would only leave an unknown outcome.
+            let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
             if let Some(gate) = self.pool.shared.closed(call.lane) {
                 let now = Instant::now();
                 let left = gate.until.saturating_duration_since(now);
@@ -320,18 +400,48 @@ impl Client {
                 let not_sent = call.is_write().then_some(Outcome::NotSent);
                 return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
             };
-            let place = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
+            let permit = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
+            let ticket = match budget {
+                None => None,
+                Some(budget) => match budget.acquire().await? {
+                    Grant::Granted(ticket) => Some(ticket),
+                    Grant::Wait(slot) => {
+                        drop(permit);
+                        if self.on_budget == OnBudget::Stop {
+                            return Err(report::budget_spent(call, slot));
+                        }
+                        let begun = Instant::now();
+                        self.nap(call, slot, &mut told, observer).await;
+                        *waited += begun.elapsed();
+                        *deadline += begun.elapsed();
+                        continue;
+                    }
+                },
+            };
             // The gate may have closed while this call stood in line.
             if self.pool.shared.closed(call.lane).is_none() {
-                return Ok(place);
+                return Ok(Place { permit, ticket });
             }
         }
+    }
+
+    /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `told`.
+    async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
+        /// Slots move a little as answers come in.
+        const SAME: Duration = Duration::from_mins(1);
+        if slot.wait > TELL && told.is_none_or(|told| slot.at.duration_since(told.at).unsigned_abs() > SAME) {
+            observer.note(report::waits_for_budget(call, slot));
+            *told = Some(slot);
+        }
+        let nap = slot.nap();
+        sleep(nap).await;
+        self.stats.paused(nap);
     }
 
     async fn pause(&self, pause: Duration, why: &str, observer: &dyn Observer) {
         if pause > TELL {
             let text = format!("{why}: waiting {:.1} s", pause.as_secs_f64());
-            observer.note(Note { level: Level::Info, text });
+            observer.note(Note::new(Level::Info, text));
         }
         sleep(pause).await;
         self.stats.paused(pause);
@@ -342,6 +452,7 @@ impl Client {
         &self,
         call: &Call,
         url: Url,
+        mut ticket: Option<Ticket>,
         deadline: Instant,
         observer: &dyn Observer,
     ) -> Result<Answer, Failure> {
@@ -364,16 +475,27 @@ impl Client {
         };
         self.stats.requests.fetch_add(1, Ordering::Relaxed);
         observer.sent();
+        if let Some(ticket) = &mut ticket {
+            ticket.sending();
+        }
         let mut incoming = match timeout_at(until, self.pool.transport.send(request)).await {
             Ok(Ok(incoming)) => incoming,
-            Ok(Err(error)) => return Err(error.into()),
+            Ok(Err(error)) => {
+                if let (Some(ticket), SendError::Unsent { .. }) = (ticket, &error) {
+                    ticket.unsent();
+                }
+                return Err(error.into());
+            }
             Err(_) => return Err(Failure::Ambiguous { reason: late(), timeout: true }),
         };
 
         let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
         if malformed {
             let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
-            observer.note(Note { level: Level::Warning, text });
+            observer.note(Note::new(Level::Warning, text));
+        }
+        if let Some(ticket) = ticket {
+            ticket.answered(incoming.status.as_u16(), &incoming.headers, told);
         }
         let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
         let success = incoming.status.is_success();

@@ -7,9 +7,11 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::budget::account::Terms;
 use crate::endpoint::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
 use crate::redact;
+use crate::store::{Organization, Owner};
 
 /// Environment variables that stand in for arguments that were not given.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
@@ -148,6 +150,16 @@ pub struct Options {
     pub max_response_bytes: u64,
     /// Where a job is read.
     pub job_path: String,
+    /// Analytics requests an hour, over all who share the ledger; `None`: no budget is kept.
+    pub requests_per_hour: Option<u64>,
+    /// How many of them are left to others.
+    pub reserve: u64,
+    /// The file that remembers.
+    pub store: Option<PathBuf>,
+    /// How many days after its end a range is taken to change no more.
+    pub settle_days: u32,
+    /// The name under which the store keeps a budget that several keys share; the key stands for it where `None`.
+    pub organization: Option<String>,
 }
 
 impl Default for Options {
@@ -168,6 +180,11 @@ impl Default for Options {
             allow_http: false,
             max_response_bytes: 32 * 1024 * 1024,
             job_path: "/v2/agent/{project_id}/job/{id}".to_owned(),
+            requests_per_hour: None,
+            reserve: 0,
+            store: None,
+            settle_days: 2,
+            organization: None,
         }
     }
 }
@@ -197,6 +214,21 @@ pub struct Settings {
     pub job_path: Template,
     /// What the connections need to know.
     pub wire: Wire,
+    /// The request budget, where one is kept.
+    pub terms: Option<Terms>,
+    /// See [`Options::settle_days`].
+    pub settle_days: u32,
+    /// What the store needs to know; `None`: there is none.
+    pub memory: Option<Memory>,
+}
+
+/// The part of the settings that says what is remembered, and for whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// See [`Options::store`].
+    pub path: PathBuf,
+    /// Whose requests and exports they are.
+    pub owner: Owner,
 }
 
 impl Settings {
@@ -268,9 +300,23 @@ impl Options {
         if !job_path.has_id() {
             return Err(Error::argument("job_path must contain {id}"));
         }
+        let api_key = ApiKey::parse(&api_key)?;
+        let base_url = BaseUrl::parse(&base_url, self.allow_http)?;
+        let terms = match self.requests_per_hour {
+            Some(per_hour) => Some(Terms::new(per_hour, self.reserve)?),
+            None if self.reserve > 0 => {
+                return Err(Error::argument("reserve is a part of requests_per_hour: give that, too"));
+            }
+            None => None,
+        };
+        let organization = match &self.organization {
+            Some(name) => Organization::named(name)?,
+            None => Organization::Key(api_key.clone()),
+        };
+        let owner = Owner { base_url: base_url.as_str().to_owned(), organization };
         Ok(Settings {
-            api_key: ApiKey::parse(&api_key)?,
-            base_url: BaseUrl::parse(&base_url, self.allow_http)?,
+            api_key,
+            base_url,
             project_id,
             timeout: seconds("timeout", self.timeout)?,
             deadline: seconds("deadline", self.deadline)?,
@@ -285,6 +331,9 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
+            terms,
+            settle_days: self.settle_days,
+            memory: self.store.clone().map(|path| Memory { path, owner }),
         })
     }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::jobs::Job;
 
 /// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
@@ -34,6 +36,8 @@ pub enum Kind {
     JobFailed,
     /// A job was not final in time.
     WaitTimeout,
+    /// The request budget is spent, and the caller would not wait.
+    Budget,
     /// The store could not be read or written.
     Store,
     /// A bug in this crate.
@@ -56,6 +60,7 @@ impl Kind {
             Self::Pagination => "PaginationError",
             Self::JobFailed => "JobFailedError",
             Self::WaitTimeout => "WaitTimeoutError",
+            Self::Budget => "BudgetError",
             Self::Store | Self::Internal => "DocPlatformError",
             Self::Status => match status {
                 Some(400) => "BadRequestError",
@@ -138,6 +143,8 @@ pub struct Details {
     pub request_id: Option<String>,
     /// How long the service asked to wait.
     pub retry_after: Option<Duration>,
+    /// When the request budget grants the next one.
+    pub resets_at: Option<Timestamp>,
     /// Whether the same call may succeed later, as the retry policy sees it.
     pub transient: bool,
     /// Whether a retry was left out because the deadline came first.
@@ -162,6 +169,7 @@ impl Error {
             body: None,
             request_id: None,
             retry_after: None,
+            resets_at: None,
             transient: false,
             deadline_exceeded: false,
             attempts: Vec::new(),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 
 use crate::error::Outcome;
 use crate::findings::Finding;
@@ -28,6 +29,15 @@ pub struct Note {
     pub level: Level,
     /// The line.
     pub text: String,
+    /// Until when nothing is sent, where it tells of such a wait.
+    pub until: Option<Timestamp>,
+}
+
+impl Note {
+    /// A line that says something.
+    pub fn new(level: Level, text: String) -> Self {
+        Self { level, text, until: None }
+    }
 }
 
 /// Receives what a call has to tell while it runs.

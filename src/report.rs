@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::budget::Slot;
 use crate::client::Call;
 use crate::config::Settings;
 use crate::error::{Attempt, Error, Kind, Outcome};
@@ -53,6 +54,33 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
     error
 }
 
+/// The line before a wait for the budget.
+pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+    let text = format!(
+        "{}: the request budget is spent: waiting for the next request until {:.0} ({:.0} s)",
+        what(call),
+        slot.at,
+        slot.wait.as_secs_f64().ceil(),
+    );
+    Note { level: Level::Info, text, until: Some(slot.at) }
+}
+
+/// The error of a call that the budget does not grant, and that would not wait.
+pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
+    let mut error = Error::new(
+        Kind::Budget,
+        format!(
+            "{}: not sent: the request budget is spent; the next request may go out at {:.0} (in {:.0} s)",
+            what(call),
+            slot.at,
+            slot.wait.as_secs_f64().ceil(),
+        ),
+    );
+    error.resets_at = Some(slot.at);
+    error.transient = true;
+    error.with_outcome(Some(Outcome::NotSent))
+}
+
 /// One failed attempt, and all that is needed to tell of it.
 pub(crate) struct Failed<'a> {
     pub(crate) call: &'a Call,
@@ -80,16 +108,14 @@ impl Failed<'_> {
 
     /// The line for the log.
     pub(crate) fn note(&self, attempt: &Attempt) -> Note {
-        Note {
-            level: Level::Warning,
-            text: format!(
-                "{}: attempt {} failed after {:.3} s: {}",
-                self.what(),
-                attempt.number,
-                attempt.elapsed.as_secs_f64(),
-                attempt.error,
-            ),
-        }
+        let text = format!(
+            "{}: attempt {} failed after {:.3} s: {}",
+            self.what(),
+            attempt.number,
+            attempt.elapsed.as_secs_f64(),
+            attempt.error,
+        );
+        Note::new(Level::Warning, text)
     }
 
     /// The error for the user.

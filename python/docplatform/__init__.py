@@ -25,6 +25,7 @@ from docplatform._native import (
 from docplatform.errors import (
     AuthenticationError,
     BadRequestError,
+    BudgetError,
     ConfigurationError,
     ConflictError,
     ConnectError,
@@ -58,6 +59,7 @@ __all__ = [
     "Attempt",
     "AuthenticationError",
     "BadRequestError",
+    "BudgetError",
     "Client",
     "ConfigurationError",
     "ConflictError",

@@ -12,7 +12,7 @@ from collections.abc import (
 from datetime import date, datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Final, Self, SupportsIndex, TypeAlias, TypedDict, Unpack, final, overload
+from typing import Any, Final, Literal, Self, SupportsIndex, TypeAlias, TypedDict, Unpack, final, overload
 
 import pandas as pd
 import polars as pl
@@ -65,6 +65,11 @@ class _Changes(TypedDict, total=False):
     allow_http: bool
     max_response_bytes: int
     job_path: str
+    requests_per_hour: int | None
+    reserve: int
+    store: str | PathLike[str] | None
+    settle_days: int
+    organization: str | None
 
 @final
 class Client:
@@ -91,6 +96,13 @@ class Client:
         allow_http: Allow plain http to other machines. The API key then travels in the clear.
         max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
         job_path: Where a job is read; the one path that the service does not document.
+        requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
+            organization. Kept over all processes that use the same ``store``, or else by this client and its handles.
+            A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
+        reserve: How many of them are left to others.
+        store: A file that remembers what was asked and what came: see ``docs/store.md``. It holds no key.
+        settle_days: So many days after its end a range is taken to change no more, and is then bought once.
+        organization: Whose budget it is, where several keys share one; the store tells keys apart otherwise.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used.
@@ -120,6 +132,11 @@ class Client:
         allow_http: bool = False,
         max_response_bytes: int = 33554432,
         job_path: str = "/v2/agent/{project_id}/job/{id}",
+        requests_per_hour: int | None = None,
+        reserve: int = 0,
+        store: str | PathLike[str] | None = None,
+        settle_days: int = 2,
+        organization: str | None = None,
     ) -> Self: ...
     def create_job(self, prompt: str, *, project_id: str | None = None) -> Job:
         """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
@@ -225,6 +242,7 @@ class Client:
         prefetch: int = 1,
         resume: str | None = None,
         strict: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Visitors:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
@@ -240,6 +258,8 @@ class Client:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint to go on behind; the query comes from it.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
+                in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.
 
         Raises:
@@ -253,6 +273,7 @@ class Client:
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
@@ -347,6 +368,13 @@ class AsyncClient:
         allow_http: Allow plain http to other machines. The API key then travels in the clear.
         max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
         job_path: Where a job is read; the one path that the service does not document.
+        requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
+            organization. Kept over all processes that use the same ``store``, or else by this client and its handles.
+            A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
+        reserve: How many of them are left to others.
+        store: A file that remembers what was asked and what came: see ``docs/store.md``. It holds no key.
+        settle_days: So many days after its end a range is taken to change no more, and is then bought once.
+        organization: Whose budget it is, where several keys share one; the store tells keys apart otherwise.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used.
@@ -375,6 +403,11 @@ class AsyncClient:
         allow_http: bool = False,
         max_response_bytes: int = 33554432,
         job_path: str = "/v2/agent/{project_id}/job/{id}",
+        requests_per_hour: int | None = None,
+        reserve: int = 0,
+        store: str | PathLike[str] | None = None,
+        settle_days: int = 2,
+        organization: str | None = None,
     ) -> Self: ...
     def create_job(self, prompt: str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
         """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
@@ -483,6 +516,7 @@ class AsyncClient:
         prefetch: int = 1,
         resume: str | None = None,
         strict: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncVisitors:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
@@ -498,6 +532,8 @@ class AsyncClient:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint to go on behind; the query comes from it.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
+                in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.
 
         Raises:
@@ -511,6 +547,7 @@ class AsyncClient:
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""

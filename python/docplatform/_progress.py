@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -17,13 +18,20 @@ class Progress(Protocol):
     def update(self, rows: int) -> None:
         """So many rows came so far."""
 
+    def waits(self, until: datetime) -> None:
+        """The request budget is spent, and the next request goes out only then."""
+
 
 class _Bar:
     def __init__(self, tqdm: Any, total: int | None) -> None:
         self._bar = tqdm(total=total, unit=" rows", desc="visitors")
 
     def update(self, rows: int) -> None:
+        self._bar.set_postfix_str("", refresh=False)
         self._bar.update(rows - self._bar.n)
+
+    def waits(self, until: datetime) -> None:
+        self._bar.set_postfix_str(_waiting(until))
 
     def __del__(self) -> None:
         self._bar.close()
@@ -39,6 +47,13 @@ class _Lines:
         if now >= self._next:
             self._next = now + _EVERY
             print(f"docplatform: {rows:,} rows{self._of}", file=sys.stderr)
+
+    def waits(self, until: datetime) -> None:
+        print(f"docplatform: {_waiting(until)}", file=sys.stderr)
+
+
+def _waiting(until: datetime) -> str:
+    return f"the request budget is spent, next request at {until.astimezone():%H:%M:%S}"
 
 
 def bar(total: int | None) -> Progress:

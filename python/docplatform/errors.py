@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from docplatform._native import Job, VisitorTable
     from docplatform.types import Attempt
 
 __all__ = [
     "AuthenticationError",
     "BadRequestError",
+    "BudgetError",
     "ConfigurationError",
     "ConflictError",
     "ConnectError",
@@ -158,6 +161,13 @@ class JobFailedError(DocPlatformError):
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
     """The job was not final in time. It goes on by itself: ``wait_for_job(error.job)`` takes the wait up."""
+
+
+class BudgetError(DocPlatformError):
+    """The request budget is spent, and the call would not wait (``on_budget="stop"``). Nothing was sent."""
+
+    resets_at: datetime | None = None
+    """When the next request may go out, in UTC."""
 
 
 class DataWarning(UserWarning):

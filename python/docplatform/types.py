@@ -67,6 +67,6 @@ class Stats(NamedTuple):
     retries: int
     """Retries among them."""
     waited: float
-    """Seconds spent in pauses between attempts."""
+    """Seconds spent in pauses between attempts, and waiting for the request budget."""
     budget_left: int | None
-    """Requests that the budget still grants this hour; ``None`` without a budget."""
+    """Requests that the budget would grant now; ``None`` without a budget, and once the client is closed."""

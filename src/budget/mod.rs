@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use jiff::Timestamp;
+use rusqlite::Connection;
 
 use crate::clock::{Clock, Millis, timestamp};
 use crate::error::{Error, Result};
 use crate::rate_limit;
-use crate::store::{Owner, Store, change, look};
+use crate::store::{Fault, Owner, Store, change, look};
 
 pub mod account;
 
@@ -35,19 +36,25 @@ impl Terms {
 
 /// A budget. A clone is the same.
 #[derive(Clone, Debug)]
-pub struct Budget(Arc<Shared>);
+pub struct Budget {
+    terms: Terms,
+    ledger: Ledger,
+}
+
+/// Where requests are entered, for all budgets that rest on it. A clone is the same.
+#[derive(Clone, Debug)]
+pub struct Ledger(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    terms: Terms,
     clock: Clock,
-    ledger: Ledger,
+    place: Place,
     /// What went wrong behind a caller's back; the next one is told.
     fault: Mutex<Option<Error>>,
 }
 
 #[derive(Debug)]
-enum Ledger {
+enum Place {
     Memory(Mutex<Account>),
     File { store: Store, owner: Arc<Owner> },
 }
@@ -70,40 +77,52 @@ pub struct Slot {
     pub wait: Duration,
 }
 
+impl Ledger {
+    /// One that is a client's alone.
+    pub fn in_memory(clock: Clock) -> Self {
+        Self::at(clock, Place::Memory(Mutex::default()))
+    }
+
+    /// The one of all that use the store for `owner`.
+    pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
+        Self::at(clock, Place::File { store, owner: Arc::new(owner) })
+    }
+
+    fn at(clock: Clock, place: Place) -> Self {
+        Self(Arc::new(Shared { clock, place, fault: Mutex::default() }))
+    }
+
+    /// A budget of these terms.
+    pub fn budget(&self, terms: Terms) -> Budget {
+        Budget { terms, ledger: self.clone() }
+    }
+}
+
 impl Budget {
-    /// One that holds for a client alone.
-    pub fn in_memory(terms: Terms, clock: Clock) -> Self {
-        Self::with(terms, clock, Ledger::Memory(Mutex::default()))
-    }
-
-    /// One that holds for all that use the store for `owner`.
-    pub fn in_store(terms: Terms, clock: Clock, store: Store, owner: Owner) -> Self {
-        Self::with(terms, clock, Ledger::File { store, owner: Arc::new(owner) })
-    }
-
-    fn with(terms: Terms, clock: Clock, ledger: Ledger) -> Self {
-        Self(Arc::new(Shared { terms, clock, ledger, fault: Mutex::default() }))
+    /// How many requests it grants in an hour, at most.
+    pub fn per_hour(&self) -> u64 {
+        self.terms.per_hour - self.terms.reserve
     }
 
     /// Asks for one request. Never waits for the budget, only for the ledger.
     pub async fn acquire(&self) -> Result<Grant> {
-        if let Some(fault) = lock(&self.0.fault).take() {
+        let (terms, shared) = (self.terms, Arc::clone(&self.ledger.0));
+        if let Some(fault) = lock(&shared.fault).take() {
             return Err(fault);
         }
-        let shared = Arc::clone(&self.0);
-        match &self.0.ledger {
-            Ledger::Memory(account) => {
-                let now = self.0.clock.now();
-                let answer = lock(account).acquire(self.0.terms, now);
+        match &self.ledger.0.place {
+            Place::Memory(account) => {
+                let now = shared.clock.now();
+                let answer = lock(account).acquire(terms, now);
                 Ok(shared.grant(answer, now))
             }
-            Ledger::File { store, owner } => {
+            Place::File { store, owner } => {
                 let owner = Arc::clone(owner);
                 // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
                 store
                     .run(move |connection| {
                         let (answer, now) = change(connection, &owner, &shared.clock, |account, now| {
-                            (account.acquire(shared.terms, now), now)
+                            (account.acquire(terms, now), now)
                         })?;
                         Ok(shared.grant(answer, now))
                     })
@@ -114,19 +133,30 @@ impl Budget {
 
     /// How many requests would be granted now.
     pub async fn left(&self) -> Result<u64> {
-        match &self.0.ledger {
-            Ledger::Memory(account) => Ok(lock(account).left(self.0.terms, self.0.clock.now())),
-            Ledger::File { store, owner } => {
-                let (shared, owner) = (Arc::clone(&self.0), Arc::clone(owner));
-                store
-                    .run(move |connection| {
-                        look(connection, &owner, &shared.clock, |account, now| {
-                            account.left(shared.terms, now)
-                        })
-                    })
-                    .await
-            }
+        match &self.ledger.0.place {
+            Place::Memory(account) => Ok(self.left_in(account)),
+            Place::File { store, owner } => store.run(self.look_into(owner)).await,
         }
+    }
+
+    /// The same for threads that may block.
+    pub fn left_blocking(&self) -> Result<u64> {
+        match &self.ledger.0.place {
+            Place::Memory(account) => Ok(self.left_in(account)),
+            Place::File { store, owner } => store.run_blocking(self.look_into(owner)),
+        }
+    }
+
+    fn left_in(&self, account: &Mutex<Account>) -> u64 {
+        lock(account).left(self.terms, self.ledger.0.clock.now())
+    }
+
+    fn look_into(
+        &self,
+        owner: &Arc<Owner>,
+    ) -> impl FnOnce(&mut Connection) -> Result<u64, Fault> + Send + 'static {
+        let (terms, shared, owner) = (self.terms, Arc::clone(&self.ledger.0), Arc::clone(owner));
+        move |connection| look(connection, &owner, &shared.clock, |account, now| account.left(terms, now))
     }
 }
 
@@ -143,9 +173,9 @@ impl Shared {
 
     /// Changes the ledger behind whoever goes on, or is gone.
     fn post(self: Arc<Self>, work: impl FnOnce(&mut Account, Millis) + Send + 'static) {
-        match &self.ledger {
-            Ledger::Memory(account) => work(&mut lock(account), self.clock.now()),
-            Ledger::File { store, owner } => {
+        match &self.place {
+            Place::Memory(account) => work(&mut lock(account), self.clock.now()),
+            Place::File { store, owner } => {
                 let (store, owner) = (store.clone(), Arc::clone(owner));
                 let failed = Arc::clone(&self);
                 store.post(

@@ -294,6 +294,11 @@ impl Running {
                 None => return Ok(Event::Idle),
                 Some(Message::Note(note)) => {
                     logging::emit(py, &note).map_err(|error| self.interrupted(py, error))?;
+                    if let (Some(progress), Some(until)) = (&self.progress, note.until) {
+                        let until = job::datetime(py, until)?;
+                        call_out(&progress.bind(py).getattr(intern!(py, "waits"))?, (until,))
+                            .map_err(|error| self.interrupted(py, error))?;
+                    }
                 }
                 Some(Message::Polled(job, seen)) => {
                     let Some(on_poll) = &self.on_poll else {

@@ -11,6 +11,7 @@ use super::handle::Handle;
 use super::ops::{self, PagingArguments};
 use super::options;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
+use crate::client::OnBudget;
 use crate::config::Options;
 use crate::wait::WaitOptions;
 
@@ -60,7 +61,8 @@ macro_rules! client_face {
             #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
                 base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
                 max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-                max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}')")]
+                max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=0, store=None, \
+                settle_days=2, organization=None)")]
             fn new(
                 py: Python<'_>,
                 api_key: Option<&Bound<'_, PyAny>>,
@@ -179,9 +181,10 @@ macro_rules! client_face {
 
             /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
             #[pyo3(signature = (*, date_from = None, date_to = None, page_size = None, offset = None,
-                max_rows = None, prefetch = 1, resume = None, strict = false, project_id = None),
+                max_rows = None, prefetch = 1, resume = None, strict = false, on_budget = OnBudget::Wait,
+                project_id = None),
                 text_signature = "($self, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
-                prefetch=1, resume=None, strict=False, project_id=None)")]
+                prefetch=1, resume=None, strict=False, on_budget='wait', project_id=None)")]
             #[expect(clippy::too_many_arguments)]
             fn visitors(
                 &self,
@@ -193,23 +196,27 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
                 strict: bool,
+                #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
                 project_id: Option<&str>,
             ) -> PyResult<$Visitors> {
-                let paging = PagingArguments { page_size, offset, max_rows, prefetch, strict, resume };
+                let paging =
+                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget };
                 ops::visitors(&self.handle, date_from, date_to, project_id, &paging).map($Visitors::new)
             }
 
             /// The totals of a range: one request.
-            #[pyo3(signature = (*, date_from = None, date_to = None, project_id = None))]
+            #[pyo3(signature = (*, date_from = None, date_to = None, on_budget = OnBudget::Wait, project_id = None),
+                text_signature = "($self, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
             fn visitor_totals(
                 &self,
                 py: Python<'_>,
                 date_from: Option<&Bound<'_, PyAny>>,
                 date_to: Option<&Bound<'_, PyAny>>,
+                #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
                 let name = concat!($name, ".visitor_totals");
-                $run(py, ops::visitor_totals(name, &self.handle, date_from, date_to, project_id)?)
+                $run(py, ops::visitor_totals(name, &self.handle, date_from, date_to, on_budget, project_id)?)
             }
 
             /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.
@@ -230,7 +237,9 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
             ) -> PyResult<$Rows> {
-                let paging = PagingArguments { page_size, offset, max_rows, prefetch, strict: false, resume };
+                let (strict, on_budget) = (false, OnBudget::Wait);
+                let paging =
+                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget };
                 ops::paginate(&self.handle, path, items, has_more, params, &paging).map($Rows::new)
             }
 

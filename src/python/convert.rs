@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
 use serde_json::Value;
 
+use crate::client::OnBudget;
 use crate::dates::{Moment, check_range};
 use crate::jobs::Prompt;
 use crate::rows::Totals;
@@ -76,6 +77,11 @@ arguments! {
     offset: Option<u64> = |value| whole("offset", value).map(Some);
     max_rows: Option<u64> = |value| if value.is_none() { Ok(None) } else { whole("max_rows", value).map(Some) };
     prefetch: u32 = |value| whole("prefetch", value);
+    on_budget: OnBudget = |value| match text("on_budget", value)?.as_str() {
+        "wait" => Ok(OnBudget::Wait),
+        "stop" => Ok(OnBudget::Stop),
+        other => Err(PyValueError::new_err(format!("on_budget must be \"wait\" or \"stop\"; it is {other:?}"))),
+    };
 }
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.

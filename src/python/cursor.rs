@@ -17,6 +17,7 @@ use super::engine::Engine;
 use super::handle::Handle;
 use super::{convert, rows};
 use crate::checkpoint::Checkpoint;
+use crate::client::OnBudget;
 use crate::error::Result;
 use crate::findings::Finding;
 use crate::observer::Observer;
@@ -82,6 +83,7 @@ impl State {
 /// See the module.
 pub(super) struct Cursor {
     handle: Arc<Handle>,
+    on_budget: OnBudget,
     paging: Paging,
     /// Locked for moments, and never while Python runs.
     state: Mutex<State>,
@@ -114,10 +116,15 @@ pub(super) struct How {
 }
 
 impl Cursor {
-    pub(super) fn new(handle: Arc<Handle>, start: Checkpoint, paging: Paging) -> PyResult<Arc<Self>> {
+    pub(super) fn new(
+        handle: Arc<Handle>,
+        on_budget: OnBudget,
+        start: Checkpoint,
+        paging: Paging,
+    ) -> PyResult<Arc<Self>> {
         let state = State {
             pid: process::id(),
-            engine: engine(&handle, start.clone(), paging)?,
+            engine: engine(&handle, on_budget, start.clone(), paging)?,
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -127,7 +134,7 @@ impl Cursor {
             warnings: Vec::new(),
             ended: false,
         };
-        Ok(Arc::new(Self { handle, paging, state: Mutex::new(state) }))
+        Ok(Arc::new(Self { handle, on_budget, paging, state: Mutex::new(state) }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -270,7 +277,7 @@ impl Cursor {
             // On the caller's thread: the client may have been closed since the call.
             let client = cursor.handle.client();
             async move {
-                let client = client?;
+                client?;
                 if process::id() != made_in {
                     // Begun behind a fork: this engine is the parent's. Look again, as if another caller had been
                     // faster.
@@ -282,7 +289,7 @@ impl Cursor {
                     return Ok(None);
                 }
                 let observer: Arc<dyn Observer> = port;
-                guard.settle(&client, None);
+                guard.settle(None);
                 guard.turn(&observer).await?;
                 Ok(Some(guard))
             }
@@ -366,10 +373,11 @@ impl Cursor {
             let engine = cursor.engine();
             let client = cursor.handle.client();
             async move {
-                let (client, (engine, _)) = (client?, engine?);
+                client?;
+                let (engine, _) = engine?;
                 let mut engine = engine.lock_owned().await;
                 let (place, rest) = cursor.close_page();
-                engine.settle(&client, rest);
+                engine.settle(rest);
                 let result = work(&mut engine, place, port).await;
                 Ok(Worked { engine, result })
             }
@@ -437,7 +445,7 @@ impl Cursor {
             let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
             let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed + unread));
             let paging = Paging { max_rows: left, ..self.paging };
-            let ours = engine(&self.handle, place, paging)?;
+            let ours = engine(&self.handle, self.on_budget, place, paging)?;
             let parents = std::mem::replace(&mut state.engine, ours);
             std::mem::forget(parents);
             state.pid = process::id();
@@ -447,6 +455,12 @@ impl Cursor {
     }
 }
 
-fn engine(handle: &Handle, place: Checkpoint, paging: Paging) -> Result<Arc<AsyncMutex<Engine>>> {
-    Ok(Arc::new(AsyncMutex::new(Engine::new(handle.client()?, place, paging))))
+fn engine(
+    handle: &Handle,
+    on_budget: OnBudget,
+    place: Checkpoint,
+    paging: Paging,
+) -> Result<Arc<AsyncMutex<Engine>>> {
+    let client = handle.client()?.on_budget(on_budget);
+    Ok(Arc::new(AsyncMutex::new(Engine::new(client, place, paging))))
 }

@@ -12,12 +12,13 @@ use crate::export::{Writing, Written};
 use crate::formats::Format;
 use crate::gather::{Finished, Gathered};
 use crate::observer::Observer;
-use crate::pager::{Pager, Paging, Turn};
+use crate::pager::{Pager, Paging, Source, Turn};
 use crate::rows::Totals;
 use crate::visitors::Pages;
 
 /// See the module. It is only worked on by whoever holds its lock, and may be left at any await.
 pub(super) struct Engine {
+    source: Arc<dyn Source>,
     pager: Pager,
     /// Requests of pagers before this one.
     requests: u64,
@@ -36,8 +37,10 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(client: Client, place: Checkpoint, paging: Paging) -> Self {
+        let source: Arc<dyn Source> = Arc::new(Pages::new(client, place.listing.clone()));
         Self {
-            pager: pager(client, place, paging),
+            pager: Pager::new(Arc::clone(&source), place, paging),
+            source,
             requests: 0,
             came: VecDeque::new(),
             gathered: None,
@@ -48,11 +51,11 @@ impl Engine {
     }
 
     /// Puts in order what an interrupted operation left, and before it `rest`.
-    pub(super) fn settle(&mut self, client: &Client, rest: Option<Turn>) {
+    pub(super) fn settle(&mut self, rest: Option<Turn>) {
         if let Some((place, paging, found)) = self.rewind.take() {
             self.found = found;
             self.requests += self.pager.requests();
-            self.pager = pager(client.clone(), place, paging);
+            self.pager = Pager::new(Arc::clone(&self.source), place, paging);
             self.came.clear();
         }
         if let Some(gathered) = self.gathered.take() {
@@ -150,8 +153,4 @@ impl Engine {
         let fresh = self.pager.warnings().into_iter().filter(|text| !self.found.contains(text));
         self.found.iter().cloned().chain(fresh).collect()
     }
-}
-
-fn pager(client: Client, place: Checkpoint, paging: Paging) -> Pager {
-    Pager::new(Arc::new(Pages::new(client, place.listing.clone())), place, paging)
 }

@@ -36,6 +36,9 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
             exception.setattr(name, value)?;
         }
     }
+    if let Some(at) = error.resets_at {
+        exception.setattr("resets_at", job::datetime(py, at)?)?;
+    }
     if let Some(job) = error.job.take() {
         exception.setattr("job", job::wrap(py, job)?)?;
     }

@@ -1,6 +1,8 @@
 //! What a client holds: its settings, and its connections in this process.
 
+use std::path::Path;
 use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
@@ -8,10 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
 use super::{convert, options};
-use crate::client::{Client, Stats};
+use crate::client::{Client, Remembered, Stats};
+use crate::clock::Clock;
 use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::http::HttpTransport;
+use crate::store::{self, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -26,6 +30,8 @@ pub(super) struct Handle {
     /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
     pool: Mutex<Option<Arc<Mutex<Pool>>>>,
     stats: Arc<Stats>,
+    /// Opened once: what a forked child does with it, it does by itself.
+    store: Option<Store>,
 }
 
 impl Handle {
@@ -33,8 +39,9 @@ impl Handle {
         // The logger has its null handler from the first client on.
         py.import("docplatform._logging")?;
         let (options, settings) = check(options)?;
-        let pool = Pool::new(&settings, &stats)?;
-        Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats })
+        let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+        let pool = Pool::new(&settings, &stats, store.as_ref())?;
+        Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
     }
 
     /// A second handle, on the same connections where the changes allow it.
@@ -47,7 +54,7 @@ impl Handle {
             return Self::new(py, options, Arc::clone(&self.stats));
         }
         let pool = Mutex::new(lock(&self.pool).clone());
-        Ok(Self { options, settings, pool, stats: Arc::clone(&self.stats) })
+        Ok(Self { options, settings, pool, stats: Arc::clone(&self.stats), store: self.store.clone() })
     }
 
     /// The core client of this process.
@@ -57,7 +64,7 @@ impl Handle {
         };
         let mut pool = lock(&shared);
         if pool.pid != process::id() {
-            *pool = Pool::new(&self.settings, &self.stats)?;
+            *pool = Pool::new(&self.settings, &self.stats, self.store.as_ref())?;
         }
         // Same address, key and wire by construction.
         Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
@@ -111,8 +118,10 @@ impl Handle {
     }
 
     pub(super) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let budget = if self.is_closed() { None } else { self.client()?.budget() };
+        let left = budget.map(|budget| py.detach(|| budget.left_blocking())).transpose()?;
         let stats = self.stats.snapshot();
-        convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, py.None()))
+        convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, left))
     }
 
     /// What a pickle of it carries; an error where that would be a secret.
@@ -143,11 +152,47 @@ impl Drop for Pool {
 }
 
 impl Pool {
-    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>) -> Result<Self> {
+    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>, store: Option<&Store>) -> Result<Self> {
         let transport = HttpTransport::new(settings)?;
-        let client = Client::new(Arc::clone(settings), transport, Arc::clone(stats), fastrand::f64);
+        let remembered = store.zip(settings.memory.as_ref()).map(|(store, memory)| Remembered {
+            store: store.clone(),
+            clock: Clock::system(),
+            owner: memory.owner.clone(),
+        });
+        let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
+        let client = Client::with_memory(settings, transport, stats, fastrand::f64, remembered);
         Ok(Self { pid: process::id(), client })
     }
+}
+
+/// Opens a store, and from the first one on has forks wait until none is open.
+fn open_store(py: Python<'_>, path: &Path) -> PyResult<Store> {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.swap(true, Ordering::AcqRel)
+        && let Some(register) = py.import("os")?.getattr_opt("register_at_fork")?
+    {
+        let hooks = PyDict::new(py);
+        hooks.set_item("before", pyo3::wrap_pyfunction!(before_fork, py)?)?;
+        hooks.set_item("after_in_parent", pyo3::wrap_pyfunction!(after_fork_in_parent, py)?)?;
+        hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
+        register.call((), Some(&hooks))?;
+    }
+    Ok(py.detach(|| Store::open(path))?)
+}
+
+#[pyfunction]
+fn before_fork(py: Python<'_>) {
+    py.detach(store::before_fork);
+}
+
+#[pyfunction]
+fn after_fork_in_parent() {
+    store::after_fork(false);
+}
+
+#[pyfunction]
+fn after_fork_in_child() {
+    store::after_fork(true);
 }
 
 fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
@@ -163,13 +208,4 @@ fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes a client again from what its pickle carries; the key comes from the environment.
-#[pyfunction]
-pub(super) fn _client<'py>(
-    class: &Bound<'py, PyType>,
-    settings: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    class.call((), Some(settings))
 }

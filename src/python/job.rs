@@ -186,7 +186,7 @@ pub(super) fn _job(raw: &str, project_id: &str) -> PyResult<Job> {
 }
 
 /// An aware `datetime` in UTC, to the microsecond.
-fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+pub(super) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO.import(py, "datetime", "datetime")?.call_method1("fromisoformat", (text,))

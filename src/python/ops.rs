@@ -12,7 +12,7 @@ use super::handle::Handle;
 use super::job::JobArgument;
 use super::{convert, job};
 use crate::checkpoint::{Checkpoint, check_page_size};
-use crate::client::{Answer, Call, Client};
+use crate::client::{Answer, Call, Client, OnBudget};
 use crate::endpoint::{Segment, Template};
 use crate::error::{Outcome, Result};
 use crate::gate::Lane;
@@ -165,13 +165,14 @@ pub(super) fn visitor_totals(
     handle: &Arc<Handle>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
+    on_budget: OnBudget,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
     let client = handle.client()?;
     let (from, to) = convert::range(date_from, date_to)?;
     let listing = Listing::visitors(&client.project(project_id)?, from, to);
     let ask = move |client: Client, port: Arc<Port>| async move {
-        visitors::totals(&client, &listing, &*port).await
+        visitors::totals(&client.on_budget(on_budget), &listing, &*port).await
     };
     Ok(of_client(name, handle, ask, |py, totals| convert::totals(py, totals).map(Next::Value)))
 }
@@ -248,6 +249,7 @@ pub(super) struct PagingArguments<'a> {
     pub(super) prefetch: u32,
     pub(super) strict: bool,
     pub(super) resume: Option<&'a str>,
+    pub(super) on_budget: OnBudget,
 }
 
 pub(super) fn visitors(
@@ -321,6 +323,6 @@ impl PagingArguments<'_> {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        Cursor::new(Arc::clone(handle), place, paging)
+        Cursor::new(Arc::clone(handle), self.on_budget, place, paging)
     }
 }

@@ -22,6 +22,10 @@ pub(super) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
 pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let given = || (!value.is_none()).then_some(value);
     let text = || given().map(|value| convert::text(name, value)).transpose();
+    let path = || {
+        let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
+        path.map_err(|_| convert::wrong_type(name, "a path", value))
+    };
     match name {
         "api_key" => options.api_key = text()?.map(SecretString::from),
         "base_url" => options.base_url = text()?,
@@ -33,10 +37,7 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "max_retry_after" => options.max_retry_after = convert::seconds(name, value)?,
         "proxy" => options.proxy = text()?.map(SecretString::from),
         "trust_env" => options.trust_env = flag(name, value)?,
-        "ca_bundle" => {
-            let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
-            options.ca_bundle = path.map_err(|_| convert::wrong_type(name, "a path", value))?;
-        }
+        "ca_bundle" => options.ca_bundle = path()?,
         "headers" => {
             let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
             let secret = |(name, value)| (name, SecretString::from(value));
@@ -45,6 +46,13 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "allow_http" => options.allow_http = flag(name, value)?,
         "max_response_bytes" => options.max_response_bytes = convert::whole(name, value)?,
         "job_path" => options.job_path = convert::text(name, value)?,
+        "requests_per_hour" => {
+            options.requests_per_hour = given().map(|value| convert::whole(name, value)).transpose()?;
+        }
+        "reserve" => options.reserve = convert::whole(name, value)?,
+        "store" => options.store = path()?,
+        "settle_days" => options.settle_days = convert::whole(name, value)?,
+        "organization" => options.organization = text()?,
         _ => {
             return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
         }
@@ -74,6 +82,11 @@ pub(super) fn to_dict<'py>(
     dict.set_item("allow_http", options.allow_http)?;
     dict.set_item("max_response_bytes", options.max_response_bytes)?;
     dict.set_item("job_path", &options.job_path)?;
+    dict.set_item("requests_per_hour", options.requests_per_hour)?;
+    dict.set_item("reserve", options.reserve)?;
+    dict.set_item("store", options.store.as_ref())?;
+    dict.set_item("settle_days", options.settle_days)?;
+    dict.set_item("organization", options.organization.as_ref())?;
     Ok(dict)
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 const LONGEST: usize = 200;
 
 /// Who shares a budget, and what was bought with it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Organization {
     /// Whoever has this key. The store knows it by a keyed hash.
     Key(ApiKey),
@@ -39,7 +39,7 @@ impl Organization {
 }
 
 /// An organization at an address.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
     /// The service.
     pub base_url: String,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::budget::account::{Account, Answer, Outcome, Terms};
-use docplatform::budget::{Budget, Grant, Ticket};
+use docplatform::budget::{Budget, Grant, Ledger, Ticket};
 use docplatform::clock::{Clock, Millis};
 use docplatform::rate_limit::Quota;
 use futures_util::future::join_all;
@@ -20,7 +20,7 @@ const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
 const DONE: Duration = secs(3618);
 
 pub(crate) fn budget(terms: Terms) -> Budget {
-    Budget::in_memory(terms, Clock::steady())
+    Ledger::in_memory(Clock::steady()).budget(terms)
 }
 
 async fn ticket(budget: &Budget) -> Ticket {

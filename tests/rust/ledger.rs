@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use docplatform::budget::account::Terms;
-use docplatform::budget::{Budget, Grant};
+use docplatform::budget::{Budget, Grant, Ledger};
 use docplatform::clock::Clock;
 use docplatform::config::ApiKey;
 use docplatform::store::{Organization, Owner, Store};
@@ -38,7 +38,7 @@ pub(crate) fn place() -> (TempDir, PathBuf) {
 }
 
 fn budget(path: &Path, clock: Clock) -> Budget {
-    Budget::in_store(TERMS, clock, Store::open(path).unwrap(), owner(key(KEY)))
+    Ledger::in_store(clock, Store::open(path).unwrap(), owner(key(KEY))).budget(TERMS)
 }
 
 /// Asks for `wanted` requests, sends what is granted, and says how many those were.
@@ -105,7 +105,7 @@ async fn organizations_and_addresses_are_told_apart() {
     let store = Store::open(&path).unwrap();
     let of = |base_url: &str, organization| {
         let owner = Owner { base_url: base_url.to_owned(), organization };
-        Budget::in_store(TERMS, Clock::system(), store.clone(), owner)
+        Ledger::in_store(Clock::system(), store.clone(), owner).budget(TERMS)
     };
     let named = |name| Organization::named(name).unwrap();
     spend(&of(BASE_URL, key(KEY)), 30).await;

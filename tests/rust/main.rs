@@ -29,6 +29,7 @@ mod service;
 mod settle;
 mod shared;
 mod site;
+mod spending;
 mod store_files;
 mod support;
 mod tables;

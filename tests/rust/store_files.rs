@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use docplatform::budget::account::Terms;
-use docplatform::budget::{Budget, Grant};
+use docplatform::budget::{Grant, Ledger};
 use docplatform::clock::Clock;
 use docplatform::error::{Error, Kind};
 use docplatform::store::{Store, after_fork, before_fork};
@@ -29,7 +29,7 @@ fn all_closed() {
 /// Uses every table but those of exports.
 async fn spend(store: &Store) {
     let budget =
-        Budget::in_store(Terms::new(100, 0).unwrap(), Clock::system(), store.clone(), owner(key(KEY)));
+        Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap());
     let Grant::Granted(mut ticket) = budget.acquire().await.unwrap() else { panic!("there is one") };
     ticket.sending();
     ticket.answered(200, &HeaderMap::new(), None);
@@ -270,8 +270,8 @@ mod unix {
 async fn a_full_disk_is_said_and_nothing_is_granted() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
-    let budget =
-        Budget::in_store(Terms::new(100_000, 0).unwrap(), Clock::system(), store.clone(), owner(key(KEY)));
+    let budget = Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY)))
+        .budget(Terms::new(100_000, 0).unwrap());
     spend(&store).await;
     let fill = store
         .run(|connection| {
@@ -301,7 +301,7 @@ async fn damage_that_shows_late_is_an_error_too() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
-    let budget = Budget::in_store(Terms::new(1, 0).unwrap(), Clock::system(), store, owner(key(KEY)));
+    let budget = Ledger::in_store(Clock::system(), store, owner(key(KEY))).budget(Terms::new(1, 0).unwrap());
     let error = budget.acquire().await.unwrap_err();
     assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
 }

@@ -62,7 +62,7 @@ def code_of(error: Exception) -> Exit:
             return Exit.KEY
         case docplatform.ConfigurationError():
             return Exit.USAGE
-        case docplatform.RateLimitError():
+        case docplatform.RateLimitError() | docplatform.BudgetError():
             return Exit.LIMIT
         case docplatform.JobFailedError():
             return Exit.JOB_FAILED
