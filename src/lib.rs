@@ -32,6 +32,7 @@ pub mod retry_after;
 pub mod rows;
 mod seen;
 pub mod store;
+pub mod stored;
 pub mod table;
 pub mod text;
 pub mod trace;

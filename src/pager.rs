@@ -28,6 +28,11 @@ pub trait Source: Send + Sync + 'static {
         full: Full,
         observer: Arc<dyn Observer>,
     ) -> BoxFuture<'static, Result<Page>>;
+
+    /// Whether it is to be asked for all of a page or for what is left of one, pages counted from the beginning on.
+    fn in_step(&self) -> bool {
+        false
+    }
 }
 
 /// See [`Source::page`].
@@ -352,12 +357,14 @@ impl Pager {
 
     /// Asks for a page, where `left` rows will be wanted.
     fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
+        let page_size = u64::from(self.place.page_size);
         let room = match left {
+            _ if self.source.in_step() && !self.irregular => page_size - offset % page_size,
             // Short pages bring rows again: of as many rows as are wanted, too few may be new.
-            Some(left) if !self.irregular => left,
-            _ => u64::MAX,
+            Some(left) if !self.irregular && !self.source.in_step() => left.min(page_size),
+            _ => page_size,
         };
-        let limit = u32::try_from(room).unwrap_or(u32::MAX).min(self.place.page_size);
+        let limit = u32::try_from(room).unwrap_or(self.place.page_size);
         let (sender, full) = oneshot::channel();
         let page = self.source.page(offset, limit, Full(Some(sender)), self.relay.asked());
         Ahead { offset, limit, full, task: tokio::spawn(page) }

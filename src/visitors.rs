@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Method;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::{Answer, Call, Client};
+use crate::dates::Moment;
 use crate::endpoint::{Segment, Template};
 use crate::error::{Error, Result};
 use crate::gate::Lane;
@@ -18,7 +20,8 @@ use crate::json;
 use crate::observer::Observer;
 use crate::pager::{Full, Source};
 use crate::quick;
-use crate::rows::{Page, Rows, Totals};
+use crate::rows::{Page, Rows};
+use crate::store::Range;
 use crate::visitor_rows::{VisitorsObject, promises_more};
 
 /// Where visitors are read.
@@ -139,11 +142,33 @@ impl Listing {
         })
     }
 
-    fn decode(&self, answer: &Answer) -> Result<Page, String> {
+    /// As the store knows it, taken to settle so many days after its end.
+    pub(crate) fn range(&self, settle_days: u32) -> Range {
+        let date = |name| self.filter(name).map(str::to_owned);
+        let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
+        let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
+        let settles = end.and_then(|end| end.settles(settle_days));
+        let project_id = self.project_id.clone();
+        Range { project_id, path: self.path.clone(), date_from, date_to, settles }
+    }
+
+    /// Asks the service for `limit` rows from `offset`; the page, and the body that it came in.
+    pub(crate) async fn ask(
+        &self,
+        client: &Client,
+        offset: u64,
+        limit: u32,
+        observer: &dyn Observer,
+    ) -> Result<(Page, Bytes)> {
+        let decode = |answer: &Answer| Ok((self.decode(&answer.body)?, answer.body.clone()));
+        client.call(self.call(client, offset, limit)?, observer, decode).await
+    }
+
+    pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
         let Some(shape) = &self.shape else {
-            let parsed = match quick::read(&answer.body) {
+            let parsed = match quick::read(body) {
                 Some(value) => json::Parsed { value, repaired: false },
-                None => json::parse::<VisitorsObject>(&answer.body)?,
+                None => json::parse::<VisitorsObject>(body)?,
             };
             return Ok(Page {
                 rows: Rows::Visitors(parsed.value.visitors),
@@ -152,7 +177,7 @@ impl Listing {
                 repaired: parsed.repaired,
             });
         };
-        let mut parsed = json::parse::<Value>(&answer.body)?;
+        let mut parsed = json::parse::<Value>(body)?;
         let Value::Object(fields) = &mut parsed.value else {
             return Err(json::wrong_type(&parsed.value, "an object"));
         };
@@ -182,14 +207,6 @@ fn check_query(query: &[(String, String)]) -> Result<()> {
 /// What a path is throttled with.
 pub fn lane(path: &str) -> Lane {
     if path.starts_with(ANALYTICS) { Lane::Analytics } else { Lane::Jobs }
-}
-
-/// The totals of a range: one request, for one row.
-pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
-    let call = listing.call(client, 0, 1)?;
-    client
-        .call(call, observer, |answer| listing.decode(answer)?.totals.ok_or_else(|| "no totals".to_owned()))
-        .await
 }
 
 /// The pages of a listing, from the service.
@@ -230,7 +247,7 @@ impl Source for Pages {
                     && promises_more(&answer.body, limit)
                     && full.lock().unwrap_or_else(PoisonError::into_inner).tell()
             };
-            client.call_early(call, &*observer, arrived, |answer| listing.decode(answer)).await
+            client.call_early(call, &*observer, arrived, |answer| listing.decode(&answer.body)).await
         }
         .boxed()
     }

@@ -125,7 +125,7 @@ class Interrupt(logging.Handler):
 
 logging.getLogger("docplatform").addHandler(Interrupt())
 logging.getLogger("docplatform").setLevel("INFO")
-client = docplatform.Client(requests_per_hour=2)
+client = docplatform.Client(requests_per_hour=2, store=os.environ["STORE"])
 rows = client.visitors(date_from="2026-01-01", date_to="2026-02-01")
 try:
     rows.collect()
@@ -135,8 +135,8 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_ctrl_c_ends_a_wait_and_keeps_the_pages(stub: StubServer) -> None:
-    assert tell("sync", INTERRUPTED, **environment(stub)) == 500
+def test_ctrl_c_ends_a_wait_and_keeps_the_pages(stub: StubServer, tmp_path: Path) -> None:
+    assert tell("sync", INTERRUPTED, **environment(stub, STORE=str(tmp_path / "visitors.db"))) == 500
     assert len(stub.requests) == 2
 
 

@@ -242,6 +242,7 @@ class Client:
         prefetch: int = 1,
         resume: str | None = None,
         strict: bool = False,
+        refresh: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Visitors:
@@ -258,6 +259,7 @@ class Client:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint to go on behind; the query comes from it.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            refresh: Buy the range anew, also where the client's ``store`` holds it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.
@@ -516,6 +518,7 @@ class AsyncClient:
         prefetch: int = 1,
         resume: str | None = None,
         strict: bool = False,
+        refresh: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncVisitors:
@@ -532,6 +535,7 @@ class AsyncClient:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint to go on behind; the query comes from it.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            refresh: Buy the range anew, also where the client's ``store`` holds it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.

@@ -181,10 +181,10 @@ macro_rules! client_face {
 
             /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
             #[pyo3(signature = (*, date_from = None, date_to = None, page_size = None, offset = None,
-                max_rows = None, prefetch = 1, resume = None, strict = false, on_budget = OnBudget::Wait,
-                project_id = None),
+                max_rows = None, prefetch = 1, resume = None, strict = false, refresh = false,
+                on_budget = OnBudget::Wait, project_id = None),
                 text_signature = "($self, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
-                prefetch=1, resume=None, strict=False, on_budget='wait', project_id=None)")]
+                prefetch=1, resume=None, strict=False, refresh=False, on_budget='wait', project_id=None)")]
             #[expect(clippy::too_many_arguments)]
             fn visitors(
                 &self,
@@ -196,11 +196,12 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
                 strict: bool,
+                refresh: bool,
                 #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
                 project_id: Option<&str>,
             ) -> PyResult<$Visitors> {
                 let paging =
-                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget };
+                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
                 ops::visitors(&self.handle, date_from, date_to, project_id, &paging).map($Visitors::new)
             }
 
@@ -237,9 +238,9 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
                 resume: Option<&str>,
             ) -> PyResult<$Rows> {
-                let (strict, on_budget) = (false, OnBudget::Wait);
+                let (strict, on_budget, refresh) = (false, OnBudget::Wait, false);
                 let paging =
-                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget };
+                    PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
                 ops::paginate(&self.handle, path, items, has_more, params, &paging).map($Rows::new)
             }
 

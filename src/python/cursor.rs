@@ -80,10 +80,19 @@ impl State {
     }
 }
 
+/// How pages are bought.
+#[derive(Clone, Copy)]
+pub(super) struct Buying {
+    /// What happens where the budget grants none.
+    pub(super) on_budget: OnBudget,
+    /// Whether those that are held will not do.
+    pub(super) refresh: bool,
+}
+
 /// See the module.
 pub(super) struct Cursor {
     handle: Arc<Handle>,
-    on_budget: OnBudget,
+    buying: Buying,
     paging: Paging,
     /// Locked for moments, and never while Python runs.
     state: Mutex<State>,
@@ -118,13 +127,13 @@ pub(super) struct How {
 impl Cursor {
     pub(super) fn new(
         handle: Arc<Handle>,
-        on_budget: OnBudget,
+        buying: Buying,
         start: Checkpoint,
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
         let state = State {
             pid: process::id(),
-            engine: engine(&handle, on_budget, start.clone(), paging)?,
+            engine: engine(&handle, buying, start.clone(), paging)?,
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -134,7 +143,7 @@ impl Cursor {
             warnings: Vec::new(),
             ended: false,
         };
-        Ok(Arc::new(Self { handle, on_budget, paging, state: Mutex::new(state) }))
+        Ok(Arc::new(Self { handle, buying, paging, state: Mutex::new(state) }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -445,7 +454,7 @@ impl Cursor {
             let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
             let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed + unread));
             let paging = Paging { max_rows: left, ..self.paging };
-            let ours = engine(&self.handle, self.on_budget, place, paging)?;
+            let ours = engine(&self.handle, self.buying, place, paging)?;
             let parents = std::mem::replace(&mut state.engine, ours);
             std::mem::forget(parents);
             state.pid = process::id();
@@ -457,10 +466,12 @@ impl Cursor {
 
 fn engine(
     handle: &Handle,
-    on_budget: OnBudget,
+    buying: Buying,
     place: Checkpoint,
     paging: Paging,
 ) -> Result<Arc<AsyncMutex<Engine>>> {
-    let client = handle.client()?.on_budget(on_budget);
-    Ok(Arc::new(AsyncMutex::new(Engine::new(client, place, paging))))
+    let client = handle.client()?.on_budget(buying.on_budget);
+    // What this export has bought anew already is not bought once more.
+    let anew = buying.refresh && place.rows == 0;
+    Ok(Arc::new(AsyncMutex::new(Engine::new(client, anew, place, paging))))
 }

@@ -14,7 +14,7 @@ use crate::gather::{Finished, Gathered};
 use crate::observer::Observer;
 use crate::pager::{Pager, Paging, Source, Turn};
 use crate::rows::Totals;
-use crate::visitors::Pages;
+use crate::stored;
 
 /// See the module. It is only worked on by whoever holds its lock, and may be left at any await.
 pub(super) struct Engine {
@@ -36,8 +36,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn new(client: Client, place: Checkpoint, paging: Paging) -> Self {
-        let source: Arc<dyn Source> = Arc::new(Pages::new(client, place.listing.clone()));
+    pub(super) fn new(client: Client, anew: bool, place: Checkpoint, paging: Paging) -> Self {
+        let source = stored::source(client, &place, anew);
         Self {
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,

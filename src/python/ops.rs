@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::bridge::{Next, Op, Port};
-use super::cursor::Cursor;
+use super::cursor::{Buying, Cursor};
 use super::handle::Handle;
 use super::job::JobArgument;
 use super::{convert, job};
@@ -18,6 +18,7 @@ use crate::error::{Outcome, Result};
 use crate::gate::Lane;
 use crate::jobs::{self, Job};
 use crate::pager::{Paging, WINDOW};
+use crate::stored;
 use crate::visitors::{self, Listing};
 use crate::wait::{self, Target, WaitOptions};
 
@@ -172,7 +173,7 @@ pub(super) fn visitor_totals(
     let (from, to) = convert::range(date_from, date_to)?;
     let listing = Listing::visitors(&client.project(project_id)?, from, to);
     let ask = move |client: Client, port: Arc<Port>| async move {
-        visitors::totals(&client.on_budget(on_budget), &listing, &*port).await
+        stored::totals(&client.on_budget(on_budget), &listing, &*port).await
     };
     Ok(of_client(name, handle, ask, |py, totals| convert::totals(py, totals).map(Next::Value)))
 }
@@ -250,6 +251,7 @@ pub(super) struct PagingArguments<'a> {
     pub(super) strict: bool,
     pub(super) resume: Option<&'a str>,
     pub(super) on_budget: OnBudget,
+    pub(super) refresh: bool,
 }
 
 pub(super) fn visitors(
@@ -301,6 +303,11 @@ impl PagingArguments<'_> {
         if self.prefetch > MOST_PREFETCH {
             return Err(PyValueError::new_err(format!("prefetch must be 0 to {MOST_PREFETCH}")));
         }
+        if self.refresh && self.resume.is_some() {
+            return Err(PyValueError::new_err(
+                "resume goes on with what was bought, and refresh buys anew: give one of them",
+            ));
+        }
         let base_url = handle.settings().base_url.as_str();
         let place = self.resume.map(|text| Checkpoint::parse(text, base_url)).transpose()?;
         let listing = listing(place.as_ref())?;
@@ -323,6 +330,7 @@ impl PagingArguments<'_> {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        Cursor::new(Arc::clone(handle), self.on_budget, place, paging)
+        let buying = Buying { on_budget: self.on_budget, refresh: self.refresh };
+        Cursor::new(Arc::clone(handle), buying, place, paging)
     }
 }

@@ -10,7 +10,7 @@ use super::owner::Owner;
 use super::pages::{Page, Place, unpack, wire};
 use super::shelf;
 use crate::clock::{Clock, Millis};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::Totals;
 
 /// What of a range.
@@ -94,6 +94,16 @@ impl Exports {
         Self { store, owner: Arc::new(owner), clock }
     }
 
+    /// The time, as it is kept with what comes now.
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// The crate's error for something that is wrong with the store.
+    pub(crate) fn fault(&self, fault: &Fault) -> Error {
+        fault.error(self.store.path())
+    }
+
     /// What there is of `range`, if it were exported now with this page size.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
         self.look(move |shelf, now| shelf.stock(&range, what, page_size, now)).await
@@ -131,9 +141,9 @@ impl Exports {
 
     /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
     ///
-    /// Of a page that another process has bought as well, the first stays.
+    /// Of a page that another process has bought as well, the first stays. Whoever stops waiting has not prevented it.
     pub async fn put(&self, export: i64, page: Page, totals: Option<Totals>) -> Result<bool> {
-        self.store.run(move |connection| shelf::put(connection, export, &page, totals)).await
+        self.store.see_to(move |connection| shelf::put(connection, export, &page, totals)).await
     }
 
     /// The page at `offset`, where it is held.

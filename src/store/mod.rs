@@ -60,9 +60,25 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
+        self.answer(work, false).await
+    }
+
+    /// The same for what has to be done in any case, once this was polled.
+    pub async fn see_to<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.answer(work, true).await
+    }
+
+    async fn answer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        in_any_case: bool,
+    ) -> Result<T> {
         let (answer, receiver) = oneshot::channel();
         self.submit(move |store, connection| {
-            if !answer.is_closed() {
+            if in_any_case || !answer.is_closed() {
                 // Where nobody waits any more, dropping the result undoes what has to be undone.
                 drop(answer.send(store.perform(connection, work)));
             }

@@ -31,6 +31,7 @@ mod shared;
 mod site;
 mod spending;
 mod store_files;
+mod stored;
 mod support;
 mod tables;
 mod throttle;

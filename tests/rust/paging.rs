@@ -6,7 +6,8 @@ use docplatform::error::Kind;
 use docplatform::gate::Lane;
 use docplatform::pager::Paging;
 use docplatform::rows::Totals;
-use docplatform::visitors::{Listing, lane, totals};
+use docplatform::stored::totals;
+use docplatform::visitors::{Listing, lane};
 use tokio::time::{sleep, timeout};
 
 use crate::site::{PLAIN, Site, asked, export, page, pager, pager_at, pager_of, pages, row, start, turn};

@@ -30,7 +30,7 @@ pub(crate) async fn turns(pager: &mut Pager) -> Vec<Turn> {
 }
 
 /// Services of all habits, and page sizes to read them with.
-fn sites() -> Vec<(&'static str, Site, u32)> {
+pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
     vec![
         ("regular", Site::new(47), 10),
         ("regular, all pages full", Site::new(40), 10),

@@ -1,0 +1,271 @@
+"""Exports by way of the store: bought once, in any process, and not lost to whatever ends the reader."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from docplatform import AsyncClient, Client, ConfigurationError
+from docplatform.testing import StubServer
+from support import AsyncFace, Face
+from support.children import PRELUDE, tell
+from support.exchange import Connection, answer
+from support.faults import PATIENCE, FaultServer
+from support.pages import page, rows
+from support.scripts import environment
+from test_fork import in_child
+
+SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+OPEN: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "visitors.db"
+
+
+def test_a_settled_range_is_bought_once(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    assert not stub.requests
+    first = face.all(client.visitors(**SETTLED))
+    assert (len(first), len(stub.requests)) == (1_000, 4)
+    table = face.run(client.visitors(**SETTLED).collect())
+    assert (list(table), table.requests, table.warnings) == (first, 0, [])
+    assert face.all(client.visitors(**SETTLED, page_size=77, prefetch=4)) == first
+    assert face.all(client.visitors(**SETTLED, offset=123, max_rows=500)) == first[123:623]
+    assert face.run(client.visitor_totals(**SETTLED)) == table.totals
+    script = f"""
+c = client(store={str(store)!r})
+rows = everything(lambda: c.visitors(date_from="2024-01-01", date_to="2024-02-01"))
+print(json.dumps(rows))
+"""
+    assert tell(face.name, script, **environment(stub)) == first
+    assert len(stub.requests) == 4
+
+
+def test_both_faces_have_one_store(stub: StubServer, store: Path) -> None:
+    with stub.client(store=store) as client:
+        first = list(client.visitors(**SETTLED))
+
+    async def again() -> list[dict[str, Any]]:
+        async with stub.async_client(store=store) as client:
+            return [row async for row in client.visitors(**SETTLED)]
+
+    assert asyncio.run(again()) == first
+    assert len(stub.requests) == 4
+
+
+def test_what_may_change_is_bought_again_and_kept(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    for _ in range(2):
+        face.all(client.visitors(**OPEN))
+    assert len(stub.requests) == 8
+    with sqlite3.connect(store) as connection:
+        kept = connection.execute("SELECT pages, rows, finished >= begun FROM export").fetchall()
+    connection.close()
+    assert kept == [(4, 1_000, 1)] * 2
+
+
+def test_settle_days_decide(face: Face, stub: StubServer, store: Path) -> None:
+    careful = face.client(stub, store=store, settle_days=30_000)
+    for _ in range(2):
+        face.all(careful.visitors(**SETTLED))
+    assert len(stub.requests) == 8
+    face.all(careful.with_options(settle_days=0).visitors(**SETTLED))
+    assert len(stub.requests) == 8
+
+
+def test_refresh_buys_anew(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    face.all(client.visitors(**SETTLED))
+    face.all(client.visitors(**SETTLED, refresh=True))
+    assert len(stub.requests) == 8
+    visitors = client.visitors(**SETTLED, refresh=True)
+    face.next(visitors)
+    with pytest.raises(ValueError, match="give one of them"):
+        client.visitors(resume=visitors.checkpoint, refresh=True)
+    face.all(visitors)
+    face.all(client.visitors(**SETTLED))
+    assert len(stub.requests) == 12
+
+
+def test_projects_and_ranges_are_told_apart(face: Face, store: Path) -> None:
+    with StubServer(projects=("demo", "other")) as stub:
+        client = face.client(stub, store=store)
+        for project in ("demo", "other"):
+            for _ in range(2):
+                face.all(client.visitors(**SETTLED, project_id=project))
+        face.all(client.visitors(date_from="2024-01-01", date_to="2024-01-31"))
+        face.all(client.visitors(date_from="2024-01-01T00:00:00", date_to="2024-01-31T00:00"))
+        assert len(stub.requests) == 12
+
+
+def test_a_checkpoint_goes_on_without_paying_again(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    visitors = client.visitors(**SETTLED, prefetch=0)
+    got = [face.next(visitors) for _ in range(300)]
+    got += face.all(client.visitors(resume=visitors.checkpoint))
+    assert got == face.all(client.visitors(**SETTLED))
+    assert len(stub.requests) == 4
+
+
+def test_files_and_frames_come_from_the_store(
+    face: Face, stub: StubServer, store: Path, tmp_path: Path
+) -> None:
+    client = face.client(stub, store=store)
+    bought = face.run(client.visitors(**SETTLED).to_pandas())
+    held = face.run(client.visitors(**SETTLED).to_pandas())
+    assert held.equals(bought)
+    assert face.run(client.visitors(**SETTLED).to_csv(tmp_path / "visitors.csv")) == 1_000
+    assert len(stub.requests) == 4
+
+
+def test_a_page_that_is_damaged_is_told(face: Face, stub: StubServer, store: Path) -> None:
+    face.all(face.client(stub, store=store).visitors(**SETTLED))
+    face.close_clients()
+    with sqlite3.connect(store) as connection:
+        bad = zlib.compress(b'{"visitors": "none"}')
+        connection.execute(f"UPDATE page SET body = x'{bad.hex()}', size = 20 WHERE \"offset\" = 500")
+    connection.close()
+    with pytest.raises(ConfigurationError, match="damaged"):
+        face.all(face.client(stub, store=store).visitors(**SETTLED))
+    assert len(stub.requests) == 4
+
+
+def test_a_cancelled_export_keeps_its_pages(stub: StubServer, store: Path) -> None:
+    face = AsyncFace()
+    client = face.client(stub, store=store)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(client.visitors(**SETTLED).collect())
+        while len(stub.requests) < 3:  # noqa: ASYNC110  # for the server
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    face.run(cancelled())
+    assert len(face.all(client.visitors(**SETTLED))) == 1_000
+    # What was under way may have been asked for again.
+    assert len(stub.requests) <= 5
+    face.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_fork_in_the_middle_of_an_export(stub: StubServer, store: Path) -> None:
+    with stub.client(store=store) as client:
+        visitors = client.visitors(**SETTLED, prefetch=0)
+        got = [next(visitors) for _ in range(300)]
+        rest = in_child(lambda: list(visitors))
+        assert [*got, *rest] == [*got, *visitors] == list(client.visitors(**SETTLED))
+    assert len(stub.requests) == 4
+
+
+# -- kill -9 ---------------------------------------------------------------------------------------
+
+PAGES, SIZE = 40, 25
+GIVEN = rows(0, PAGES * SIZE)
+
+READER = (
+    PRELUDE
+    + """
+import os, signal
+store, most = sys.argv[2], int(sys.argv[3])
+c = client(store=store)
+visitors = c.visitors(date_from="2024-01-01", date_to="2024-02-01", page_size=25)
+
+def handed(number):
+    if number == most:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def sync():
+    handed(0)
+    for number, row in enumerate(visitors, 1):
+        handed(number)
+
+async def later():
+    handed(0)
+    number = 0
+    async for row in visitors:
+        number += 1
+        handed(number)
+
+sync() if face == "sync" else asyncio.run(later())
+"""
+)
+
+
+def reader(face: Face, store: Path, url: str, most: int = -1) -> subprocess.Popen[bytes]:
+    """A process that exports everything, and kills itself once so many rows were handed out."""
+    arguments = [sys.executable, "-c", READER, face.name, str(store), str(most)]
+    key = {"DOCPLATFORM_API_KEY": "dp_stub_0000000000000000demo", "DOCPLATFORM_PROJECT_ID": "demo"}
+    return subprocess.Popen(arguments, env={**os.environ, **key, "DOCPLATFORM_BASE_URL": url})
+
+
+def what_is_held(store: Path, make: Callable[..., Client | AsyncClient], face: Face) -> list[dict[str, Any]]:
+    client = make(store=store)
+    held = face.all(client.visitors(**SETTLED, page_size=SIZE))
+    face.run(client.close())
+    return held
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_killed_at_every_page_boundary(face: Face, store: Path) -> None:
+    with StubServer(GIVEN) as stub:
+        for boundary in range(PAGES):
+            process = reader(face, store, stub.url, boundary * SIZE)
+            assert process.wait(PATIENCE) == -signal.SIGKILL
+        assert reader(face, store, stub.url).wait(PATIENCE) == 0
+        # At most the one request that was under way is lost with a kill.
+        assert len(stub.requests) <= PAGES + PAGES
+        sent = len(stub.requests)
+        make = stub.client if face.name == "sync" else stub.async_client
+        assert what_is_held(store, make, face) == GIVEN
+        assert len(stub.requests) == sent
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_killed_inside_every_body(face: Face, store: Path) -> None:
+    victims: dict[int, subprocess.Popen[bytes]] = {}
+    asked = count()
+
+    def serve(connection: Connection) -> None:
+        while True:
+            connection.read_all()
+            next(asked)
+            offset = int(parse_qs(connection.request.target)["offset"][0])
+            body = page(GIVEN[offset : offset + SIZE], has_more=offset + SIZE < len(GIVEN))
+            whole = answer(200, body, keep=True)
+            victim = victims.pop(offset, None)
+            if victim is not None:
+                connection.send(whole[: len(whole) // 2])
+                victim.kill()
+                connection.drain()
+            connection.send(whole)
+
+    with FaultServer() as server:
+        server.rest(serve)
+        for number in range(PAGES):
+            victims[number * SIZE] = process = reader(face, store, server.url)
+            assert process.wait(PATIENCE) == -signal.SIGKILL
+            assert not victims
+        assert reader(face, store, server.url).wait(PATIENCE) == 0
+        assert next(asked) <= PAGES + PAGES
+        asked = count()
+        settings = {"api_key": "dp_stub_0000000000000000demo", "base_url": server.url, "project_id": "demo"}
+        assert what_is_held(store, lambda **more: face.make(**settings, **more), face) == GIVEN
+        assert next(asked) == 0
+        assert not server.faults
