@@ -19,8 +19,15 @@ _MODULES = {
     "to_polars": ("polars",),
     "to_arrow": ("pyarrow",),
     "to_parquet": ("pyarrow", "polars", "duckdb"),
+    "write_arrow": ("pyarrow", "polars"),
 }
-_EXTRAS = {"to_pandas": "pandas", "to_polars": "polars", "to_arrow": "arrow", "to_parquet": "arrow"}
+_EXTRAS = {
+    "to_pandas": "pandas",
+    "to_polars": "polars",
+    "to_arrow": "arrow",
+    "to_parquet": "arrow",
+    "write_arrow": "arrow",
+}
 
 
 def need(way: str) -> str:
@@ -87,6 +94,22 @@ def write_parquet(table: VisitorTable, file: _WholeFile) -> int:
             with import_module("duckdb").connect() as connection:
                 connection.register("visitors", table)
                 connection.table("visitors").write_parquet(file.path)
+        file.commit()
+    finally:
+        file.discard()
+    return len(table)
+
+
+def write_arrow(table: VisitorTable, file: _WholeFile) -> int:
+    """An Arrow IPC file, also called Feather; returns the number of rows."""
+    module = need("write_arrow")
+    try:
+        if module == "pyarrow":
+            arrow = to_arrow(table)
+            with import_module("pyarrow").ipc.new_file(file.path, arrow.schema) as writer:
+                writer.write_table(arrow)
+        else:
+            to_polars(table).write_ipc(file.path)
         file.commit()
     finally:
         file.discard()

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from datetime import datetime
+from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _EVERY = 2.0
 """Seconds between two lines."""
@@ -20,6 +24,10 @@ class Progress(Protocol):
 
     def waits(self, until: datetime) -> None:
         """The request budget is spent, and the next request goes out only then."""
+
+
+INSTEAD: ContextVar[Callable[[int | None], Progress] | None] = ContextVar("INSTEAD", default=None)
+"""Makes what shows an export, for a program with a way of its own."""
 
 
 class _Bar:
@@ -58,6 +66,8 @@ def _waiting(until: datetime) -> str:
 
 def bar(total: int | None) -> Progress:
     """What shows an export of ``total`` rows, where that is known."""
+    if own := INSTEAD.get():
+        return own(total)
     try:
         # Its own choice between a terminal and a notebook; without widgets it warns, and shows a text.
         tqdm = import_module("tqdm.auto").tqdm

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, job, plain, secrets, visitors
+from docplatform.cli import doctor, export, job, plain, secrets, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.output import say, shown
 
@@ -82,6 +82,7 @@ def _as_plain(name: str, summary: str) -> click.Command:
     )
 
 
+visitors.group.add_command(export.export)
 for _command in (
     job.group,
     visitors.group,

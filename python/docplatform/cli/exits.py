@@ -81,6 +81,8 @@ def tell(error: Exception) -> Exit:
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
         say(APPLIED if error.outcome == "applied" else UNKNOWN)
+    for note in getattr(error, "__notes__", ()):
+        say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):
         say("`docplatform doctor` looks at every setting, and says what to do.")
     if job is not None and not job.is_final:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError, UnconfirmedWriteError
-from docplatform.cli import exits
+from docplatform.cli import exits, files
 from docplatform.cli.output import say, shown
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
         file.unlink(missing_ok=True)
         raise
     try:
-        _remember(file, _record(about, job.id))
+        files.replace(file, _record(about, job.id))
     except OSError:
         say(exits.goes_on(job.id, session.project))
         raise
@@ -73,15 +73,6 @@ def _begin(file: Path, about: str) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def _remember(file: Path, record: str) -> None:
-    # Not for --help.
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as draft:
-        draft.write(record)
-    Path(draft.name).replace(file)
 
 
 def _record(about: str, job: str | None) -> str:

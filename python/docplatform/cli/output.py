@@ -71,10 +71,14 @@ def say(line: str) -> None:
 
 def document(value: object) -> None:
     """One JSON document, in ASCII: no locale can break it, and no terminal obeys it."""
-    indent = 2 if is_terminal(sys.stdout) else None
+    print(as_json(value, indent=2 if is_terminal(sys.stdout) else None))
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """``value`` as JSON in ASCII."""
     text = json.dumps(value, indent=indent, default=_as_json)
     # The one control character that JSON leaves as it is.
-    print(text.replace("\x7f", "\\u007f"))
+    return text.replace("\x7f", "\\u007f")
 
 
 def _as_json(value: datetime) -> str:
