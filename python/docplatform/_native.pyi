@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, Self, SupportsIndex, TypeAlias, TypedDic
 import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
+from matplotlib.axes import Axes
 
 from docplatform.types import Source, Stats, Totals, VisitorsPage
 
@@ -910,6 +911,32 @@ class VisitorTable(Sequence[_Row]):
         """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
     def to_parquet(self, path: str | PathLike[str]) -> int:
         """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def plot(
+        self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
+    ) -> Axes:
+        """A chart of the most read pages, people and AI agents side by side, through matplotlib.
+
+        The two bars of a page are unique visitors of that page: a visitor who was seen as both is in both, and the
+        bars of the pages do not add up to those of the site. The colours can be told apart by the colour-blind,
+        and the hatching in print.
+
+        Args:
+            n: How many pages to show, the most read first.
+            by: Which readers count for that.
+            ax: Where to draw; a new figure where ``None``.
+
+        Returns:
+            matplotlib's own ``Axes``: go on with it as you know it, as in ``table.plot().set_title("January")``.
+
+        Raises:
+            ImportError: matplotlib is missing; says which extra to install.
+            ValueError: ``n`` is below 1, or ``by`` is none of the three.
+
+        Example:
+            >>> table = client.visitors(date_from="2026-01-01", date_to="2026-02-01").collect()
+            >>> table.plot()
+            >>> matplotlib.pyplot.savefig("january.png")
+        """
     def _repr_html_(self) -> str: ...
     def _counts(self, name: str) -> bytearray: ...
     def _paths(self) -> list[str]: ...

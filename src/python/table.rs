@@ -201,6 +201,18 @@ impl VisitorTable {
         Ok(frames.getattr("to_parquet")?.call1((slf, path))?.unbind())
     }
 
+    /// The most read pages as a matplotlib chart; returns its `Axes`.
+    #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
+    fn plot(
+        slf: Bound<'_, Self>,
+        n: usize,
+        by: &str,
+        ax: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let plots = slf.py().import("docplatform._plots")?;
+        Ok(plots.getattr("top_pages")?.call1((slf, n, by, ax))?.unbind())
+    }
+
     fn __repr__(&self) -> String {
         let text = |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
