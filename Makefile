@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python lint format bench fuzz soak audit wheel clean
+.PHONY: demo test test-core test-python browser lint format bench fuzz soak audit wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -21,8 +21,17 @@ test-core:
 	cargo test --locked --no-default-features --quiet
 
 ## test-python: the built wheel, as users have it
-test-python: $(STAMPS)/installed $(STAMPS)/dev
+test-python: $(STAMPS)/installed $(STAMPS)/dev browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
+
+BROWSERS := chromium chromium-browser google-chrome chrome
+
+## browser: Debian's Chromium, for the tests of the report's page, where this user may install it; else it says so
+browser:
+	@command -v $(BROWSERS) >/dev/null || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium >/dev/null; \
+	} || echo "make browser: no Chromium, and it cannot be installed here; tests/test_report_browser.py is skipped"
 
 ## lint: formats, lints, types, stubs
 lint: $(STAMPS)/installed $(STAMPS)/dev

@@ -203,12 +203,7 @@ impl VisitorTable {
 
     /// The most read pages as a matplotlib chart; returns its `Axes`.
     #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
-    fn plot(
-        slf: Bound<'_, Self>,
-        n: usize,
-        by: &str,
-        ax: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Py<PyAny>> {
+    fn plot(slf: Bound<'_, Self>, n: usize, by: &str, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let plots = slf.py().import("docplatform._plots")?;
         Ok(plots.getattr("top_pages")?.call1((slf, n, by, ax))?.unbind())
     }

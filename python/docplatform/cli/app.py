@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, export, job, plain, secrets, visitors
+from docplatform.cli import doctor, export, job, plain, report, secrets, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.output import say, shown
 
@@ -86,6 +86,7 @@ visitors.group.add_command(export.export)
 for _command in (
     job.group,
     visitors.group,
+    report.report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),
     _as_plain("stub", plain.STUB),

@@ -1,0 +1,30 @@
+"""Debian's Chromium, or a relative of it, for what only a browser can tell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+MISSING = "no Chromium: `make browser` installs Debian's where it may, as root; apt-get install chromium"
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Where there is none the test is skipped, and says so; in CI it fails."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    with (
+        sync_playwright() as playwright,
+        # The sandbox needs rights that containers do not give, and the page is our own.
+        playwright.chromium.launch(executable_path=found, args=["--no-sandbox"]) as browser,
+    ):
+        yield browser
