@@ -56,6 +56,21 @@ def test_fix_the_docs(tmp_path: Path) -> None:
     assert "completed completed completed" in text
 
 
+def test_who_reads_our_docs(tmp_path: Path) -> None:
+    notebook = executed(EXAMPLES / "who_reads_our_docs.ipynb", tmp_path)
+    shown = list(outputs(notebook))
+    text = "".join(output.get("text", "") for output in shown)
+    html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
+    assert [output for output in shown if output.get("name") == "stderr"] == []
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 2
+    assert "Visitors: first 10 of 1,000 pages; from 2026-01-01 up to 2026-02-01" in html
+    assert "people" in text
+    assert "the whole site: " in text
+    # The listings were read once each: eight pages.
+    assert "requests=8, retries=0" in shown[-1]["data"]["text/plain"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["january.csv", "january.parquet"]
+
+
 def test_a_client(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     html = client._repr_html_()

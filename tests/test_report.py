@@ -44,6 +44,7 @@ class Parsed(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.rows: list[list[str]] = []
         self.text = ""
+        self._cell = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -52,10 +53,15 @@ class Parsed(HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._cell = False
 
     def handle_data(self, data: str) -> None:
         self.text += data
-        if self.rows and self.rows[-1]:
+        if self._cell:
             self.rows[-1][-1] += data
 
 
