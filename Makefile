@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python browser lint format bench fuzz soak audit wheel clean
+.PHONY: demo test test-core test-python browser docs lint format bench fuzz soak audit wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -14,7 +14,7 @@ demo: $(STAMPS)/installed
 	@$(BIN)/python -m docplatform demo
 
 ## test: everything
-test: lint test-core test-python
+test: lint test-core test-python docs
 
 ## test-core: the Rust core, built without Python
 test-core:
@@ -32,6 +32,10 @@ browser:
 		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium >/dev/null; \
 	} || echo "make browser: no Chromium, and it cannot be installed here; tests/test_report_browser.py is skipped"
+
+## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
+docs: $(STAMPS)/installed $(STAMPS)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --quiet
 
 ## lint: formats, lints, types, stubs
 lint: $(STAMPS)/installed $(STAMPS)/dev
@@ -121,6 +125,10 @@ $(STAMPS)/build: requirements/build.txt | $(VENV)/pyvenv.cfg
 
 $(STAMPS)/dev: requirements/dev.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/docs: requirements/docs.txt $(STAMPS)/dev | $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg

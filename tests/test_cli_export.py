@@ -226,6 +226,11 @@ def test_permissions_are_kept_and_a_folder_that_is_missing_is_told(cli: Cli, tmp
     assert export(cli, "-o", file, "--force").status == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     cli.stub.reset()
+    kept = file.read_text()
+    file.chmod(0o400)
+    ended = export(cli, "-o", file, "--force")
+    assert (ended.status, file.read_text()) == (1, kept)
+    assert "Permission denied" in ended.err
     for name in ("none/v.csv", "none/v.parquet", "none/v.arrow"):
         for options in ((), ("--checkpoint", tmp_path / "place")):
             ended = export(cli, "-o", tmp_path / name, *options)

@@ -6,6 +6,7 @@ import shlex
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,11 @@ class Export:
         """So many rows came so far: what an export tells while it reads."""
         self.rows = rows
         self.progress.update(f"Reading visitors: {rows:,} pages", counting=True)
+
+    def waits(self, until: datetime) -> None:
+        """The request budget is spent: when the next request goes out."""
+        clock = f"{until.astimezone():%H:%M:%S}"
+        self.progress.update(f"Read {self.rows:,} pages; the request budget is spent, next request at {clock}")
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:

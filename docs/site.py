@@ -1,0 +1,78 @@
+"""What MkDocs cannot do by itself: pages that live elsewhere in the repository, the commands' help, and how the extension's
+classes are made.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import griffe
+from mkdocs.structure.files import File
+
+from docplatform.cli.app import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).parent.parent
+PAGES = {"CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md"}
+# Links that are right in the repository, and what they are on the site.
+OUTSIDE = re.compile(r"\]\((?:\.\./)?((?:\.\./)*)(?=examples/)|\]\(docs/")
+# How docstrings point at names.
+ROLE = re.compile(r":(class|meth|attr):`([\w.]+)`")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages and examples that live outside the folder."""
+    for name, page in PAGES.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / name)))
+    for path in sorted((ROOT / "examples").iterdir()):
+        if path.is_file():
+            files.append(File.generated(config, f"examples/{path.name}", abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Mends links to what lives outside, and puts the commands' help in its place."""
+    markdown = OUTSIDE.sub(lambda found: f"]({found[1] or ''}", markdown)
+    return markdown.replace("<!-- commands -->", "\n".join(_commands(cli, "docplatform")))
+
+
+def _commands(command: click.Command, path: str) -> Iterator[str]:
+    help_ = command.get_help(
+        click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
+    )
+    yield f"## `{path}`\n\n```text\n{help_}\n```\n"
+    for name, below in getattr(command, "commands", {}).items():
+        # These two bring their own help.
+        if name not in ("demo", "stub"):
+            yield from _commands(below, f"{path} {name}")
+
+
+class Native(griffe.Extension):
+    """Reads the stubs of the extension as the reference needs them."""
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        """A class of the extension is made by ``__new__``; where the arguments stand is ``__init__`` to griffe."""
+        made = cls.members.get("__new__")
+        if isinstance(made, griffe.Function) and "__init__" not in cls.members:
+            init = griffe.Function("__init__", parameters=made.parameters, returns=None, lineno=made.lineno)
+            cls.set_member("__init__", init)
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Makes links of the names that docstrings point at."""
+        if obj.docstring is not None:
+            obj.docstring.value = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
+
+
+def _link(obj: griffe.Object, role: str, name: str) -> str:
+    class_ = obj if obj.is_class or obj.parent is None else obj.parent
+    path = f"{class_.name}.{name}" if role != "class" and "." not in name else name
+    package = "docplatform.testing" if "testing" in obj.path else "docplatform"
+    return f"[`{name}`][{path if path.startswith('docplatform.') else f'{package}.{path}'}]"

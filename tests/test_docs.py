@@ -1,0 +1,119 @@
+"""The pages: links lead somewhere, commands are as they are shown, and a newcomer comes to a chart."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import metadata
+from pathlib import Path
+
+import click
+import pytest
+
+from docplatform.cli.app import cli
+from support.cli import SCRIPT
+from support.scripts import Script, environment
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = sorted(
+    page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if not page.name.startswith(".")
+)
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+INCLUDED = re.compile(r'^--8<-- "(?P<file>[^":]+):(?P<section>\w+)"$', re.MULTILINE)
+
+named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+def section(page: Path, name: str) -> str:
+    """What another page includes of this one."""
+    text = page.read_text(encoding="utf-8")
+    return text.partition(f"[start:{name}] -->\n")[2].partition(f"<!-- --8<-- [end:{name}]")[0]
+
+
+def fenced(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as both the repository's page and the site name them."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@named
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for link in LINK.findall(text):
+        if ":" in link:
+            # No test needs the network.
+            assert link.startswith("https://"), link
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), f"{link}: no such file"
+        assert not anchor or anchor in anchors(target), f"{link}: no such heading"
+
+
+@named
+def test_what_a_page_includes_is_there(page: Path) -> None:
+    for found in INCLUDED.finditer(page.read_text(encoding="utf-8")):
+        assert section(ROOT / found["file"], found["section"]).strip()
+
+
+@named
+def test_every_command_that_is_shown_can_be_given(page: Path) -> None:
+    for block in fenced(page.read_text(encoding="utf-8"), "sh"):
+        for line in block.splitlines():
+            found = re.search(r"(?:^|\$\()docplatform (.*?)(?:\)|$)", line)
+            if found:
+                words = shlex.split(found[1].partition(" || ")[0], comments=True)
+                check(cli, words)
+
+
+def check(command: click.Command, words: list[str]) -> None:
+    """Parses the words as the command would, and runs nothing."""
+    while isinstance(command, click.Group):
+        name = words.pop(0)
+        assert name in command.commands, f"no such command: {name}"
+        command = command.commands[name]
+    with command.make_context(command.name, words):
+        pass
+
+
+def test_a_newcomer_comes_to_a_chart_in_a_minute(tmp_path: Path) -> None:
+    """The README's way, word for word, but for the installation."""
+    chart = section(README, "chart")
+    (install, shell), (python,) = fenced(chart, "sh"), fenced(chart, "python")
+    extras = re.findall(r'pip install "docplatform\[(.*?)\]"', install)[0].split(",")
+    assert set(extras) <= set(metadata("docplatform").get_all("Provides-Extra") or ())
+    assert install.splitlines()[1:] == ["docplatform stub"]
+    with Script(SCRIPT, "stub") as stub:
+        pasted = [stub.read() for _ in range(3)]
+        assert all(line.startswith("export ") for line in pasted)
+        scripts = sysconfig.get_path("scripts")
+        done = subprocess.run(
+            ["bash", "-e"],
+            input="\n".join([*pasted, shell, f"python - <<'END'\n{python}END\n"]),
+            cwd=tmp_path,
+            env=environment(None, PATH=f"{scripts}{os.pathsep}{os.environ['PATH']}", MPLBACKEND="agg"),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "/docs/getting-started/overview" in done.stdout
+    assert (tmp_path / "visitors.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert len((tmp_path / "visitors.csv").read_text(encoding="utf-8").splitlines()) == 1_001
+    # A minute of typing, at 50 words a minute.
+    assert len(install) + len(python) < 300
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a POSIX shell")
