@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from datetime import datetime
 from contextvars import ContextVar
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError, VisitorTable, _frames, _progress
+from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_session
@@ -50,7 +51,9 @@ class Export:
     def waits(self, until: datetime) -> None:
         """The request budget is spent: when the next request goes out."""
         clock = f"{until.astimezone():%H:%M:%S}"
-        self.progress.update(f"Read {self.rows:,} pages; the request budget is spent, next request at {clock}")
+        self.progress.update(
+            f"Read {self.rows:,} pages; the request budget is spent, next request at {clock}"
+        )
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:
@@ -83,7 +86,7 @@ class Export:
                 self.rows = rows.to_parquet(path, **told)
             case _:
                 # Begun before anything is asked for, as the others do.
-                file = _frames.whole_file(path)
+                file = _WholeFile(path)
                 try:
                     table = rows if isinstance(rows, VisitorTable) else rows.collect(**told)
                     self.rows = _frames.write_arrow(table, file)
@@ -254,7 +257,7 @@ def _run(going: Export, visitors: Visitors, place: Path | None) -> None:
             return
         if going.path is not None:
             # What does not depend on the rows fails before they are asked for.
-            _frames.whole_file(going.path).discard()
+            _WholeFile(going.path).discard()
         table = visitors.collect(progress=True)
     except (DocPlatformError, KeyboardInterrupt) as error:
         _keep(going, place, error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import _frames
+from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_session
@@ -81,7 +81,7 @@ def report(
         raise click.UsageError("--json prints a summary, and the page goes to standard output: name a file")
     with session.client() as client:
         # What does not depend on the rows fails before they are asked for.
-        file = _frames.whole_file(path) if path is not None else None
+        file = _WholeFile(path) if path is not None else None
         try:
             made = _read(session, client, number, date_from, date_to)
             html = page.render(made)
