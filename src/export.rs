@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use crate::error::Result;
-use crate::files::WholeFile;
+use crate::files::{Sealed, WholeFile};
 use crate::formats::{Encoder, Format};
 use crate::observer::Observer;
 use crate::pager::{Mark, Pager, Turn};
@@ -32,6 +32,8 @@ pub struct Writing {
 /// What an export wrote.
 #[derive(Debug)]
 pub struct Written {
+    /// The file, not in its place yet: that is up to whoever still wants it.
+    pub file: Sealed,
     /// How many rows.
     pub rows: u64,
     /// Where the export stands behind them; `None` where there was none.
@@ -43,6 +45,11 @@ impl Writing {
     pub fn begin(target: PathBuf, format: Format) -> io::Result<Self> {
         let file = WholeFile::create(&target)?;
         Ok(Self { file, target, encoder: Encoder::new(format), buffer: Vec::new() })
+    }
+
+    /// The same, from where others wait for the thread.
+    pub async fn begin_aside(target: PathBuf, format: Format) -> io::Result<Self> {
+        aside(move || Self::begin(target, format)).await
     }
 
     /// Writes a table; returns the number of its rows.
@@ -58,7 +65,7 @@ impl Writing {
                 self = self.flush()?;
             }
         }
-        self.end()?;
+        self.end()?.commit()?;
         Ok(table.len())
     }
 
@@ -71,7 +78,7 @@ impl Writing {
         observer: &Arc<dyn Observer>,
     ) -> Result<io::Result<Written>> {
         let mut came = came.into_iter();
-        let mut written = Written { rows: 0, mark: None };
+        let (mut count, mut mark) = (0, None);
         loop {
             let turn = match came.next() {
                 Some(turn) => turn,
@@ -86,10 +93,10 @@ impl Writing {
             if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
                 return Ok(Err(error));
             }
-            written.rows += rows.len() as u64;
-            written.mark = Some(turn.mark);
+            count += rows.len() as u64;
+            mark = Some(turn.mark);
             observer.found(turn.findings);
-            observer.progress(written.rows);
+            observer.progress(count);
             if self.is_full() {
                 self = match aside(|| self.flush()).await {
                     Ok(writing) => writing,
@@ -97,7 +104,7 @@ impl Writing {
                 };
             }
         }
-        Ok(aside(|| self.end()).await.map(|()| written))
+        Ok(aside(|| self.end()).await.map(|file| Written { file, rows: count, mark }))
     }
 
     fn is_full(&self) -> bool {
@@ -110,16 +117,16 @@ impl Writing {
         Ok(self)
     }
 
-    fn end(mut self) -> io::Result<()> {
+    fn end(mut self) -> io::Result<Sealed> {
         self.encoder.end(&mut self.buffer)?;
         let written = self.flush()?;
         if !written.encoder.is_ragged() {
-            return written.file.commit();
+            return written.file.seal();
         }
         let mended = WholeFile::create(&written.target)?;
         let copy = File::options().write(true).open(mended.path())?;
         written.encoder.mend(File::open(written.file.path())?, BufWriter::new(copy))?;
-        mended.commit()
+        mended.seal()
     }
 }
 

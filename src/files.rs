@@ -38,19 +38,22 @@ impl WholeFile {
                 ));
             }
             Ok(found) if found.permissions().readonly() => return Err(io::Error::from_raw_os_error(EACCES)),
-            Ok(found) => Some(found),
+            Ok(found) => {
+                // Whoever may not write it may not replace it either, though the folder would let them.
+                File::options().append(true).open(&target)?;
+                Some(found)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        let mut options = File::options();
+        // As any program would make it: the user's umask takes from it.
+        options.read(true).write(true).create_new(true);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".docplatform-").suffix(".part");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            // What any program would make; the user's umask takes from it.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        Ok(Self { file: builder.tempfile_in(folder(&target))?, target, before })
+        // With an `open` of our own, errors keep their numbers.
+        let file = builder.make_in(folder(&target), |path| options.open(path))?;
+        Ok(Self { file, target, before })
     }
 
     /// The temporary name.
@@ -65,15 +68,32 @@ impl WholeFile {
 
     /// Puts it in the target's place, safe from a crash of the machine.
     pub fn commit(self) -> io::Result<()> {
+        self.seal()?.commit()
+    }
+
+    /// Has the disk keep it; what is left to do is quick.
+    pub fn seal(self) -> io::Result<Sealed> {
         // Whoever wrote under the name may have made a new file of it.
         let written = File::open(self.file.path())?;
         if let Some(before) = &self.before {
             written.set_permissions(before.permissions())?;
         }
         written.sync_all()?;
-        self.file.persist(&self.target).map_err(|error| error.error)?;
+        Ok(Sealed(self))
+    }
+}
+
+/// A file that is whole, still under its temporary name. Dropped, it is removed.
+#[derive(Debug)]
+pub struct Sealed(WholeFile);
+
+impl Sealed {
+    /// Puts it in the target's place.
+    pub fn commit(self) -> io::Result<()> {
+        let WholeFile { file, target, .. } = self.0;
+        file.persist(&target).map_err(|error| error.error)?;
         #[cfg(unix)]
-        File::open(folder(&self.target))?.sync_all()?;
+        File::open(folder(&target))?.sync_all()?;
         Ok(())
     }
 }

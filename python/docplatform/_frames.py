@@ -84,8 +84,8 @@ def to_parquet(table: VisitorTable, path: str | os.PathLike[str]) -> int:
 
 def write_parquet(table: VisitorTable, file: _WholeFile) -> int:
     """The same into a file that was begun before."""
-    module = need("to_parquet")
     try:
+        module = need("to_parquet")
         if module == "pyarrow":
             import_module("pyarrow.parquet").write_table(to_arrow(table), file.path)
         elif module == "polars":

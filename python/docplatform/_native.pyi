@@ -727,7 +727,8 @@ class Visitors(Iterator[_Row]):
     def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
         """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
 
-        The rows are collected first; errors as from :meth:`collect`. The file is whole or not there.
+        The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
+        came are there for the next call. The file is whole or not there.
         """
     @property
     def checkpoint(self) -> str:
@@ -816,7 +817,8 @@ class AsyncVisitors(AsyncIterator[_Row]):
     ) -> Coroutine[Any, Any, int]:
         """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
 
-        The rows are collected first; errors as from :meth:`collect`. The file is whole or not there.
+        The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
+        came are there for the next call. The file is whole or not there.
         """
     @property
     def checkpoint(self) -> str:

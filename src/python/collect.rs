@@ -109,7 +109,9 @@ pub(super) fn file(
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
                 Err(error) => return Err(failed(py, &owner, error)?),
             };
-            let Written { rows, mark } = written;
+            let Written { file, rows, mark } = written;
+            // Only here: whoever was interrupted before finds what was there before.
+            py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))?;
             engine.keep();
             owner.handed(rows, mark.as_deref(), true, &engine);
             Ok(rows.into_pyobject(py)?.into_any().unbind())

@@ -115,7 +115,7 @@ impl Engine {
         self.came = finished.into_turns().chain(std::mem::take(&mut self.came)).collect();
     }
 
-    /// Writes all that is left into a file. Until [`Engine::keep`] says that the caller knows of it, the export stands
+    /// Writes all that is left into a file, up to its name. Until [`Engine::keep`] says that the caller knows of it, the export stands
     /// where it stood.
     pub(super) async fn write(
         &mut self,
@@ -124,7 +124,7 @@ impl Engine {
         format: Format,
         observer: &Arc<dyn Observer>,
     ) -> Result<io::Result<Written>> {
-        let writing = match Writing::begin(target, format) {
+        let writing = match Writing::begin_aside(target, format).await {
             Ok(writing) => writing,
             Err(error) => return Ok(Err(error)),
         };

@@ -71,6 +71,11 @@ impl VisitorTable {
     }
 }
 
+/// What every sequence of Python can do, where it is not done here.
+fn sequence(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("collections.abc")?.getattr("Sequence")
+}
+
 /// Something that `docplatform._frames` does with a table.
 pub(super) fn frame(table: Bound<'_, VisitorTable>, name: &str) -> PyResult<Py<PyAny>> {
     let frames = table.py().import("docplatform._frames")?;
@@ -141,6 +146,23 @@ impl VisitorTable {
 
     fn __iter__(slf: Py<Self>) -> TableRows {
         TableRows { table: slf, next: AtomicUsize::new(0) }
+    }
+
+    /// How many rows are equal to `value`.
+    #[pyo3(signature = (value, /))]
+    fn count<'py>(slf: Bound<'py, Self>, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        sequence(slf.py())?.call_method1("count", (slf, value))
+    }
+
+    /// The number of the first row that is equal to `value`.
+    #[pyo3(signature = (value, start = 0, stop = isize::MAX, /))]
+    fn index<'py>(
+        slf: Bound<'py, Self>,
+        value: Bound<'py, PyAny>,
+        start: isize,
+        stop: isize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        sequence(slf.py())?.call_method1("index", (slf, value, start, stop))
     }
 
     /// The schema: `path`, `human`, `ai`, `total`, then whatever else the service sent.

@@ -72,10 +72,10 @@ fn every_row_is_found_on_both_sides_of_each_border() {
                 let count = page.min(rows - start);
                 builder.extend(&plain(start, count));
                 start += count;
-                assert_eq!(i64::try_from(builder.len()).unwrap(), start);
+                assert_eq!(builder.len().cast_signed() as i64, start);
             }
             let table = builder.finish();
-            assert_eq!(i64::try_from(table.len()).unwrap(), rows);
+            assert_eq!(table.len().cast_signed() as i64, rows);
             let all = batches(&table);
             assert!(all.iter().all(|batch| (1..=65_536).contains(&batch.num_rows())));
             assert_eq!(all.iter().map(RecordBatch::num_rows).sum::<usize>(), table.len());
@@ -86,7 +86,7 @@ fn every_row_is_found_on_both_sides_of_each_border() {
                 Some(*end)
             });
             for at in borders.flat_map(|end| [end - 1, end]).chain([0]).filter(|at| *at < table.len()) {
-                let number = i64::try_from(at).unwrap();
+                let number = at.cast_signed() as i64;
                 let row = table.row(at).unwrap();
                 assert_eq!((row.path, row.human, row.ai), (format!("/{at}").as_str(), number, -number));
             }
