@@ -21,8 +21,9 @@ test-core:
 	cargo test --locked --no-default-features --quiet
 
 ## test-python: the built wheel, as users have it
-test-python: $(STAMPS)/installed $(STAMPS)/dev browser
+test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
+	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/test_tables_pandas.py
 
 BROWSERS := chromium chromium-browser google-chrome chrome
 
@@ -129,6 +130,12 @@ $(STAMPS)/dev: requirements/dev.txt | $(VENV)/pyvenv.cfg
 
 $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/dev | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# Beside the newest, where PYTHONPATH finds it first.
+$(STAMPS)/oldest: requirements/oldest.txt | $(VENV)/pyvenv.cfg
+	rm -rf $(VENV)/oldest
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/oldest -r $<
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg
