@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,8 @@ import polars as pl
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import SCRIPT, Cli
-from support.scripts import Script, environment
+from support.cli import FULL_DISK, SCRIPT, Cli, shell
+from support.scripts import Script, run_script
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
 
@@ -245,23 +244,10 @@ def test_permissions_are_kept_and_a_folder_that_is_missing_is_told(cli: Cli, tmp
 def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.write_text("old")
-    # What a full disk does to a write, a limit of the file size does without one.
-    code = (
-        "import resource, signal, sys; from docplatform.cli import main\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "sys.exit(main())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, "visitors", "export", "--force", "-o", str(file)],
-        env=environment(stub),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1].startswith("docplatform: ")
-    assert "Traceback" not in done.stderr
+    ended = run_script(FULL_DISK, "visitors", "export", "--force", "-o", str(file), stub=stub)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.splitlines()[-1].startswith("docplatform: ")
+    assert "Traceback" not in ended.err
     assert file.read_text() == "old"
     assert listed(tmp_path) == [name]
 
@@ -306,20 +292,6 @@ def test_rows_on_their_way_to_standard_output_leave_no_file(cli: Cli, tmp_path: 
     done = shell(cli.stub, "$cli visitors export -q | wc -l", TMPDIR=str(tmp_path))
     assert (done.returncode, done.stdout.strip()) == (0, "601")
     assert listed(tmp_path) == []
-
-
-def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
-    cli = f"{sys.executable} -W error -m docplatform"
-    return subprocess.run(
-        ["bash", "-c", line],
-        env=environment(stub, cli=cli, **env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
 
 
 # -- exports that break off ------------------------------------------------------------------------
@@ -375,6 +347,32 @@ def test_a_checkpoint_for_a_pipe(cli: Cli, tmp_path: Path, format_: str) -> None
         assert place.exists() is (code == 4)
         cli.stub.reset()
     assert len(out) == len(set(out)) == 600
+
+
+def test_an_export_in_pieces(cli: Cli, tmp_path: Path) -> None:
+    place, found = tmp_path / "place.json", []
+    for at in range(3):
+        file = tmp_path / f"{at}.jsonl"
+        assert export(cli, "-o", file, "--checkpoint", place, "--max-rows", "250").status == 0
+        found += read(file)
+        assert place.exists() is (at < 2)
+    assert found == ROWS
+    assert len(cli.stub.requests) == 3
+
+
+@pytest.mark.row("J3")
+def test_what_came_before_is_not_replaced_even_by_force(cli: Cli, tmp_path: Path) -> None:
+    place, file = tmp_path / "place.json", tmp_path / "v.csv"
+    limited(cli, 1)
+    assert export(cli, "-o", file, "--checkpoint", place).status == 4
+    cli.stub.reset()
+    kept = file.read_text()
+    ended = export(cli, "-o", file, "--checkpoint", place, "--force")
+    assert (ended.status, file.read_text()) == (2, kept)
+    assert "name another file" in ended.err
+    for wrong in (file, tmp_path / "none" / "place.json"):
+        assert export(cli, "-o", file, "--checkpoint", wrong, "--force").status == 2
+    assert cli.stub.requests == []
 
 
 @pytest.mark.row("E11", "J14")

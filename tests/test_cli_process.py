@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import SCRIPT
+from support.cli import SCRIPT, shell
 from support.scripts import Ended, environment, run_script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and terminals are POSIX's")
@@ -26,20 +26,6 @@ GREEK = "διόρθωσε"
 
 def run(stub: StubServer | None, *arguments: str, **env: str) -> Ended:
     return run_script(SCRIPT, *arguments, stub=stub, options=("-W", "error"), env=env)
-
-
-def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """A line of bash; in it, ``$cli`` is the command."""
-    cli = f"{sys.executable} -W error -m docplatform"
-    return subprocess.run(
-        ["bash", "-c", line],
-        env=environment(stub, cli=cli, **env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 # -- closed pipes, full disks ----------------------------------------------------------------------
@@ -175,6 +161,21 @@ def on_terminal(stub: StubServer, *arguments: str, **env: str) -> str:
         shown = read()
         process.wait(60)
     return shown
+
+
+@pytest.mark.row("J8", "J11")
+@pytest.mark.parametrize("format_", ["csv", "jsonl"])
+def test_rows_on_a_terminal_are_shown_and_nothing_gets_between_them(stub: StubServer, format_: str) -> None:
+    row = {"path": "/\x1b]52;c;eA==\x07\u202e\x9b2J", "human": 1, "ai": 1, "total": 1}
+    body = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [row], "hasMore": False}
+    stub.fail_next(status=200, body=body)
+    lines = on_terminal(stub, "visitors", "export", "--format", format_).splitlines()
+    assert lines[-2:] == [
+        "Wrote 1 rows; it took 1 requests.",
+        "Uniques do not add up: the whole site has 1 visitors.",
+    ]
+    assert len(lines) == 3 + (format_ == "csv")
+    assert all(line.isprintable() for line in lines)
 
 
 def chunks(descriptor: int) -> Iterable[bytes]:

@@ -19,7 +19,7 @@ from docplatform import Totals
 from docplatform.cli import page
 from docplatform.cli.report import Top
 from docplatform.testing import StubServer
-from support.cli import SCRIPT, Cli
+from support.cli import FULL_DISK, SCRIPT, Cli
 from support.scripts import run_script
 
 ROWS = [
@@ -147,11 +147,7 @@ def test_a_report_that_breaks_off_leaves_nothing(cli: Cli, tmp_path: Path, statu
 def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text("old")
-    limited = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n{SCRIPT}"
-    )
-    ended = run_script(limited, "report", "-o", str(file), "--force", stub=stub)
+    ended = run_script(FULL_DISK, "report", "-o", str(file), "--force", stub=stub)
     assert (ended.status, ended.out) == (1, "")
     assert ended.err.splitlines()[-1].startswith("docplatform: ")
     assert "Traceback" not in ended.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 import time
 
@@ -10,10 +11,34 @@ import pytest
 
 from docplatform.cli import main
 from docplatform.testing import StubServer
-from support.scripts import Ended
+from support.scripts import Ended, environment
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 """What the installed script does."""
+
+FULL_DISK = f"""
+import resource, signal
+# What a full disk does to a write, a limit of the file size does without one.
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+{SCRIPT}
+"""
+"""The same where no file can grow beyond 1,000 bytes."""
+
+
+def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash; in it, ``$cli`` is the command."""
+    cli = f"{sys.executable} -W error -m docplatform"
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=environment(stub, cli=cli, **env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
 
 
 class Cli:

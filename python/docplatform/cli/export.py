@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 import sys
 from contextlib import contextmanager
@@ -137,17 +139,34 @@ def _begin(name: str, format_: str | None, *, raw: bool, force: bool) -> Export:
     return Export(path, kind, raw)
 
 
-def _resume(checkpoint: Path | None) -> str | None:
+def _resume(going: Export, place: Path | None) -> str | None:
     """The checkpoint that an earlier run left."""
-    if checkpoint is None or not checkpoint.exists():
+    if place is None:
         return None
+    if going.path is not None and place.resolve() == going.path.resolve():
+        raise click.UsageError("the rows and the checkpoint need two files")
+    if not place.parent.is_dir():
+        raise click.UsageError(f"there is no folder for {place}")
+    if not place.exists():
+        return None
+    if going.path is not None and os.path.lexists(going.path):
+        raise click.UsageError(
+            f"{going.path} may hold the rows before {place}, so --force does not replace it: name another file"
+        )
     try:
-        return checkpoint.read_text(encoding="utf-8")
+        return place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise click.UsageError(f"no checkpoint can be read from {checkpoint}") from None
+        raise click.UsageError(f"no checkpoint can be read from {place}") from None
 
 
-@click.command("export")
+EXAMPLE = """\b
+Where the first of these breaks off, the second goes on behind it:
+  docplatform visitors export -o january-1.csv --checkpoint january.json
+  docplatform visitors export -o january-2.csv --checkpoint january.json
+"""
+
+
+@click.command("export", epilog=EXAMPLE)
 @range_options
 @click.option(
     "-o",
@@ -193,16 +212,12 @@ def export(
     strict: bool,
     raw: bool,
 ) -> None:
-    r"""Export every page's unique visitors: a row for each path.
+    """Export every page's unique visitors: a row for each path.
 
     A file is written whole or not at all. With --json, a summary goes to standard output. Uniques do not add up: not
     over pages, not over days.
 
-    It takes one request for each 250 rows. Where the service's limit breaks it off, --checkpoint keeps what came:
-
-    \b
-      docplatform visitors export -o january.csv --checkpoint january.json
-      docplatform visitors export -o january-2.csv --checkpoint january.json
+    It takes one request for each 250 rows. Where the service's limit breaks it off, --checkpoint keeps what came.
     """
     going = _begin(name, format_, raw=raw, force=force)
     if session.json and going.path is None:
@@ -210,7 +225,7 @@ def export(
             "--json prints a summary, and the rows go to standard output: name a file with -o"
         )
     place = Path(checkpoint) if checkpoint is not None else None
-    resume = _resume(place)
+    resume = _resume(going, place)
     query: dict[str, Any] = {
         "date_from": date_from,
         "date_to": date_to,
@@ -227,8 +242,8 @@ def export(
             _run(going, visitors, place)
         requests = client.stats.requests
         totals = visitors.totals() if going.rows else None
-    if place is not None and resume is not None:
-        place.unlink(missing_ok=True)
+    if place is not None:
+        _settle(place, visitors.checkpoint, cut=max_rows is not None)
     if session.json:
         output.document(
             {
@@ -263,6 +278,14 @@ def _run(going: Export, visitors: Visitors, place: Path | None) -> None:
         _keep(going, place, error)
         raise
     going.write(table)
+
+
+def _settle(place: Path, mark: str, *, cut: bool) -> None:
+    """Behind an export that ended as asked: where --max-rows cut it, the next run goes on."""
+    if cut and not json.loads(mark)["done"]:
+        files.replace(place, mark)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def _keep(going: Export, place: Path | None, error: BaseException) -> None:
