@@ -89,6 +89,10 @@ def test_it_fits_and_loads_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
     assert page.evaluate(wide) == 0
+    inside = (
+        "[...document.querySelectorAll('.tiles dd, td.count')].every(e => e.scrollWidth <= e.clientWidth)"
+    )
+    assert page.evaluate(inside)
     # The style is in force: its hash is the one that the policy names.
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(20, 23, 27)" if scheme == "dark" else "rgb(255, 255, 255)")
