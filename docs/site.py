@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
 PAGES = {"CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md"}
 # Links that are right in the repository, and what they are on the site.
-OUTSIDE = re.compile(r"\]\((?:\.\./)?((?:\.\./)*)(?=examples/)|\]\(docs/")
+OUTSIDE = re.compile(r"\]\((?:\.\./)?((?:\.\./)*)(?=examples/)")
+BELOW = re.compile(r"\]\(docs/")
+INCLUDED = re.compile(r'^--8<-- "([^":]+):(\w+)"$', re.MULTILINE)
 # How docstrings point at names.
 ROLE = re.compile(r":(class|meth|attr):`([\w.]+)`")
 
@@ -38,10 +41,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Mends links to what lives outside, and puts the commands' help in its place."""
-    markdown = OUTSIDE.sub(lambda found: f"]({found[1] or ''}", markdown)
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Includes what the README has, mends links to what lives outside, and puts the commands' help in its place."""
+    markdown = INCLUDED.sub(lambda found: _section(*found.groups()), markdown)
+    markdown = OUTSIDE.sub(lambda found: f"]({found[1]}", markdown)
+    markdown = BELOW.sub(f"]({'../' * page.file.src_uri.count('/')}", markdown)
     return markdown.replace("<!-- commands -->", "\n".join(_commands(cli, "docplatform")))
+
+
+def _section(file: str, name: str) -> str:
+    """What lies between two marks of a file."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return text.partition(f"[start:{name}] -->\n")[2].partition(f"<!-- --8<-- [end:{name}]")[0]
 
 
 def _commands(command: click.Command, path: str) -> Iterator[str]:
