@@ -263,6 +263,16 @@ def test_standard_output_that_is_full(stub: StubServer, format_: str) -> None:
 
 
 @posix
+@pytest.mark.parametrize("command", ["visitors export", "report -o -"])
+def test_standard_output_that_is_closed(stub: StubServer, command: str) -> None:
+    done = shell(stub, f"$cli {command} >&-")
+    assert done.returncode == 2
+    assert "standard output is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert stub.requests == []
+
+
+@posix
 @pytest.mark.row("I5")
 @pytest.mark.parametrize("format_", ["csv", "jsonl"])
 def test_a_reader_that_has_enough(stub: StubServer, format_: str) -> None:

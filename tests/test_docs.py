@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
+import docplatform
 from docplatform.cli.app import cli
 from support.cli import SCRIPT
 from support.scripts import Script, environment
@@ -84,6 +85,15 @@ def check(command: click.Command, words: list[str]) -> None:
         command = command.commands[name]
     with command.make_context(command.name, words):
         pass
+
+
+def test_every_name_is_in_the_reference() -> None:
+    """What is new has to be put on a page."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    shown = set(re.findall(r"^::: docplatform\.(\w+)$", pages, re.MULTILINE))
+    assert "errors" in shown
+    missing = set(docplatform.__all__) - shown - set(vars(docplatform.errors)) - {"__version__"}
+    assert missing == set()
 
 
 def test_a_newcomer_comes_to_a_chart_in_a_minute(tmp_path: Path) -> None:

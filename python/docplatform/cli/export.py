@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_session
-from docplatform.cli.visitors import range_options
+from docplatform.cli.visitors import range_options, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,13 +104,13 @@ class Export:
             whole = Path(folder, "visitors.csv")
             self._file(rows, whole)
             with whole.open("rb") as lines:
-                for line in lines:
-                    if output.is_terminal(sys.stdout):
+                if output.is_terminal(sys.stdout):
+                    for line in lines:
                         print(shown(line.decode().rstrip("\n")))
-                    else:
-                        # As it is in a file, whatever the locale.
-                        sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+                else:
+                    # As it is in a file, whatever the locale.
+                    shutil.copyfileobj(lines, sys.stdout.buffer)
+            sys.stdout.flush()
 
     def _print_lines(self, rows: Visitors | VisitorTable) -> None:
         for some in [list(rows)] if isinstance(rows, VisitorTable) else (page.rows for page in rows.pages()):
@@ -127,9 +128,8 @@ def _begin(name: str, format_: str | None, *, raw: bool, force: bool) -> Export:
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
         raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or say --format")
-    if path is not None:
-        files.check_free(path, force=force)
-    elif kind in NEEDS:
+    files.check(path, force=force)
+    if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
     try:
         if kind in NEEDS:
@@ -245,18 +245,8 @@ def export(
     if place is not None:
         _settle(place, visitors.checkpoint, cut=max_rows is not None)
     if session.json:
-        output.document(
-            {
-                "file": name,
-                "format": going.format,
-                "rows": going.rows,
-                "date_from": date_from,
-                "date_to": date_to,
-                "totals": totals and totals._asdict(),
-                "requests": requests,
-                "warnings": visitors.warnings,
-            }
-        )
+        found = {"rows": going.rows, "requests": requests, "warnings": visitors.warnings}
+        output.document(summary(name, date_from, date_to, totals, format=going.format, **found))
         return
     where = f" to {shown(name)}" if going.path is not None else ""
     session.say(f"Wrote {going.rows:,} rows{where}; it took {requests:,} requests.")

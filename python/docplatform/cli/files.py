@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
 
 
-def check_free(path: Path, *, force: bool) -> None:
-    """A usage error where ``path`` is taken, unless it may be replaced. A link counts, wherever it leads."""
+def check(path: Path | None, *, force: bool) -> None:
+    """A usage error where a command's output cannot go to ``path``, or to standard output where that is ``None``.
+
+    What is there is replaced by ``force`` alone. A link counts, wherever it leads.
+    """
+    if path is None:
+        # Python's stand-in for one that was closed.
+        if sys.stdout is None:
+            raise click.UsageError("standard output is closed: name a file with -o")
+        return
     if path.is_dir():
         raise click.UsageError(f"{path} is a directory: name a file")
     if not force and os.path.lexists(path):

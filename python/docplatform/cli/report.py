@@ -15,7 +15,7 @@ from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.session import Session, with_session
-from docplatform.cli.visitors import range_options
+from docplatform.cli.visitors import counted, range_options, summary
 
 if TYPE_CHECKING:
     from docplatform import Client
@@ -27,13 +27,14 @@ class Top:
     def __init__(self, number: int, by: str) -> None:
         self._number = number
         self._by = by
-        self._seen = 0
+        self.seen = 0
+        """How many rows there were."""
         self._heap: list[tuple[int, int, dict[str, Any]]] = []
 
     def add(self, row: dict[str, Any]) -> None:
         """One more row; of those with the same count the earlier ones stay."""
-        self._seen += 1
-        entry = (row[self._by], -self._seen, row)
+        self.seen += 1
+        entry = (row[self._by], -self.seen, row)
         if len(self._heap) < self._number:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
@@ -75,9 +76,8 @@ def report(
     request for each 250. With --json, a summary goes to standard output.
     """
     path = None if name == "-" else Path(name)
-    if path is not None:
-        files.check_free(path, force=force)
-    elif session.json:
+    files.check(path, force=force)
+    if path is None and session.json:
         raise click.UsageError("--json prints a summary, and the page goes to standard output: name a file")
     with session.client() as client:
         # What does not depend on the rows fails before they are asked for.
@@ -94,17 +94,8 @@ def report(
             if file is not None:
                 file.discard()
     if session.json:
-        output.document(
-            {
-                "file": name,
-                "rows": made.pages,
-                "date_from": date_from,
-                "date_to": date_to,
-                "totals": made.totals and made.totals._asdict(),
-                "requests": made.requests,
-                "warnings": made.warnings,
-            }
-        )
+        found = {"rows": made.pages, "requests": made.requests, "warnings": made.warnings}
+        output.document(summary(name, date_from, date_to, made.totals, **found))
     elif path is not None:
         session.say(f"Wrote {shown(name)}, about {made.pages:,} pages; it took {made.requests:,} requests.")
 
@@ -115,20 +106,17 @@ def _read(
     """Reads all rows, and keeps only those that are shown."""
     visitors = client.visitors(date_from=date_from, date_to=date_to)
     made = datetime.now(UTC)
-    top, top_ai, pages = Top(number, "total"), Top(number, "ai"), 0
+    top, top_ai = Top(number, "total"), Top(number, "ai")
     with Progress("Reading visitors", quiet=session.quiet) as progress:
-        for some in visitors.pages():
-            for row in some.rows:
-                top.add(row)
-                top_ai.add(row)
-            pages += len(some.rows)
-            progress.update(f"Reading visitors: {pages:,} pages", counting=True)
+        for row in counted(visitors, progress):
+            top.add(row)
+            top_ai.add(row)
     return page.Report(
         project=session.project or os.environ.get("DOCPLATFORM_PROJECT_ID", ""),
         date_from=date_from,
         date_to=date_to,
         made=made,
-        pages=pages,
+        pages=top.seen,
         requests=client.stats.requests,
         totals=visitors.totals(),
         top=top.rows(),

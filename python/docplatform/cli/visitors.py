@@ -81,7 +81,7 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
     with session.client() as client:
         visitors = client.visitors(date_from=date_from, date_to=date_to)
         with Progress("Reading visitors", quiet=session.quiet) as progress:
-            rows = heapq.nlargest(number, _counted(visitors, progress), key=itemgetter(by))
+            rows = heapq.nlargest(number, counted(visitors, progress), key=itemgetter(by))
         totals, requests = visitors.totals(), client.stats.requests
     if session.json:
         output.document(
@@ -94,7 +94,15 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
     )
 
 
-def _counted(visitors: Visitors, progress: Progress) -> Iterator[dict[str, Any]]:
+def summary(
+    file: str, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
+) -> dict[str, object]:
+    """What a command that wrote a file prints as JSON."""
+    counts = totals and totals._asdict()
+    return {"file": file, "date_from": date_from, "date_to": date_to, "totals": counts, **more}
+
+
+def counted(visitors: Visitors, progress: Progress) -> Iterator[dict[str, Any]]:
     """All rows, and how many there were so far."""
     count = 0
     for page in visitors.pages():
