@@ -27,7 +27,7 @@ class Top:
     def __init__(self, number: int, by: str) -> None:
         self._number = number
         self._by = by
-        self.seen = 0
+        self.seen: int = 0
         """How many rows there were."""
         self._heap: list[tuple[int, int, dict[str, Any]]] = []
 
