@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
 use crate::budget::{Budget, Grant, Ledger, Slot, Ticket};
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::config::Settings;
 use crate::endpoint::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
@@ -129,6 +129,7 @@ struct Pool {
     writes: Semaphore,
     shared: Shared,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
+    clock: Clock,
     ledger: Ledger,
     exports: Option<Exports>,
 }
@@ -188,9 +189,10 @@ impl Client {
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
         remembered: Option<Remembered>,
     ) -> Self {
-        let (ledger, exports) = match remembered {
-            None => (Ledger::in_memory(Clock::steady()), None),
+        let (clock, ledger, exports) = match remembered {
+            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
             Some(Remembered { store, clock, owner }) => (
+                clock.clone(),
                 Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
                 Some(Exports::new(store, clock, owner)),
             ),
@@ -201,6 +203,7 @@ impl Client {
             writes: Semaphore::new(MAX_WRITES),
             shared: Shared::default(),
             jitter: Box::new(jitter),
+            clock,
             ledger,
             exports,
         };
@@ -229,6 +232,11 @@ impl Client {
     /// The budget of analytics requests, where one is kept.
     pub fn budget(&self) -> Option<Budget> {
         self.settings.terms.map(|terms| self.pool.ledger.budget(terms))
+    }
+
+    /// The time of day, as it and its store know it.
+    pub(crate) fn now(&self) -> Millis {
+        self.pool.clock.now()
     }
 
     /// The exports in its store, where it has one.

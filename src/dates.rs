@@ -42,6 +42,17 @@ impl Moment {
         Ok(Self { text, at })
     }
 
+    /// A day.
+    pub fn of(day: Date) -> Self {
+        Self { text: day.to_string(), at: Ok(day.to_datetime(jiff::civil::Time::midnight())) }
+    }
+
+    /// The day, where it is one, without a time.
+    pub fn day(&self) -> Option<Date> {
+        let at = self.at.as_ref().ok()?;
+        (at.time() == jiff::civil::Time::midnight()).then(|| at.date())
+    }
+
     /// As it goes on the wire.
     pub fn as_str(&self) -> &str {
         &self.text

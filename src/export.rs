@@ -43,8 +43,12 @@ pub struct Written {
 impl Writing {
     /// Begins a file that is to stand at `target`; an error where that cannot be, before anything is asked for.
     pub fn begin(target: PathBuf, format: Format) -> io::Result<Self> {
+        Self::of(target, Encoder::new(format))
+    }
+
+    fn of(target: PathBuf, encoder: Encoder) -> io::Result<Self> {
         let file = WholeFile::create(&target)?;
-        Ok(Self { file, target, encoder: Encoder::new(format), buffer: Vec::new() })
+        Ok(Self { file, target, encoder, buffer: Vec::new() })
     }
 
     /// The same, from where others wait for the thread.
@@ -53,19 +57,20 @@ impl Writing {
     }
 
     /// Writes a table; returns the number of its rows.
-    pub fn table(mut self, table: &Table) -> io::Result<usize> {
-        let mut rest = table.rows();
+    pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
+        let mut writing = Self::of(target, Encoder::with(format, table.columns()))?;
+        let mut rest = table.records();
         loop {
             let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
             if some.is_empty() {
                 break;
             }
-            self.encoder.encode(some.iter().copied(), &mut self.buffer)?;
-            if self.is_full() {
-                self = self.flush()?;
+            writing.encoder.encode(some.iter().copied(), &mut writing.buffer)?;
+            if writing.is_full() {
+                writing = writing.flush()?;
             }
         }
-        self.end()?.commit()?;
+        writing.end()?.commit()?;
         Ok(table.len())
     }
 

@@ -5,10 +5,7 @@ use std::io::{self, Write as _};
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 
 use crate::extras;
-use crate::visitor_rows::VisitorRow;
-
-/// The columns that every row has.
-const COLUMNS: [&str; 4] = ["path", "human", "ai", "total"];
+use crate::record::{Columns, Record};
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +23,7 @@ pub enum Format {
 #[derive(Debug)]
 pub struct Encoder {
     format: Format,
+    columns: Columns,
     /// The extra columns of a CSV so far.
     more: Vec<String>,
     /// How many of them the header has.
@@ -35,19 +33,27 @@ pub struct Encoder {
 impl Encoder {
     /// For rows of which nothing is known yet.
     pub fn new(format: Format) -> Self {
-        Self { format, more: Vec::new(), headed: None }
+        Self::with(format, Columns::default())
+    }
+
+    /// For rows of other columns.
+    pub fn with(format: Format, columns: Columns) -> Self {
+        Self { format, columns, more: Vec::new(), headed: None }
     }
 
     /// Adds rows to `out`, the first ones with the header before them.
     pub fn encode<'a>(
         &mut self,
-        rows: impl Iterator<Item = VisitorRow<'a>> + Clone,
+        rows: impl Iterator<Item: Into<Record<'a>>> + Clone,
         out: &mut Vec<u8>,
     ) -> io::Result<()> {
+        let columns = self.columns;
+        let mut rows = rows.map(Into::into);
         match self.format {
-            Format::JsonLines => rows.into_iter().try_for_each(|row| json_line(row, out)),
+            Format::JsonLines => rows.try_for_each(|record| json_line(columns, record, out)),
             Format::Csv { escape_formulas } => {
-                for name in rows.clone().filter_map(|row| row.extra).flat_map(|extra| extra.keys()) {
+                for name in rows.clone().filter_map(|record| record.row.extra).flat_map(|extra| extra.keys())
+                {
                     if !self.more.contains(name) {
                         self.more.push(name.clone());
                     }
@@ -55,11 +61,16 @@ impl Encoder {
                 let mut writer =
                     WriterBuilder::new().flexible(true).terminator(Terminator::Any(b'\n')).from_writer(out);
                 if self.headed.is_none() {
-                    writer.write_record(header(&self.more, escape_formulas))?;
+                    writer.write_record(header(columns, &self.more, escape_formulas))?;
                     self.headed = Some(self.more.len());
                 }
-                for row in rows {
-                    writer.write_field(&*defused(row.path, escape_formulas))?;
+                for Record { days, row } in rows {
+                    for day in days.iter().flat_map(|days| [days.from, days.to]) {
+                        writer.write_field(day.to_string())?;
+                    }
+                    if columns.paths {
+                        writer.write_field(&*defused(row.path, escape_formulas))?;
+                    }
                     let mut digits = itoa::Buffer::new();
                     for count in [row.human, row.ai, row.total] {
                         writer.write_field(digits.format(count))?;
@@ -80,7 +91,7 @@ impl Encoder {
     /// What is missing where no row came.
     pub fn end(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         match self.headed {
-            None => self.encode(std::iter::empty(), out),
+            None => self.encode(std::iter::empty::<Record<'_>>(), out),
             Some(_) => Ok(()),
         }
     }
@@ -97,10 +108,11 @@ impl Encoder {
         };
         let mut reader = ReaderBuilder::new().flexible(true).from_reader(written);
         let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(mended);
-        writer.write_record(header(&self.more, escape_formulas))?;
+        writer.write_record(header(self.columns, &self.more, escape_formulas))?;
+        let known = self.columns.names().count();
         let mut record = csv::ByteRecord::new();
         while reader.read_byte_record(&mut record)? {
-            while record.len() < COLUMNS.len() + self.more.len() {
+            while record.len() < known + self.more.len() {
                 record.push_field(b"");
             }
             writer.write_byte_record(&record)?;
@@ -109,9 +121,9 @@ impl Encoder {
     }
 }
 
-fn header(more: &[String], escape_formulas: bool) -> impl Iterator<Item = String> {
+fn header(columns: Columns, more: &[String], escape_formulas: bool) -> impl Iterator<Item = String> {
     let more = more.iter().map(move |name| defused(name, escape_formulas).into_owned());
-    COLUMNS.map(str::to_owned).into_iter().chain(more)
+    columns.names().map(str::to_owned).chain(more)
 }
 
 /// `text`, so that no spreadsheet runs it.
@@ -124,10 +136,17 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-fn json_line(row: VisitorRow<'_>, out: &mut Vec<u8>) -> io::Result<()> {
-    out.extend_from_slice(br#"{"path":"#);
-    serde_json::to_writer(&mut *out, row.path)?;
-    write!(out, r#","human":{},"ai":{},"total":{}"#, row.human, row.ai, row.total)?;
+fn json_line(columns: Columns, Record { days, row }: Record<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    out.push(b'{');
+    if let Some(days) = days {
+        write!(out, r#""date_from":"{}","date_to":"{}","#, days.from, days.to)?;
+    }
+    if columns.paths {
+        out.extend_from_slice(br#""path":"#);
+        serde_json::to_writer(&mut *out, row.path)?;
+        out.push(b',');
+    }
+    write!(out, r#""human":{},"ai":{},"total":{}"#, row.human, row.ai, row.total)?;
     for (name, value) in row.extra.into_iter().flatten() {
         out.push(b',');
         serde_json::to_writer(&mut *out, name)?;

@@ -1,13 +1,19 @@
 //! A finished export: Arrow columns, built page by page as answers arrive.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
+use arrow_array::{
+    ArrayRef, Date32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use crate::extras;
+use crate::record::{Columns, Record};
+use crate::slices::Slice;
 use crate::visitor_rows::{VisitorRow, VisitorRows};
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
@@ -58,6 +64,9 @@ pub enum Count {
 pub struct Table {
     chunks: Vec<Chunk>,
     len: usize,
+    columns: Columns,
+    /// Where the rows of each slice end, in a table of several.
+    slices: Vec<(usize, Slice)>,
     /// What else the service sent, for the rows that have it, in their order.
     extras: Vec<(usize, Map<String, Value>)>,
     /// The same as columns, once they are asked for.
@@ -103,6 +112,40 @@ impl Table {
         )
     }
 
+    /// All rows with their days, in order.
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
+        self.rows().zip(self.days(0..self.len)).map(|(row, days)| Record { days, row })
+    }
+
+    /// One row with its days.
+    pub fn record(&self, at: usize) -> Option<Record<'_>> {
+        Some(Record { days: self.days(at..at + 1).next()?, row: self.row(at)? })
+    }
+
+    /// The columns before whatever else the service sent.
+    pub fn columns(&self) -> Columns {
+        self.columns
+    }
+
+    /// Where the rows of each slice end, in a table of several.
+    pub fn slices(&self) -> &[(usize, Slice)] {
+        &self.slices
+    }
+
+    /// The days of some rows.
+    pub fn days(&self, rows: Range<usize>) -> impl Iterator<Item = Option<Slice>> + Clone {
+        let first = self.slices.partition_point(|(end, _)| *end <= rows.start);
+        let mut rest = self.slices.get(first..).unwrap_or_default();
+        rows.map(move |row| {
+            while let Some(((end, _), later)) = rest.split_first()
+                && *end <= row
+            {
+                rest = later;
+            }
+            rest.first().map(|(_, days)| *days)
+        })
+    }
+
     /// A column of counts, chunk by chunk.
     pub fn counts(&self, which: Count) -> impl Iterator<Item = &[i64]> {
         self.chunks.iter().map(move |chunk| {
@@ -139,15 +182,25 @@ impl Table {
 
     fn arrow(&self) -> &(SchemaRef, Vec<RecordBatch>) {
         self.batches.get_or_init(|| {
-            let count = |name| Field::new(name, DataType::Int64, false);
-            let mut fields =
-                vec![Field::new("path", DataType::Utf8, false), count("human"), count("ai"), count("total")];
+            let field = |name| {
+                let data_type = match name {
+                    "date_from" | "date_to" => DataType::Date32,
+                    "path" => DataType::Utf8,
+                    _ => DataType::Int64,
+                };
+                Field::new(name, data_type, false)
+            };
+            let mut fields: Vec<_> = self.columns.names().map(field).collect();
             let more = extras::columns(&self.extras);
             fields.extend(more.iter().map(|column| Field::new(&column.name, column.kind.data_type(), true)));
             let schema = Arc::new(Schema::new(fields));
             let batch = |chunk: &Chunk| {
                 let rows = chunk.start..chunk.end();
-                let mut columns = chunk.columns().to_vec();
+                let mut columns = match self.columns.days {
+                    true => self.day_columns(rows.clone()).to_vec(),
+                    false => Vec::new(),
+                };
+                columns.extend(chunk.columns().into_iter().skip(usize::from(!self.columns.paths)));
                 columns.extend(more.iter().map(|column| column.array(&self.extras, rows.clone())));
                 // Lengths and types agree by construction.
                 RecordBatch::try_new(Arc::clone(&schema), columns).ok()
@@ -156,6 +209,23 @@ impl Table {
             (schema, batches)
         })
     }
+}
+
+impl Table {
+    fn day_columns(&self, rows: Range<usize>) -> [ArrayRef; 2] {
+        let column = |of: fn(Slice) -> Date| -> ArrayRef {
+            let days = self.days(rows.clone()).map(|days| days.map_or(0, |days| number(of(days))));
+            Arc::new(Date32Array::from_iter_values(days))
+        };
+        [column(|days| days.from), column(|days| days.to)]
+    }
+}
+
+/// A day as Arrow counts: from 1970 on.
+pub fn number(day: Date) -> i32 {
+    // What a civil date can be is far within.
+    let hours = day.duration_since(jiff::civil::date(1970, 1, 1)).as_hours();
+    i32::try_from(hours / 24).unwrap_or_default()
 }
 
 /// Rows on their way into a table.
@@ -170,6 +240,17 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// For a table of several slices.
+    pub fn sliced(paths: bool) -> Self {
+        let table = Table { columns: Columns { days: true, paths }, ..Table::default() };
+        Self { table, ..Self::default() }
+    }
+
+    /// All rows that came since the last slice are of these days.
+    pub fn end_slice(&mut self, days: Slice) {
+        self.table.slices.push((self.len(), days));
+    }
+
     /// How many rows.
     pub fn len(&self) -> usize {
         self.table.len + self.human.len()

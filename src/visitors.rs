@@ -21,6 +21,7 @@ use crate::observer::Observer;
 use crate::pager::{Full, Source};
 use crate::quick;
 use crate::rows::{Page, Rows};
+use crate::slices::Slice;
 use crate::store::Range;
 use crate::visitor_rows::{VisitorsObject, promises_more};
 
@@ -60,6 +61,11 @@ impl Listing {
             query: query.collect(),
             shape: None,
         }
+    }
+
+    /// A project's visitors on some days.
+    pub fn days(project: &Segment, days: Slice) -> Self {
+        Self::visitors(project, Some(days.from.to_string()), Some(days.to.to_string()))
     }
 
     /// Whatever `path` lists.

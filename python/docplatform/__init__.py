@@ -18,6 +18,7 @@ from docplatform._native import (
     Client,
     Job,
     Rows,
+    TrendTable,
     Visitors,
     VisitorTable,
     __version__,
@@ -46,7 +47,7 @@ from docplatform.errors import (
     UnprocessableError,
     WaitTimeoutError,
 )
-from docplatform.types import Attempt, Source, Stats, Totals, VisitorsPage
+from docplatform.types import Attempt, Plan, PlanSlice, Source, Stats, SyncReport, Totals, VisitorsPage
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
@@ -72,6 +73,8 @@ __all__ = [
     "NotFoundError",
     "PaginationError",
     "PermissionDeniedError",
+    "Plan",
+    "PlanSlice",
     "RateLimitError",
     "RequestTimeoutError",
     "ResponseError",
@@ -80,8 +83,10 @@ __all__ = [
     "Source",
     "Stats",
     "StatusError",
+    "SyncReport",
     "Totals",
     "TransportError",
+    "TrendTable",
     "UnconfirmedWriteError",
     "UnprocessableError",
     "VisitorTable",

@@ -11,7 +11,7 @@ from docplatform._native import _WholeFile
 if TYPE_CHECKING:
     import os
 
-    from docplatform._native import VisitorTable
+    from docplatform._native import TrendTable, VisitorTable
 
 # What each way needs: one of these modules, the first that is there.
 _MODULES = {
@@ -40,49 +40,59 @@ def need(way: str) -> str:
     raise ImportError(f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[way]}]"', name=modules[0])
 
 
-def to_pandas(table: VisitorTable) -> Any:
-    """A ``DataFrame``: ``path`` as pandas has texts by default, counts as int64, whatever else came as nullable columns."""
+def to_pandas(table: VisitorTable | TrendTable) -> Any:
+    """A ``DataFrame``: ``path`` as pandas has texts by default, days as datetimes, counts as int64, whatever else came as nullable columns."""
     need("to_pandas")
     import numpy as np
     import pandas as pd
 
-    columns: dict[str, Any] = {"path": _texts(pd, table)}
-    for name in ("human", "ai", "total"):
-        # The bytearray is this column's alone, so that the frame may be written to.
-        columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
-    dtypes = {"int": "Int64", "float": "float64", "bool": "boolean"}
+    columns: dict[str, Any] = {}
+    for name in table._columns():
+        if name == "path":
+            columns[name] = _texts(pd, table)
+        elif name in {"date_from", "date_to"}:
+            days = np.frombuffer(table._days(name), dtype=np.int32)
+            columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
+        else:
+            # The bytearray is this column's alone, so that the frame may be written to.
+            columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
+    dtypes = {"int": "Int64", "float": "float64", "bool": "boolean", "text": _text_type(pd)}
     for name, (kind, values) in table._extras().items():
-        columns[name] = pd.Series(values, dtype=dtypes.get(kind, columns["path"].dtype))
+        columns[name] = pd.Series(values, dtype=dtypes[kind])
     return pd.DataFrame(columns, copy=False)
 
 
-def _texts(pd: Any, table: VisitorTable) -> Any:
+def _texts(pd: Any, table: VisitorTable | TrendTable) -> Any:
     """The paths, of the dtype that this pandas gives to texts."""
-    dtype = pd.Series([""]).dtype
+    dtype = _text_type(pd)
     if getattr(dtype, "storage", None) == "pyarrow":
         return pd.array(to_arrow(table).column("path"), dtype=dtype)
     return pd.Series(table._paths(), dtype=dtype)
 
 
-def to_polars(table: VisitorTable) -> Any:
+def _text_type(pd: Any) -> Any:
+    return pd.Series([""]).dtype
+
+
+def to_polars(table: VisitorTable | TrendTable) -> Any:
     """A ``polars.DataFrame`` on the same memory."""
     need("to_polars")
     return import_module("polars").DataFrame(table)
 
 
-def to_arrow(table: VisitorTable) -> Any:
+def to_arrow(table: VisitorTable | TrendTable) -> Any:
     """A ``pyarrow.Table`` on the same memory."""
     need("to_arrow")
     return import_module("pyarrow").table(table)
 
 
-def to_parquet(table: VisitorTable, path: str | os.PathLike[str]) -> int:
+def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
     """A Parquet file; returns the number of rows."""
     need("to_parquet")
     return write_parquet(table, _WholeFile(path))
 
 
-def write_parquet(table: VisitorTable, file: _WholeFile) -> int:
+def write_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     """The same into a file that was begun before."""
     try:
         module = need("to_parquet")

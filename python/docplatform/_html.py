@@ -11,7 +11,7 @@ from docplatform._native import _safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from docplatform._native import Job, VisitorTable
+    from docplatform._native import Job, TrendTable, VisitorTable
 
 MOST = 2_000
 """The most of one value that is shown, in characters."""
@@ -62,11 +62,20 @@ _SHOWN = 10
 
 def visitor_table(table: VisitorTable) -> str:
     """The first rows of a table, and what it is about."""
+    return _first_rows(table, _caption(table))
+
+
+def trend_table(table: TrendTable) -> str:
+    """The same of a trend."""
+    return _first_rows(table, f"Visitors by {table.every or 'range'}: {'; '.join(_range(table, 'rows'))}")
+
+
+def _first_rows(table: VisitorTable | TrendTable, caption: str) -> str:
     rows = table[:_SHOWN]
-    names = list(dict.fromkeys(name for row in rows for name in row)) or ["path", "human", "ai", "total"]
+    names = list(dict.fromkeys(name for row in rows for name in row)) or table._columns()
     head = "".join(f"<th>{text(name)}</th>" for name in names)
     body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows)
-    return f"<table><caption>{text(_caption(table))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(value: object) -> str:
@@ -76,11 +85,16 @@ def _cell(value: object) -> str:
 
 
 def _caption(table: VisitorTable) -> str:
-    shown = f"first {_SHOWN} of {len(table):,} pages" if len(table) > _SHOWN else f"{len(table):,} pages"
-    parts = [f"Visitors: {shown}"]
-    if table.date_from or table.date_to:
-        parts.append(f"from {table.date_from or 'the beginning'} up to {table.date_to or 'now'}")
+    parts = _range(table, "pages")
     if table.totals is not None:
         human, ai, total = table.totals
         parts.append(f"the whole site: {human:,} people, {ai:,} AI agents, {total:,} in all")
-    return "; ".join(parts)
+    return f"Visitors: {'; '.join(parts)}"
+
+
+def _range(table: VisitorTable | TrendTable, unit: str) -> list[str]:
+    shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
+    parts = [shown]
+    if table.date_from or table.date_to:
+        parts.append(f"from {table.date_from or 'the beginning'} up to {table.date_to or 'now'}")
+    return parts

@@ -5,6 +5,7 @@ from collections.abc import (
     Awaitable,
     Callable,
     Coroutine,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -12,14 +13,26 @@ from collections.abc import (
 from datetime import date, datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Final, Literal, Self, SupportsIndex, TypeAlias, TypedDict, Unpack, final, overload
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NoReturn,
+    Self,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    Unpack,
+    final,
+    overload,
+)
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 
-from docplatform.types import Source, Stats, Totals, VisitorsPage
+from docplatform.types import Plan, Source, Stats, SyncReport, Totals, VisitorsPage
 
 __all__ = [
     "AsyncClient",
@@ -28,6 +41,7 @@ __all__ = [
     "Client",
     "Job",
     "Rows",
+    "TrendTable",
     "VisitorTable",
     "Visitors",
     "_AtHand",
@@ -39,6 +53,7 @@ __all__ = [
     "_panic",
     "_safe",
     "_table",
+    "_trend",
 ]
 
 __version__: Final[str]
@@ -46,6 +61,7 @@ __version__: Final[str]
 
 _Seconds: TypeAlias = float | timedelta
 _Date: TypeAlias = str | date | datetime
+_Every: TypeAlias = Literal["day", "week", "month"]
 _Row: TypeAlias = dict[str, Any]
 _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
@@ -280,6 +296,81 @@ class Client:
         project_id: str | None = None,
     ) -> Totals:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+    def plan_visitors(
+        self,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = None,
+        pages: bool = True,
+        project_id: str | None = None,
+    ) -> Plan:
+        """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
+
+        It is what is then sent, where the store knows how many pages there are: as many as the last time. Where it does not,
+        each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
+
+        Args:
+            date_from: The first day.
+            date_to: The day behind the last.
+            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
+                are cut to fit.
+            pages: Whether all rows are wanted, or the totals alone.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+        """
+    def visitor_trend(
+        self,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = "day",
+        pages: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> TrendTable:
+        """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
+
+        With a ``store``, slices that have settled are bought once: the next day costs the new slice, and whatever was still
+        open. An interrupted trend goes on there when it is called again.
+
+        Args:
+            date_from: The first day.
+            date_to: The day behind the last.
+            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
+                gap or overlap; the first and the last are cut to fit.
+            pages: A row for each slice and path, in place of one for each slice.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
+                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+        """
+    def sync(
+        self,
+        projects: str | Iterable[str],
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = "day",
+        pages: bool = True,
+        on_budget: Literal["wait", "stop"] = "wait",
+    ) -> SyncReport:
+        """Buys into the store whatever it does not have yet, project by project and slice by slice.
+
+        Args:
+            projects: The projects' ids.
+            date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
+            pages: All rows, or the totals alone.
+
+        Raises:
+            ConfigurationError: The client has no store.
+            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+        """
     def paginate(
         self,
         path: str,
@@ -556,6 +647,81 @@ class AsyncClient:
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+    def plan_visitors(
+        self,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = None,
+        pages: bool = True,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]:
+        """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
+
+        It is what is then sent, where the store knows how many pages there are: as many as the last time. Where it does not,
+        each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
+
+        Args:
+            date_from: The first day.
+            date_to: The day behind the last.
+            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
+                are cut to fit.
+            pages: Whether all rows are wanted, or the totals alone.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+        """
+    def visitor_trend(
+        self,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = "day",
+        pages: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, TrendTable]:
+        """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
+
+        With a ``store``, slices that have settled are bought once: the next day costs the new slice, and whatever was still
+        open. An interrupted trend goes on there when it is called again.
+
+        Args:
+            date_from: The first day.
+            date_to: The day behind the last.
+            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
+                gap or overlap; the first and the last are cut to fit.
+            pages: A row for each slice and path, in place of one for each slice.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
+                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Raises:
+            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+        """
+    def sync(
+        self,
+        projects: str | Iterable[str],
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None = "day",
+        pages: bool = True,
+        on_budget: Literal["wait", "stop"] = "wait",
+    ) -> Coroutine[Any, Any, SyncReport]:
+        """Buys into the store whatever it does not have yet, project by project and slice by slice.
+
+        Args:
+            projects: The projects' ids.
+            date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
+            pages: All rows, or the totals alone.
+
+        Raises:
+            ConfigurationError: The client has no store.
+            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+        """
     def paginate(
         self,
         path: str,
@@ -940,12 +1106,89 @@ class VisitorTable(Sequence[_Row]):
             >>> matplotlib.pyplot.savefig("january.png")
         """
     def _repr_html_(self) -> str: ...
+    def _columns(self) -> list[str]: ...
+    def _days(self, name: str) -> bytearray: ...
+    def _counts(self, name: str) -> bytearray: ...
+    def _paths(self) -> list[str]: ...
+    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
+    def _arrow_bytes(self) -> int: ...
+
+@final
+class TrendTable(Sequence[_Row]):
+    """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
+    asks the service for anything. It is used as a :class:`VisitorTable` is, and pickles.
+
+    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``pages=True`` ``path``, and ``human``, ``ai`` and
+    ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
+
+    Uniques of slices do not add up: whoever came on two days counts in both, and once in the range.
+    """
+
+    @property
+    def date_from(self) -> str | None:
+        """The first day."""
+    @property
+    def date_to(self) -> str | None:
+        """The day behind the last."""
+    @property
+    def project_id(self) -> str | None:
+        """The project."""
+    @property
+    def every(self) -> str | None:
+        """How long a slice is: ``day``, ``week`` or ``month``; ``None`` for one slice."""
+    @property
+    def open_from(self) -> str | None:
+        """From which day on slices may still change, as they ended less than ``settle_days`` ago or have not ended yet;
+        ``None`` where all have settled."""
+    @property
+    def requests(self) -> int:
+        """How many requests the trend cost, retries included."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: slices that may still change, data that moved, short pages."""
+    def sum(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuses with a ``TypeError``: unique visitors do not add up. :meth:`Client.visitor_totals` has those of a range."""
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> _Row: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[_Row]: ...
+    def __iter__(self) -> Iterator[_Row]: ...
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
+    def to_pandas(self) -> pd.DataFrame:
+        """A ``pandas.DataFrame``; ``ImportError`` where pandas is missing."""
+    def to_polars(self) -> pl.DataFrame:
+        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
+    def to_arrow(self) -> pa.Table:
+        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
+    def to_dicts(self) -> list[_Row]:
+        """A list of dicts."""
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True) -> int:
+        """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
+    def to_jsonl(self, path: str | PathLike[str]) -> int:
+        """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
+    def to_parquet(self, path: str | PathLike[str]) -> int:
+        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """People and AI agents by slice as a matplotlib chart, for a trend without ``pages``; returns its ``Axes``.
+
+        Raises:
+            ValueError: The trend has a row for each path.
+            ImportError: matplotlib is missing; says which extra to install.
+        """
+    def _repr_html_(self) -> str: ...
+    def _columns(self) -> list[str]: ...
+    def _days(self, name: str) -> bytearray: ...
     def _counts(self, name: str) -> bytearray: ...
     def _paths(self) -> list[str]: ...
     def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
     def _arrow_bytes(self) -> int: ...
 
 def _table(meta: str, lines: bytes) -> VisitorTable: ...
+def _trend(meta: str, lines: bytes) -> TrendTable: ...
 
 @final
 class _TableRows(Iterator[_Row]):

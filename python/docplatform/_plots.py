@@ -12,7 +12,7 @@ from docplatform.types import Totals
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from docplatform._native import VisitorTable
+    from docplatform._native import TrendTable, VisitorTable
 
 # Two colours of Okabe and Ito, which the colour-blind tell apart; in print they differ in lightness, and by the hatching.
 HUMAN: dict[str, Any] = {"label": "people", "color": "#0072B2"}
@@ -30,8 +30,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
         raise ValueError(f"n: must be 1 or more, not {n}")
     if by not in Totals._fields:
         raise ValueError(f"by: must be one of {', '.join(Totals._fields)}, not {_safe(by, 60)!r}")
-    if find_spec("matplotlib") is None:
-        raise ImportError('plot() needs matplotlib: pip install "docplatform[plot]"', name="matplotlib")
+    _need()
     counts = memoryview(table._counts(by)).cast("q")
     rows = [table[at] for at in heapq.nlargest(n, range(len(table)), key=counts.__getitem__)]
     axes = ax if ax is not None else _axes(len(rows))
@@ -54,12 +53,48 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     return axes
 
 
+def trend(table: TrendTable, ax: Axes | None) -> Axes:
+    """People and AI agents by slice, each over the day that its slice begins with."""
+    if "path" in table._columns():
+        raise ValueError(
+            "plot() draws the whole site by slice; this trend has a row for each path: use pages=False"
+        )
+    _need()
+    axes = ax if ax is not None else _axes(8)
+    days = [row["date_from"] for row in table]
+    for name, style, mark in (("human", HUMAN, "o"), ("ai", AI, "s")):
+        look = {"label": style["label"], "color": style["color"], "marker": mark if len(days) < _MANY else ""}
+        axes.plot(days, [row[name] for row in table], **look)
+    axes.set_title(_trend_title(table), parse_math=False)
+    axes.set_ylabel(f"unique visitors of each {table.every or 'range'} (they do not add up)")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylim(bottom=0)
+    axes.grid(visible=True, axis="y", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend()
+    return axes
+
+
+_MANY = 100
+"""From so many slices on their marks would hide the line."""
+
+
+def _need() -> None:
+    if find_spec("matplotlib") is None:
+        raise ImportError('plot() needs matplotlib: pip install "docplatform[plot]"', name="matplotlib")
+
+
 def _axes(rows: int) -> Axes:
     # pyplot, so that a notebook shows the figure.
     from matplotlib import pyplot as plt
 
     _, axes = plt.subplots(figsize=(9, 1.6 + 0.42 * max(rows, 2)), layout="constrained")
     return axes
+
+
+def _trend_title(table: TrendTable) -> str:
+    title = f"Visitors by {table.every or 'range'}, from {table.date_from} up to {table.date_to}"
+    return f"{title}; from {table.open_from} on they may still change" if table.open_from else title
 
 
 def _title(table: VisitorTable, rows: int) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, NamedTuple
 
-__all__ = ["Attempt", "Source", "Stats", "Totals", "VisitorsPage"]
+__all__ = ["Attempt", "Plan", "PlanSlice", "Source", "Stats", "SyncReport", "Totals", "VisitorsPage"]
 
 
 class Totals(NamedTuple):
@@ -57,6 +58,51 @@ class Attempt(NamedTuple):
     """How long the try took, in seconds."""
     waited: float
     """How long was paused before it, in seconds."""
+
+
+class PlanSlice(NamedTuple):
+    """What one slice of a range costs."""
+
+    date_from: date
+    """The first day."""
+    date_to: date
+    """The day behind the last."""
+    requests: int
+    """Requests to be sent."""
+    held: int
+    """Requests whose answers are in the client's store."""
+    exact: bool
+    """Whether ``requests`` is known; else it is the least that it can be."""
+
+
+class Plan(NamedTuple):
+    """What a range costs, before anything is sent."""
+
+    requests: int
+    """Requests to be sent."""
+    held: int
+    """Requests whose answers are in the client's store, and which are not sent."""
+    exact: bool
+    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is the least that it can be."""
+    hours: float | None
+    """Hours to wait for the budget, rounded up to whole ones; ``None`` without a budget."""
+    slices: tuple[PlanSlice, ...]
+    """The same for each slice, in order."""
+
+
+class SyncReport(NamedTuple):
+    """What :meth:`docplatform.Client.sync` found and bought."""
+
+    slices: int
+    """Slices in all, over all projects."""
+    held: int
+    """Those of them that were in the store already."""
+    open: int
+    """Those that may still change, and are bought again the next time."""
+    requests: int
+    """Requests that were sent, retries included."""
+    rows: int
+    """Rows that were put into the store."""
 
 
 class Stats(NamedTuple):

@@ -13,6 +13,8 @@ use super::options;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
 use crate::client::OnBudget;
 use crate::config::Options;
+use crate::slices::Every;
+use crate::store::What;
 use crate::wait::WaitOptions;
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
@@ -218,6 +220,64 @@ macro_rules! client_face {
             ) -> PyResult<Py<PyAny>> {
                 let name = concat!($name, ".visitor_totals");
                 $run(py, ops::visitor_totals(name, &self.handle, date_from, date_to, on_budget, project_id)?)
+            }
+
+            /// What a range costs, slice by slice, before anything is sent.
+            #[pyo3(signature = (*, date_from, date_to, every = None, pages = true, project_id = None))]
+            fn plan_visitors(
+                &self,
+                py: Python<'_>,
+                date_from: &Bound<'_, PyAny>,
+                date_to: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                pages: bool,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let slices = convert::slices(date_from, date_to, every)?;
+                let name = concat!($name, ".plan_visitors");
+                $run(py, ops::plan_visitors(name, &self.handle, slices, What::of(pages), project_id)?)
+            }
+
+            /// Visitors slice by slice: a row a slice, or a row a slice and path.
+            #[pyo3(signature = (*, date_from, date_to, every = Some(Every::Day), pages = false,
+                on_budget = OnBudget::Wait, project_id = None),
+                text_signature = "($self, *, date_from, date_to, every='day', pages=False, on_budget='wait', \
+                project_id=None)")]
+            #[expect(clippy::too_many_arguments)]
+            fn visitor_trend(
+                &self,
+                py: Python<'_>,
+                date_from: &Bound<'_, PyAny>,
+                date_to: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                pages: bool,
+                #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                project_id: Option<&str>,
+            ) -> PyResult<Py<PyAny>> {
+                let name = concat!($name, ".visitor_trend");
+                let slices = (convert::slices(date_from, date_to, every)?, every);
+                let what = What::of(pages);
+                $run(py, ops::visitor_trend(name, &self.handle, slices, what, on_budget, project_id)?)
+            }
+
+            /// Buys whatever the store does not have of some projects.
+            #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), pages = true,
+                on_budget = OnBudget::Wait),
+                text_signature = "($self, projects, *, date_from, date_to, every='day', pages=True, on_budget='wait')")]
+            #[expect(clippy::too_many_arguments)]
+            fn sync(
+                &self,
+                py: Python<'_>,
+                projects: &Bound<'_, PyAny>,
+                date_from: &Bound<'_, PyAny>,
+                date_to: &Bound<'_, PyAny>,
+                #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                pages: bool,
+                #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+            ) -> PyResult<Py<PyAny>> {
+                let slices = convert::slices(date_from, date_to, every)?;
+                let (name, what) = (concat!($name, ".sync"), What::of(pages));
+                $run(py, ops::sync(name, &self.handle, projects, slices, what, on_budget)?)
             }
 
             /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.

@@ -11,7 +11,8 @@ use pyo3::types::PyList;
 
 use super::bridge::Op;
 use super::cursor::{Cursor, Worked};
-use super::table::{Meta, VisitorTable};
+use super::data::Meta;
+use super::table::VisitorTable;
 use super::{convert, errors};
 use crate::error::Error;
 use crate::export::Written;

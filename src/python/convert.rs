@@ -1,5 +1,6 @@
 //! Arguments in, JSON out.
 
+use jiff::civil::Date;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use crate::client::OnBudget;
 use crate::dates::{Moment, check_range};
 use crate::jobs::Prompt;
 use crate::rows::Totals;
+use crate::slices::{self, Every, Slice};
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -77,6 +79,10 @@ arguments! {
     offset: Option<u64> = |value| whole("offset", value).map(Some);
     max_rows: Option<u64> = |value| if value.is_none() { Ok(None) } else { whole("max_rows", value).map(Some) };
     prefetch: u32 = |value| whole("prefetch", value);
+    every: Option<Every> = |value| match value.is_none() {
+        true => Ok(None),
+        false => Ok(Some(Every::parse(&text("every", value)?)?)),
+    };
     on_budget: OnBudget = |value| match text("on_budget", value)?.as_str() {
         "wait" => Ok(OnBudget::Wait),
         "stop" => Ok(OnBudget::Stop),
@@ -99,6 +105,26 @@ pub(super) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
     Ok(Some(Moment::parse(what, &text)?))
+}
+
+/// A range of whole days, in slices.
+pub(super) fn slices(
+    from: &Bound<'_, PyAny>,
+    to: &Bound<'_, PyAny>,
+    every: Option<Every>,
+) -> PyResult<Vec<Slice>> {
+    let need = |what, value| {
+        moment(what, Some(value))?.ok_or_else(|| wrong_type(what, "a str, date or datetime", value))
+    };
+    let (from, to) = (need("date_from", from)?, need("date_to", to)?);
+    check_range(Some(&from), Some(&to))?;
+    Ok(slices::slices(&from, &to, every)?)
+}
+
+/// A day as a `date`.
+pub(super) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
+    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    DATE.import(py, "datetime", "date")?.call1((day.year(), day.month(), day.day()))
 }
 
 /// A range of dates as it goes on the wire; the end is exclusive.

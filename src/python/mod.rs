@@ -6,6 +6,7 @@ mod collect;
 mod convert;
 mod coroutine;
 mod cursor;
+mod data;
 mod engine;
 mod errors;
 mod handle;
@@ -17,8 +18,10 @@ mod rows;
 mod runtime;
 mod table;
 mod tracing;
+mod trend;
 mod visitors;
 mod waker;
+mod whole_file;
 
 /// The extension module, `docplatform._native`.
 #[pyo3::pymodule]
@@ -34,7 +37,9 @@ mod _native {
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]
-    use super::table::{_table, TableRows, VisitorTable, WholeFile};
+    use super::table::{_table, _trend, TableRows, TrendTable, VisitorTable};
     #[pymodule_export]
     use super::visitors::{AsyncRows, AsyncVisitors, AtHand, Rows, Visitors};
+    #[pymodule_export]
+    use super::whole_file::WholeFile;
 }

@@ -8,17 +8,23 @@ use pyo3::prelude::*;
 
 use super::bridge::{Next, Op, Port};
 use super::cursor::{Buying, Cursor};
+use super::data::Meta;
 use super::handle::Handle;
 use super::job::JobArgument;
-use super::{convert, job};
+use super::table::TrendTable;
+use super::{convert, job, trend};
 use crate::checkpoint::{Checkpoint, check_page_size};
 use crate::client::{Answer, Call, Client, OnBudget};
 use crate::endpoint::{Segment, Template};
-use crate::error::{Outcome, Result};
+use crate::error::{Error, Outcome, Result};
 use crate::gate::Lane;
 use crate::jobs::{self, Job};
 use crate::pager::{Paging, WINDOW};
+use crate::plan;
+use crate::slices::{Every, Slice};
+use crate::store::What;
 use crate::stored;
+use crate::trend::Filled;
 use crate::visitors::{self, Listing};
 use crate::wait::{self, Target, WaitOptions};
 
@@ -176,6 +182,60 @@ pub(super) fn visitor_totals(
         stored::totals(&client.on_budget(on_budget), &listing, &*port).await
     };
     Ok(of_client(name, handle, ask, |py, totals| convert::totals(py, totals).map(Next::Value)))
+}
+
+pub(super) fn plan_visitors(
+    name: &'static str,
+    handle: &Arc<Handle>,
+    slices: Vec<Slice>,
+    what: What,
+    project_id: Option<&str>,
+) -> PyResult<Op> {
+    let project = handle.client()?.project(project_id)?;
+    let look =
+        move |client: Client, _: Arc<Port>| async move { plan::plan(&client, &project, slices, what).await };
+    Ok(of_client(name, handle, look, |py, plan| trend::plan(py, &plan).map(Next::Value)))
+}
+
+pub(super) fn visitor_trend(
+    name: &'static str,
+    handle: &Arc<Handle>,
+    (slices, every): (Vec<Slice>, Option<Every>),
+    what: What,
+    on_budget: OnBudget,
+    project_id: Option<&str>,
+) -> PyResult<Op> {
+    let project = handle.client()?.project(project_id)?;
+    let read = move |client: Client, port: Arc<Port>| async move {
+        let trend = crate::trend::trend(&client.on_budget(on_budget), &project, &slices, what, port).await?;
+        Ok((Meta::of_trend(&project, &slices, every, &trend), trend))
+    };
+    Ok(of_client(name, handle, read, |py, (meta, trend)| {
+        let table = Bound::new(py, TrendTable::new(Arc::new(trend.table), meta))?;
+        Ok(Next::Value(table.into_any().unbind()))
+    }))
+}
+
+pub(super) fn sync(
+    name: &'static str,
+    handle: &Arc<Handle>,
+    projects: &Bound<'_, PyAny>,
+    slices: Vec<Slice>,
+    what: What,
+    on_budget: OnBudget,
+) -> PyResult<Op> {
+    if handle.client()?.exports().is_none() {
+        return Err(Error::configuration("sync fills a store: give the client one with store=").into());
+    }
+    let projects = trend::projects(projects)?;
+    let fill = move |client: Client, port: Arc<Port>| async move {
+        let client = client.on_budget(on_budget);
+        match client.exports() {
+            Some(exports) => crate::trend::fill(&client, exports, &projects, &slices, what, port).await,
+            None => Ok(Filled::default()),
+        }
+    };
+    Ok(of_client(name, handle, fill, |py, filled| trend::report(py, filled).map(Next::Value)))
 }
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.

@@ -4,10 +4,11 @@ use std::ffi::CString;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 
 use super::convert;
 use crate::findings::Finding;
+use crate::record::{Columns, Record};
 use crate::rows::Rows;
 use crate::visitor_rows::VisitorRow;
 
@@ -32,6 +33,24 @@ pub(super) fn visitor(py: Python<'_>, row: VisitorRow<'_>) -> PyResult<Py<PyAny>
     dict.set_item(intern!(py, "total"), row.total)?;
     for (name, value) in row.extra.iter().flat_map(|extra| extra.iter()) {
         dict.set_item(PyString::intern(py, name), convert::json_out(py, value)?)?;
+    }
+    Ok(dict.into_any().unbind())
+}
+
+/// A row of a table.
+pub(super) fn record(py: Python<'_>, columns: Columns, record: Record<'_>) -> PyResult<Py<PyAny>> {
+    if columns == Columns::default() {
+        return visitor(py, record.row);
+    }
+    let dict = PyDict::new(py);
+    if let Some(days) = record.days {
+        dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
+        dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
+    }
+    let row = visitor(py, record.row)?;
+    dict.update(row.bind(py).cast::<PyMapping>()?)?;
+    if !columns.paths {
+        dict.del_item(intern!(py, "path"))?;
     }
     Ok(dict.into_any().unbind())
 }

@@ -9,7 +9,7 @@ use pyo3::types::PyList;
 use super::bridge::{Op, awaitable, block};
 use super::collect::Rest::{Kept, Partial};
 use super::cursor::{Cursor, How, Rest};
-use super::{collect, convert, table};
+use super::{collect, convert, data, whole_file};
 use crate::formats::Format;
 
 fn stop() -> PyErr {
@@ -67,7 +67,7 @@ fn to_frame(
 ) -> PyResult<Op> {
     py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
     let progress = collect::progress(py, progress, cursor.most())?;
-    collect::table(cursor, name, progress, Partial, move |table| table::frame(table, frame))
+    collect::table(cursor, name, progress, Partial, move |table| data::frame(table.into_any(), frame))
 }
 
 fn to_file(
@@ -93,7 +93,7 @@ fn to_parquet(
     let frames = py.import("docplatform._frames")?;
     frames.getattr("need")?.call1(("to_parquet",))?;
     // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-    let file = table::WholeFile::new(path)?;
+    let file = whole_file::WholeFile::new(path)?;
     let progress = collect::progress(py, progress, cursor.most())?;
     collect::table(cursor, name, progress, Kept, move |table| {
         let frames = table.py().import("docplatform._frames")?;

@@ -23,6 +23,11 @@ pub enum What {
 }
 
 impl What {
+    /// All rows where `pages` are wanted.
+    pub fn of(pages: bool) -> Self {
+        if pages { Self::Pages } else { Self::Totals }
+    }
+
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Totals => "totals",

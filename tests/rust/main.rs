@@ -35,6 +35,7 @@ mod stored;
 mod support;
 mod tables;
 mod throttle;
+mod trends;
 mod waits;
 mod wire;
 mod writes;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use docplatform::checkpoint::Checkpoint;
 use docplatform::client::{Client, Remembered, Stats};
 use docplatform::clock::Clock;
+use docplatform::config::Options;
 use docplatform::pager::{Pager, Paging};
 use docplatform::rows::Totals;
 use docplatform::store::Store;
@@ -20,28 +21,32 @@ use crate::site::{PLAIN, Site, asked, export, names, turn};
 use crate::support::{BASE_URL, KEY, Script, Told, options, segment};
 
 /// The first of February 2026, in days since 1970.
-const END: i64 = 20_485;
+pub(crate) const END: i64 = 20_485;
 
 /// A store, and the day.
-struct Shop {
+pub(crate) struct Shop {
     _directory: TempDir,
     store: Store,
-    day: Arc<AtomicI64>,
+    pub(crate) day: Arc<AtomicI64>,
 }
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (directory, path) = place();
         let store = Store::open(&path).unwrap();
         Self { _directory: directory, store, day: Arc::new(AtomicI64::new(END + 2)) }
     }
 
     fn client(&self, script: &Arc<Script>) -> Client {
+        self.client_with(script, &options())
+    }
+
+    pub(crate) fn client_with(&self, script: &Arc<Script>, options: &Options) -> Client {
         let day = Arc::clone(&self.day);
         let time = move || Duration::from_secs(day.load(Ordering::Relaxed).unsigned_abs() * 86_400);
         let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
         let remembered = Remembered { store: self.store.clone(), clock, owner: owner(key(KEY)) };
-        let (settings, stats) = (options().validate(|_| None).unwrap(), Arc::<Stats>::default());
+        let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
         Client::with_memory(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
     }
 

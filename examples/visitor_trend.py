@@ -1,0 +1,23 @@
+"""A year of daily visitors, bought once and kept: run it every day, and it asks for the new days alone.
+
+Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set. Stop it whenever you like.
+"""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+import docplatform
+
+# The wait for the next hour, should the budget be spent, is told in the log.
+logging.basicConfig(format="%(message)s", level=logging.WARNING)
+logging.getLogger("docplatform").setLevel(logging.INFO)
+
+today = datetime.now(UTC).date()
+begin = today - timedelta(days=365)
+
+with docplatform.Client(requests_per_hour=500, reserve=20, store="visitors.db") as client:
+    plan = client.plan_visitors(date_from=begin, date_to=today, every="day", pages=False)
+    print(f"{plan.requests} requests to send, {plan.held} held, {plan.hours:.0f} hours to wait")
+    trend = client.visitor_trend(date_from=begin, date_to=today)  # the end is exclusive: up to yesterday
+    trend.to_csv("trend.csv")
+    print(f"{len(trend)} days for {trend.requests} requests; from {trend.open_from} on they may still change")

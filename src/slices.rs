@@ -1,0 +1,143 @@
+//! A range of days in slices: half-open, without gap or overlap.
+
+use jiff::civil::{Date, Weekday};
+use jiff::{Span, ToSpan as _};
+
+use crate::dates::Moment;
+use crate::error::{Error, Result};
+
+/// More slices than a hundred years have days are a mistake.
+const MOST: usize = 40_000;
+
+/// How long a slice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Every {
+    /// A day.
+    Day,
+    /// A week, from Monday on.
+    Week,
+    /// A month of the calendar.
+    Month,
+}
+
+impl Every {
+    /// Reads its name.
+    pub fn parse(name: &str) -> Result<Self> {
+        [Self::Day, Self::Week, Self::Month].into_iter().find(|every| every.as_str() == name).ok_or_else(
+            || {
+                let name = crate::text::safe(name, 60);
+                Error::argument(format!("every must be \"day\", \"week\", \"month\" or None; it is {name:?}"))
+            },
+        )
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+
+    /// The first day behind the slice that holds `day`.
+    fn end(self, day: Date) -> Option<Date> {
+        let step: Span = match self {
+            Self::Day => 1.day(),
+            Self::Week => (7 - i64::from(day.weekday().since(Weekday::Monday))).days(),
+            Self::Month => return day.first_of_month().checked_add(1.month()).ok(),
+        };
+        day.checked_add(step).ok()
+    }
+}
+
+/// Some days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slice {
+    /// The first one.
+    pub from: Date,
+    /// The day behind the last one.
+    pub to: Date,
+}
+
+impl Slice {
+    /// From when on it is taken to change no more; `None`: never.
+    pub fn settles(&self, days: u32) -> Option<crate::clock::Millis> {
+        Moment::of(self.to).settles(days)
+    }
+}
+
+/// The slices of a range of whole days; one where `every` is `None`. The first and the last are cut to fit.
+pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Slice>> {
+    let day = |what: &str, moment: &Moment| {
+        moment.day().ok_or_else(|| {
+            let text = moment.as_str();
+            Error::argument(format!("{what} must be a day, as slices are made of whole ones; it is {text}"))
+        })
+    };
+    let (mut from, to) = (day("date_from", from)?, day("date_to", to)?);
+    let mut slices = Vec::new();
+    while from < to {
+        if slices.len() == MOST {
+            return Err(Error::argument(format!("the range has more than {MOST} slices")));
+        }
+        let end = every.and_then(|every| every.end(from)).map_or(to, |end| end.min(to));
+        slices.push(Slice { from, to: end });
+        from = end;
+    }
+    Ok(slices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(from: &str, to: &str, every: Option<Every>) -> Result<Vec<String>> {
+        let moment = |text| Moment::parse("date", text).unwrap();
+        let slices = slices(&moment(from), &moment(to), every)?;
+        Ok(slices.iter().map(|slice| format!("{} {}", slice.from, slice.to)).collect())
+    }
+
+    #[test]
+    fn slices_are_cut_at_days_mondays_and_months() {
+        let cut = |from, to, every| cut(from, to, every).unwrap();
+        assert_eq!(
+            cut("2024-02-28", "2024-03-02", Some(Every::Day)),
+            ["2024-02-28 2024-02-29", "2024-02-29 2024-03-01", "2024-03-01 2024-03-02"]
+        );
+        // 2026-01-05 is a Monday.
+        assert_eq!(
+            cut("2026-01-01", "2026-01-14", Some(Every::Week)),
+            ["2026-01-01 2026-01-05", "2026-01-05 2026-01-12", "2026-01-12 2026-01-14"]
+        );
+        assert_eq!(
+            cut("2025-12-31", "2026-03-01", Some(Every::Month)),
+            ["2025-12-31 2026-01-01", "2026-01-01 2026-02-01", "2026-02-01 2026-03-01"]
+        );
+        assert_eq!(cut("2026-01-01", "2026-03-01", None), ["2026-01-01 2026-03-01"]);
+        assert_eq!(cut("9999-12-30", "9999-12-31", Some(Every::Month)), ["9999-12-30 9999-12-31"]);
+    }
+
+    #[test]
+    fn slices_tile_any_range() {
+        let start: Date = "2023-11-17".parse().unwrap();
+        for length in 1..800 {
+            let end = start.checked_add(i64::from(length).days()).unwrap();
+            for every in [None, Some(Every::Day), Some(Every::Week), Some(Every::Month)] {
+                let slices = slices(&Moment::of(start), &Moment::of(end), every).unwrap();
+                assert_eq!((slices[0].from, slices[slices.len() - 1].to), (start, end));
+                assert!(slices.windows(2).all(|pair| pair[0].to == pair[1].from));
+                assert!(slices.iter().all(|slice| slice.from < slice.to));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_days_and_absurd_ranges_are_refused() {
+        for from in ["2026-01-01T12:00", "2026-01-01T00:00:00Z"] {
+            assert!(cut(from, "2026-02-01", Some(Every::Day)).unwrap_err().message.contains("whole"));
+        }
+        assert!(cut("0001-01-01", "9999-01-01", Some(Every::Day)).is_err());
+        assert!(Every::parse("hour").is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! A range slice by slice: what each has, as a table; or all of it into the store.
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::checkpoint::Checkpoint;
+use crate::client::Client;
+use crate::endpoint::Segment;
+use crate::error::Result;
+use crate::observer::{Observer, Relay};
+use crate::pager::{Pager, Paging, Turn, WINDOW};
+use crate::rows::{Rows, Totals};
+use crate::slices::Slice;
+use crate::store::{Exports, What};
+use crate::stored;
+use crate::table::{Builder, Table};
+use crate::visitor_rows::VisitorRows;
+use crate::visitors::Listing;
+
+/// What each slice of a range has.
+#[derive(Debug)]
+pub struct Trend {
+    /// A row a slice, or a row a slice and path.
+    pub table: Table,
+    /// What was found on the way, in words.
+    pub warnings: Vec<String>,
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// From which day on slices may still change.
+    pub open_from: Option<Date>,
+}
+
+/// Reads the slices of a range, one after another.
+pub async fn trend(
+    client: &Client,
+    project: &Segment,
+    slices: &[Slice],
+    what: What,
+    observer: Arc<dyn Observer>,
+) -> Result<Trend> {
+    let mut builder = Builder::sliced(what == What::Pages);
+    let mut reader = Reader::new(client, observer);
+    let mut warnings = Vec::new();
+    for &slice in slices {
+        match what {
+            What::Totals => builder.extend(&of_site(reader.totals(project, slice).await?)),
+            What::Pages => {
+                let take = |turn: Turn| {
+                    if let Rows::Visitors(rows) = &turn.rows {
+                        builder.extend(rows);
+                    }
+                };
+                let found = reader.pages(project, slice, None, take).await?;
+                warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
+            }
+        }
+        builder.end_slice(slice);
+        reader.observer.progress(builder.len() as u64);
+    }
+    let open_from = slices.iter().find(|slice| reader.may_change(**slice)).map(|slice| slice.from);
+    warnings.extend(open_from.map(|day| {
+        format!("the slices from {day} on may still change: they ended too short a time ago, or have not ended yet")
+    }));
+    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from })
+}
+
+/// What was put into the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Slices in all, over all projects.
+    pub slices: u64,
+    /// Those of them that were there already.
+    pub held: u64,
+    /// Those that may still change.
+    pub open: u64,
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// Rows that came.
+    pub rows: u64,
+}
+
+/// Buys whatever the store does not have of some projects.
+pub async fn fill(
+    client: &Client,
+    exports: &Exports,
+    projects: &[Segment],
+    slices: &[Slice],
+    what: What,
+    observer: Arc<dyn Observer>,
+) -> Result<Filled> {
+    let mut reader = Reader::new(client, observer);
+    let mut filled = Filled::default();
+    for project in projects {
+        for &slice in slices {
+            filled.slices += 1;
+            filled.open += u64::from(reader.may_change(slice));
+            let range = Listing::days(project, slice).range(client.settings().settle_days);
+            if exports.stock(range, what, Paging::PAGE_SIZE).await?.held.is_some() {
+                filled.held += 1;
+                continue;
+            }
+            match what {
+                What::Totals => drop(reader.totals(project, slice).await?),
+                What::Pages => {
+                    let count = |turn: Turn| filled.rows += turn.rows.len() as u64;
+                    reader.pages(project, slice, Some(WINDOW), count).await?;
+                }
+            }
+            reader.observer.progress(filled.rows);
+        }
+    }
+    Ok(Filled { requests: reader.requests, ..filled })
+}
+
+/// The totals as a row of their own.
+fn of_site(totals: Totals) -> VisitorRows {
+    let mut rows = VisitorRows::default();
+    rows.push_plain("", totals.human, totals.ai, totals.total);
+    rows
+}
+
+/// Reads slices, and counts what that costs.
+struct Reader<'a> {
+    client: &'a Client,
+    observer: Arc<dyn Observer>,
+    requests: u64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(client: &'a Client, observer: Arc<dyn Observer>) -> Self {
+        Self { client, observer, requests: 0 }
+    }
+
+    fn may_change(&self, slice: Slice) -> bool {
+        let settles = slice.settles(self.client.settings().settle_days);
+        settles.is_none_or(|settles| self.client.now() < settles)
+    }
+
+    async fn totals(&mut self, project: &Segment, slice: Slice) -> Result<Totals> {
+        let relay = Arc::new(Relay::default());
+        let _listening = relay.listen(Arc::clone(&self.observer));
+        let totals = stored::totals(self.client, &Listing::days(project, slice), &*relay.asked()).await;
+        self.requests += relay.requests();
+        totals
+    }
+
+    /// Gives every page to `take`; what was found in them, in words.
+    async fn pages(
+        &mut self,
+        project: &Segment,
+        slice: Slice,
+        window: Option<usize>,
+        mut take: impl FnMut(Turn) + Send,
+    ) -> Result<Vec<String>> {
+        let base_url = self.client.settings().base_url.as_str();
+        let place = Checkpoint::new(base_url, Listing::days(project, slice), Paging::PAGE_SIZE, 0);
+        let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
+        let mut pager = Pager::new(stored::source(self.client.clone(), &place, false), place, paging);
+        while let Some(mut turn) = pager.next_page(&self.observer).await? {
+            self.observer.found(std::mem::take(&mut turn.findings));
+            take(turn);
+        }
+        self.requests += pager.requests();
+        Ok(pager.warnings())
+    }
+}

@@ -1,0 +1,323 @@
+"""Slices: what they cost, what they have, and the store that is filled with them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+from docplatform import BudgetError, ConfigurationError, Plan, PlanSlice, SyncReport, TrendTable
+from docplatform.testing import StubServer
+from support import Face
+from support.children import tell
+from support.pages import rows
+from support.scripts import environment
+
+JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "visitors.db"
+
+
+def ranges(stub: StubServer) -> list[tuple[str, str]]:
+    """The days of each request."""
+    return [(request.query["dateFrom"], request.query["dateTo"]) for request in stub.requests]
+
+
+def days(first: str, number: int) -> list[date]:
+    return [date.fromisoformat(first) + timedelta(day) for day in range(number)]
+
+
+# -- plans -----------------------------------------------------------------------------------------
+
+
+def test_a_plan_sends_nothing_and_is_what_is_sent(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    plan = face.run(client.plan_visitors(**JANUARY))
+    day = (date(2024, 1, 1), date(2024, 2, 1))
+    assert plan == Plan(1, 0, False, None, (PlanSlice(*day, 1, 0, False),))
+    assert not stub.requests
+    visitors = client.visitors(**JANUARY, prefetch=0)
+    for _ in range(251):
+        face.next(visitors)
+    assert face.run(client.plan_visitors(**JANUARY))[:3] == (1, 2, False)
+    face.all(visitors)
+    assert face.run(client.plan_visitors(**JANUARY))[:3] == (0, 4, True)
+    assert len(stub.requests) == 4
+
+
+def test_a_plan_of_what_was_bought_while_it_was_open_is_that_of_the_last_time(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store)
+    open_range = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
+    face.all(client.visitors(**open_range))
+    plan = face.run(client.plan_visitors(**open_range))
+    assert plan[:3] == (4, 0, True)
+    before = len(stub.requests)
+    face.all(client.visitors(**open_range))
+    assert len(stub.requests) - before == plan.requests
+
+
+def test_a_plan_of_totals_is_exact(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
+    assert (plan.requests, plan.held, plan.exact, len(plan.slices)) == (31, 0, True, 31)
+    face.run(client.visitor_trend(date_from="2024-01-10", date_to="2024-01-20"))
+    plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
+    assert (plan.requests, plan.held, plan.exact) == (21, 10, True)
+    before = len(stub.requests)
+    face.run(client.visitor_trend(**JANUARY))
+    assert len(stub.requests) - before == 21
+
+
+def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
+    assert face.run(face.client(stub).plan_visitors(**JANUARY)).hours is None
+    for per_hour, reserve, hours in [(100, 0, 0.0), (31, 0, 0.0), (31, 1, 1.0), (10, 0, 3.0), (1, 0, 30.0)]:
+        client = face.client(stub, requests_per_hour=per_hour, reserve=reserve)
+        plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
+        assert plan.hours == hours, per_hour
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("every", "starts"),
+    [
+        ("day", [day.isoformat() for day in days("2024-01-01", 32)]),
+        ("week", WEEKS),
+        ("month", ["2024-01-01", "2024-02-01"]),
+        (None, ["2024-01-01", "2024-02-01"]),
+    ],
+)
+def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts: list[str]) -> None:
+    client = face.client(stub)
+    trend = face.run(client.visitor_trend(**JANUARY, every=every))
+    assert ranges(stub) == list(pairwise(starts))
+    assert all(request.query["limit"] == "1" for request in stub.requests)
+    assert [str(row["date_from"]) for row in trend] == starts[:-1]
+    assert [str(row["date_to"]) for row in trend] == starts[1:]
+    assert (trend.every, trend.open_from, trend.requests) == (every, None, len(starts) - 1)
+    first = client.visitor_totals(date_from=starts[0], date_to=starts[1])
+    assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
+
+
+def test_the_defaults_are_daily_totals(face: Face, stub: StubServer) -> None:
+    trend = face.run(face.client(stub).visitor_trend(**JANUARY))
+    assert isinstance(trend, TrendTable)
+    assert list(trend[0]) == ["date_from", "date_to", "human", "ai", "total"]
+    assert [row["date_from"] for row in trend] == days("2024-01-01", 31)
+
+
+def test_with_pages_a_row_is_a_slice_and_a_path(face: Face) -> None:
+    given = rows(0, 300)
+    with StubServer(given) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+    assert len(stub.requests) == 10
+    assert list(trend[0]) == ["date_from", "date_to", "path", "human", "ai", "total"]
+    for number, (start, end) in enumerate(pairwise(WEEKS)):
+        for row, expected in zip(trend[number * 300 : (number + 1) * 300], given, strict=True):
+            assert row == {
+                "date_from": date.fromisoformat(start),
+                "date_to": date.fromisoformat(end),
+                **expected,
+            }
+
+
+def test_a_store_makes_it_incremental(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    trend = face.run(client.visitor_trend(**JANUARY))
+    assert (len(stub.requests), trend.requests) == (31, 31)
+    longer = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
+    assert ranges(stub)[31:] == [("2024-02-01", "2024-02-02")]
+    assert (longer.requests, longer[:31]) == (1, list(trend))
+    script = f"""
+c = client(store={str(store)!r})
+trend = run(lambda: c.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
+print(json.dumps([len(trend), trend.requests]))
+"""
+    assert tell(face.name, script, **environment(stub)) == [32, 0]
+    assert len(stub.requests) == 32
+
+
+def test_what_may_still_change_is_said(face: Face, stub: StubServer, store: Path) -> None:
+    today = datetime.now(UTC).date()
+    end = today + timedelta(2)
+    client = face.client(stub, store=store)
+    # The day may turn over meanwhile.
+    for requests in ({10}, {4, 3}):
+        trend = face.run(client.visitor_trend(date_from=end - timedelta(10), date_to=end))
+        assert len(trend) == 10
+        # Two days yet to come, today, and the one before, which has not settled.
+        assert trend.requests in requests
+        assert trend.open_from in {str(today - timedelta(2)), str(today - timedelta(1))}
+        assert "may still change" in trend.warnings[-1]
+        assert f"open_from='{trend.open_from}'" in repr(trend)
+
+
+def test_sums_are_refused(face: Face, stub: StubServer) -> None:
+    trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week"))
+    for arguments in ((), ("total",)):
+        with pytest.raises(TypeError, match="do not add up"):
+            trend.sum(*arguments)
+    with pytest.raises(TypeError, match="visitor_totals"):
+        trend.sum(axis=0)
+
+
+@pytest.mark.parametrize("pages", [False, True])
+def test_frames_and_files(face: Face, tmp_path: Path, pages: bool) -> None:
+    given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
+    with StubServer(given) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=pages))
+    names = ["date_from", "date_to", *(["path"] if pages else []), "human", "ai", "total"]
+    names += ["locale"] if pages else []
+    expected = [tuple(row.get(name) for name in names) for row in trend]
+    assert len(expected) == (35 if pages else 5)
+    assert trend.to_dicts() == list(trend)
+
+    frame = trend.to_pandas()
+    assert list(frame.columns) == names
+    assert [moment.date() for moment in frame["date_to"]] == [row["date_to"] for row in trend]
+    assert frame["total"].tolist() == [row["total"] for row in trend]
+    assert pd.api.types.is_datetime64_any_dtype(frame["date_from"])
+    assert trend.to_polars().rows() == expected
+    assert pl.DataFrame(trend).schema["date_from"] == pl.Date
+    arrow = trend.to_arrow()
+    assert arrow.schema.field("date_from").type == pa.date32()
+    assert [tuple(row.values()) for row in arrow.to_pylist()] == expected
+
+    assert trend.to_csv(tmp_path / "trend.csv") == len(expected)
+    with (tmp_path / "trend.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert list(written[0]) == names
+    assert [row["date_from"] for row in written] == [str(row["date_from"]) for row in trend]
+    trend.to_jsonl(tmp_path / "trend.jsonl")
+    lines = (tmp_path / "trend.jsonl").read_text().splitlines()
+    assert [json.loads(line, object_hook=to_days) for line in lines] == list(trend)
+    assert trend.to_parquet(tmp_path / "trend.parquet") == len(expected)
+    assert pl.read_parquet(tmp_path / "trend.parquet").rows() == expected
+
+    copy = pickle.loads(pickle.dumps(trend))
+    assert (list(copy), repr(copy), copy.open_from) == (list(trend), repr(trend), trend.open_from)
+    assert copy.to_polars().rows() == expected
+    html = trend._repr_html_()
+    assert "Visitors by week" in html
+    assert "2024-01-01" in html
+
+
+def to_days(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: date.fromisoformat(value) if name.startswith("date") else value for name, value in row.items()
+    }
+
+
+def test_slices_without_rows(face: Face) -> None:
+    with StubServer([]) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+    assert (len(trend), list(trend), len(stub.requests)) == (0, [], 5)
+    assert list(trend.to_pandas().columns) == list(trend.to_polars().columns)
+    assert len(pickle.loads(pickle.dumps(trend))) == 0
+
+
+def test_a_budget_that_is_spent_in_the_middle(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store, requests_per_hour=20)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.visitor_trend(**JANUARY, on_budget="stop"))
+    assert caught.value.resets_at is not None
+    assert len(stub.requests) == 20
+    # What was bought is there, for another budget too.
+    rest = face.run(client.with_options(requests_per_hour=None).visitor_trend(**JANUARY))
+    assert (rest.requests, len(rest), len(stub.requests)) == (11, 31, 31)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"date_from": "2024-02-01", "date_to": "2024-01-01"}, ValueError),
+        ({**JANUARY, "every": "hour"}, ValueError),
+        ({**JANUARY, "every": 7}, TypeError),
+        ({"date_from": "2024-01-01T12:00", "date_to": "2024-02-01"}, ValueError),
+        ({"date_from": "0001-01-01", "date_to": "9000-01-01", "every": "day"}, ValueError),
+        ({"date_from": None, "date_to": "2024-01-01"}, TypeError),
+        ({"date_from": "2024-01-01"}, TypeError),
+    ],
+)
+def test_wrong_arguments_raise_at_the_call(
+    face: Face, stub: StubServer, store: Path, arguments: dict[str, Any], error: type[Exception]
+) -> None:
+    client = face.client(stub, store=store)
+    for call in (client.plan_visitors, client.visitor_trend, lambda **given: client.sync("demo", **given)):
+        with pytest.raises(error):
+            call(**arguments)
+    assert not stub.requests
+
+
+# -- sync ------------------------------------------------------------------------------------------
+
+
+def test_sync_fills_the_store(face: Face, store: Path) -> None:
+    with StubServer(projects=("demo", "other"), visitors=300) as stub:
+        client = face.client(stub, store=store)
+        report = face.run(client.sync(["demo", "other"], **JANUARY, every="week"))
+        assert report == SyncReport(slices=10, held=0, open=0, requests=20, rows=3_000)
+        assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == (5, 5, 0, 0, 0)
+        trend = face.run(client.visitor_trend(**JANUARY, every="week", pages=True, project_id="other"))
+        assert (len(trend), trend.requests) == (1_500, 0)
+        # The totals came with the pages.
+        assert face.run(client.visitor_trend(**JANUARY, every="week")).requests == 0
+        assert len(stub.requests) == 20
+
+
+def test_sync_of_totals_costs_one_request_a_slice(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    for requests in (31, 0):
+        report = face.run(client.sync("demo", **JANUARY, pages=False))
+        assert (report.slices, report.requests, report.rows) == (31, requests, 0)
+
+
+def test_sync_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store, requests_per_hour=6)
+    with pytest.raises(BudgetError):
+        face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
+    rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
+    assert (rest.held, rest.requests, len(stub.requests)) == (1, 14, 20)
+
+
+def test_sync_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
+    with pytest.raises(ConfigurationError, match="store="):
+        face.client(stub).sync(["demo"], **JANUARY)
+    for wrong, error in [(5, TypeError), ([5], TypeError), (["a/b"], ValueError)]:
+        with pytest.raises(error):
+            face.client(stub, store=store).sync(wrong, **JANUARY)
+
+
+# -- plots -----------------------------------------------------------------------------------------
+
+
+def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
+    from matplotlib.figure import Figure
+
+    client = face.client(stub)
+    weeks = face.run(client.visitor_trend(**JANUARY, every="week"))
+    axes = Figure().subplots()
+    assert weeks.plot(ax=axes) is axes
+    people, agents = axes.get_lines()
+    assert list(people.get_ydata()) == [row["human"] for row in weeks]
+    assert list(agents.get_ydata()) == [row["ai"] for row in weeks]
+    assert "by week, from 2024-01-01 up to 2024-02-01" in axes.get_title()
+    paths = face.run(client.visitor_trend(**JANUARY, every=None, pages=True))
+    with pytest.raises(ValueError, match="pages=False"):
+        paths.plot(ax=axes)
