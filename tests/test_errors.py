@@ -45,6 +45,7 @@ BASES: dict[str, tuple[type[Exception], ...]] = {
     "PaginationError": (DocPlatformError,),
     "JobFailedError": (DocPlatformError,),
     "WaitTimeoutError": (DocPlatformError, TimeoutError),
+    "BudgetError": (DocPlatformError,),
     **dict.fromkeys(
         (
             "BadRequestError",
