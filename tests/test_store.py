@@ -24,7 +24,7 @@ from support.children import PRELUDE, tell
 from support.exchange import Connection, answer
 from support.faults import PATIENCE, FaultServer
 from support.pages import page, rows
-from support.scripts import environment
+from support.scripts import environment, run_script
 from test_fork import in_child
 
 SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
@@ -172,6 +172,32 @@ def test_a_fork_in_the_middle_of_an_export(stub: StubServer, store: Path) -> Non
         rest = in_child(lambda: list(visitors))
         assert [*got, *rest] == [*got, *visitors] == list(client.visitors(**SETTLED))
     assert len(stub.requests) == 4
+
+
+EXITING = """
+import sys, threading
+import docplatform
+
+client = docplatform.Client(store=sys.argv[1], requests_per_hour=int(sys.argv[2]))
+busy = threading.Event()
+
+def work():
+    while True:
+        for _ in client.visitors(date_from="2024-01-01", date_to="2024-02-01", refresh=True):
+            busy.set()
+
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+busy.wait()
+"""
+
+
+@pytest.mark.parametrize("per_hour", [2, 100_000], ids=["waiting", "writing"])
+def test_a_process_may_exit_while_the_store_is_in_use(stub: StubServer, store: Path, per_hour: int) -> None:
+    for _ in range(5):
+        store.unlink(missing_ok=True)
+        ended = run_script(EXITING, str(store), str(per_hour), stub=stub)
+        assert (ended.status, ended.out, ended.err) == (0, "", "")
 
 
 # -- kill -9 ---------------------------------------------------------------------------------------
