@@ -131,6 +131,14 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
 
 /// Makes the file under another name, and then gives it its own: nobody ever sees half of it.
 fn create(path: &Path) -> Result<(), Fault> {
+    // The log of a store that was deleted without it would be played back into the new one; that of an empty file is
+    // not, and SQLite drops it.
+    if fs::symlink_metadata(beside(path, "-wal")).is_ok() {
+        return match create_empty(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => Ok(made?),
+        };
+    }
     let new = beside(path, &format!(".{}-{:016x}.new", std::process::id(), fastrand::u64(..)));
     let made = make(&new).and_then(|()| match fs::hard_link(&new, path) {
         // Another process was faster: its file is as good.
@@ -143,12 +151,17 @@ fn create(path: &Path) -> Result<(), Fault> {
     made
 }
 
-fn make(path: &Path) -> Result<(), Fault> {
+/// For its owner alone; an error where there is one.
+fn create_empty(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    drop(options.open(path)?);
+    options.open(path).map(drop)
+}
+
+fn make(path: &Path) -> Result<(), Fault> {
+    create_empty(path)?;
     let mut connection = connect(path, OpenFlags::empty())?;
     fill(&mut connection)?;
     use_log(&connection)?;

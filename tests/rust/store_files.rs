@@ -56,6 +56,30 @@ async fn a_store_is_one_file_that_any_tool_reads() {
     assert_eq!(left.collect::<Vec<_>>(), ["visitors.db"], "whoever closes last leaves the one file");
 }
 
+/// As a process leaves it that ends in the middle of its work, when then somebody deletes the store alone.
+#[tokio::test]
+async fn a_log_whose_store_was_deleted_is_not_worked_into_the_next_one() {
+    let (_directory, path) = place();
+    spend(&Store::open(&path).unwrap()).await;
+    all_closed();
+    let other = Connection::open(&path).unwrap();
+    other.execute("INSERT INTO meta (name, value) VALUES ('old', zeroblob(100000))", []).unwrap();
+    let log = path.with_file_name("visitors.db-wal");
+    assert!(fs::metadata(&log).unwrap().len() > 100_000);
+    std::mem::forget(other);
+    fs::remove_file(&path).unwrap();
+
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    let old = |connection: &mut Connection| {
+        let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        let old: i64 =
+            connection.query_row("SELECT count(*) FROM meta WHERE name = 'old'", [], |row| row.get(0))?;
+        Ok((check, old))
+    };
+    assert_eq!(store.run(old).await.unwrap(), ("ok".to_owned(), 0));
+}
+
 #[tokio::test]
 async fn no_key_is_in_it() {
     let (directory, path) = place();
