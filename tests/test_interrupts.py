@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import docplatform
 from docplatform.testing import StubServer
 from support.phases import GOES_ON, HOLD, UNKNOWN, pending
 from support.scripts import Script
@@ -233,7 +232,6 @@ except ZeroDivisionError:
 
 
 @pytest.mark.row("I4")
-@pytest.mark.skipif(not hasattr(docplatform.Visitors, "to_csv"), reason="no export to a file yet")
 @pytest.mark.parametrize("way", ["to_csv", "to_jsonl"])
 def test_ctrl_c_during_an_export_leaves_what_was_there(stub: StubServer, tmp_path: Path, way: str) -> None:
     target = tmp_path / "visitors"
