@@ -232,7 +232,7 @@ def main() -> None:
         if name != "wrk":
             print(f"| {name} | {seconds:.2f} | {rows / seconds:,.0f} |")
     if wrk:
-        print(f"\nwrk: {statistics.median(wrk):,.0f} pages a second.")
+        print(f"\nwrk: {min(wrk):,.0f} to {max(wrk):,.0f} pages a second.")
 
 
 def machine() -> str:
