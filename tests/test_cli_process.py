@@ -341,3 +341,8 @@ def test_it_imports_nothing_heavy(stub: StubServer, arguments: tuple[str, ...]) 
     modules = json.loads(ended.err)
     found = [name for name in modules for heavy in HEAVY if f"{name}.".startswith(f"{heavy}.")]
     assert found == []
+
+
+def test_without_stderr_nothing_gets_onto_stdout_instead(stub: StubServer) -> None:
+    done = shell(stub, "$cli job run 'Fix it' --poll-interval 0.01 2>&-")
+    assert (done.returncode, done.stdout) == (0, "https://github.com/example/docs/pull/1\n")

@@ -25,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _outcome(given)
         output.flush()
     except BrokenPipeError:
-        output.give_up()
+        output.give_up(sys.stdout)
         return Exit.BROKEN_PIPE
     except OSError as error:
-        output.give_up()
+        output.give_up(sys.stdout)
         return exits.tell(error)
     return code
 

@@ -50,11 +50,11 @@ def flush() -> None:
         sys.stdout.flush()
 
 
-def give_up() -> None:
-    """Nobody reads stdout any more: what is left for it must not fail once more, at exit."""
+def give_up(stream: TextIO | None) -> None:
+    """Nobody reads it any more: what is left for it must not fail once more, at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
         os.close(nowhere)
 
 
@@ -65,8 +65,13 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def say(line: str) -> None:
     """A line for people, on stderr. That nobody reads it is no reason to stop what it tells of."""
-    with suppress(OSError, ValueError):
+    if sys.stderr is None:
+        # Closed by whoever started this; `print` would take stdout instead.
+        return
+    try:
         print(line, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        give_up(sys.stderr)
 
 
 def document(value: object) -> None:
