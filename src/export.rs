@@ -1,6 +1,5 @@
 //! Rows into a file: those of a table, or of an export as its pages come.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -8,11 +7,12 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
+use crate::coming::Coming;
 use crate::error::Result;
 use crate::files::{Sealed, WholeFile};
 use crate::formats::{Encoder, Format};
 use crate::observer::Observer;
-use crate::pager::{Mark, Pager, Turn};
+use crate::pager::Mark;
 use crate::rows::Rows;
 use crate::table::Table;
 
@@ -74,24 +74,15 @@ impl Writing {
         Ok(table.len())
     }
 
-    /// Writes `came` and what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file cannot be
-    /// written. Dropping the future leaves the target as it was.
+    /// Writes what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file cannot be written. Dropping
+    /// the future leaves the target as it was.
     pub async fn pages(
         mut self,
-        came: VecDeque<Turn>,
-        pager: &mut Pager,
+        coming: &mut Coming,
         observer: &Arc<dyn Observer>,
     ) -> Result<io::Result<Written>> {
-        let mut came = came.into_iter();
         let (mut count, mut mark) = (0, None);
-        loop {
-            let turn = match came.next() {
-                Some(turn) => turn,
-                None => match pager.next_page(observer).await? {
-                    Some(turn) => turn,
-                    None => break,
-                },
-            };
+        while let Some(turn) = coming.next(observer).await? {
             let Rows::Visitors(rows) = &turn.rows else {
                 continue;
             };

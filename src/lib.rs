@@ -5,6 +5,7 @@ pub mod budget;
 pub mod checkpoint;
 pub mod client;
 pub mod clock;
+pub mod coming;
 pub mod config;
 pub mod dates;
 pub mod endpoint;

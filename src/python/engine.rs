@@ -1,12 +1,12 @@
 //! What turns the pages behind every iterator: the pager, and what came and is not handed out yet.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::checkpoint::Checkpoint;
 use crate::client::Client;
+use crate::coming::Coming;
 use crate::error::Result;
 use crate::export::{Writing, Written};
 use crate::formats::Format;
@@ -19,11 +19,10 @@ use crate::stored;
 /// See the module. It is only worked on by whoever holds its lock, and may be left at any await.
 pub(super) struct Engine {
     source: Arc<dyn Source>,
-    pager: Pager,
+    /// Pages that are not at hand yet.
+    coming: Coming,
     /// Requests of pagers before this one.
     requests: u64,
-    /// Pages that came and are not at hand yet.
-    came: VecDeque<Turn>,
     /// Pages on their way into a table.
     gathered: Option<Gathered>,
     /// Where an export to a file began, and what was found before: until it is known to have ended, its rows were not
@@ -39,10 +38,9 @@ impl Engine {
     pub(super) fn new(client: Client, anew: bool, place: Checkpoint, paging: Paging) -> Self {
         let source = stored::source(client, &place, anew);
         Self {
-            pager: Pager::new(Arc::clone(&source), place, paging),
+            coming: Coming::new(Pager::new(Arc::clone(&source), place, paging)),
             source,
             requests: 0,
-            came: VecDeque::new(),
             gathered: None,
             rewind: None,
             found: Vec::new(),
@@ -54,55 +52,41 @@ impl Engine {
     pub(super) fn settle(&mut self, rest: Option<Turn>) {
         if let Some((place, paging, found)) = self.rewind.take() {
             self.found = found;
-            self.requests += self.pager.requests();
-            self.pager = Pager::new(Arc::clone(&self.source), place, paging);
-            self.came.clear();
+            self.requests += self.coming.pager().requests();
+            self.coming = Coming::new(Pager::new(Arc::clone(&self.source), place, paging));
         }
         if let Some(gathered) = self.gathered.take() {
-            let later = std::mem::take(&mut self.came);
-            self.came = gathered.finish().into_turns().chain(later).collect();
+            self.put_back(gathered.finish());
         }
-        if let Some(rest) = rest {
-            self.came.push_front(rest);
-        }
+        self.coming.put_back(rest.into_iter());
     }
 
     /// Makes sure that a page is there; there is none at the end.
     pub(super) async fn turn(&mut self, observer: &Arc<dyn Observer>) -> Result<()> {
-        if self.came.is_empty() {
-            self.came.extend(self.pager.next_page(observer).await?);
-        }
-        Ok(())
+        self.coming.look(observer).await
     }
 
     /// The page that is next.
     pub(super) fn next(&self) -> Option<&Turn> {
-        self.came.front()
+        self.coming.front()
     }
 
     /// Takes it.
     pub(super) fn take_next(&mut self) -> Option<Turn> {
-        self.came.pop_front()
+        self.coming.take()
     }
 
     /// Reads all that is left; [`Engine::take_gathered`] has it, also what came before an error.
     pub(super) async fn collect(&mut self, observer: &Arc<dyn Observer>) -> Result<()> {
-        self.pager.remember_all();
+        self.coming.remember_all();
         let gathered = self.gathered.get_or_insert_default();
-        let mut came = std::mem::take(&mut self.came).into_iter();
-        loop {
-            let mut turn = match came.next() {
-                Some(turn) => turn,
-                None => match self.pager.next_page(observer).await? {
-                    Some(turn) => turn,
-                    None => return Ok(()),
-                },
-            };
+        while let Some(mut turn) = self.coming.next(observer).await? {
             observer.found(std::mem::take(&mut turn.findings));
             observer.rows(&turn.rows);
             gathered.add(turn);
             observer.progress(gathered.len() as u64);
         }
+        Ok(())
     }
 
     /// See [`Engine::collect`].
@@ -112,7 +96,7 @@ impl Engine {
 
     /// Takes back what nobody got.
     pub(super) fn put_back(&mut self, finished: Finished) {
-        self.came = finished.into_turns().chain(std::mem::take(&mut self.came)).collect();
+        self.coming.put_back(finished.into_turns());
     }
 
     /// Writes all that is left into a file, up to its name. Until [`Engine::keep`] says that the caller knows of it, the export stands
@@ -130,7 +114,7 @@ impl Engine {
         };
         let (place, paging) = from;
         self.rewind = Some((place, paging, self.warnings()));
-        writing.pages(std::mem::take(&mut self.came), &mut self.pager, observer).await
+        writing.pages(&mut self.coming, observer).await
     }
 
     /// The file stands, and its rows were handed out with it.
@@ -140,17 +124,17 @@ impl Engine {
 
     /// How many requests were sent, retries included.
     pub(super) fn requests(&self) -> u64 {
-        self.requests + self.pager.requests()
+        self.requests + self.coming.pager().requests()
     }
 
     /// The totals that the export began with, once a page came.
     pub(super) fn totals(&self) -> Option<Totals> {
-        self.pager.totals()
+        self.coming.pager().totals()
     }
 
     /// All that was found so far, in words.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let fresh = self.pager.warnings().into_iter().filter(|text| !self.found.contains(text));
+        let fresh = self.coming.pager().warnings().into_iter().filter(|text| !self.found.contains(text));
         self.found.iter().cloned().chain(fresh).collect()
     }
 }
