@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from docplatform._native import AsyncRows, AsyncVisitors
+    from docplatform._native import _AtHand
 
 
-async def each(rows: AsyncVisitors | AsyncRows) -> AsyncGenerator[Any]:
+async def each(rows: _AtHand) -> AsyncGenerator[Any]:
     """Every row that is left; only to turn a page is the event loop asked."""
-    at_hand = rows._at_hand()
     while True:
-        for row in at_hand:
+        for row in rows:
             yield row
         try:
-            row = await at_hand.turn()
+            row = await rows.turn()
         except StopAsyncIteration:
             return
         yield row

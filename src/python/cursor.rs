@@ -398,8 +398,7 @@ impl Cursor {
     /// Where the export stands, and what is left of the page at hand, which hands out no more.
     fn close_page(&self) -> (Place, Option<Turn>) {
         let mut state = self.state();
-        let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed));
-        let place = (state.place(), Paging { max_rows: left, ..self.paging });
+        let place = (state.place(), self.paging_behind(state.handed));
         let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
             page.closed = true;
             let spent = page.source.len() - page.rows.len();
@@ -440,8 +439,13 @@ impl Cursor {
 
     /// The most rows that are still handed out, where that is known.
     pub(super) fn most(&self) -> Option<u64> {
-        let state = self.state();
-        self.paging.max_rows.map(|most| most.saturating_sub(state.handed))
+        self.paging_behind(self.state().handed).max_rows
+    }
+
+    /// How it goes on behind so many rows.
+    fn paging_behind(&self, handed: u64) -> Paging {
+        let left = self.paging.max_rows.map(|most| most.saturating_sub(handed));
+        Paging { max_rows: left, ..self.paging }
     }
 
     /// The engine, made anew in a forked child, whose parent's requests are not its own.
@@ -452,8 +456,7 @@ impl Cursor {
             let unread = state.page.as_ref().filter(|page| !page.is_spent());
             let unread = unread.map(|page| (page.rows.len() as u64, page.mark.behind(page.mark.rows())));
             let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
-            let left = self.paging.max_rows.map(|most| most.saturating_sub(state.handed + unread));
-            let paging = Paging { max_rows: left, ..self.paging };
+            let paging = self.paging_behind(state.handed + unread);
             let ours = engine(&self.handle, self.buying, place, paging)?;
             let parents = std::mem::replace(&mut state.engine, ours);
             std::mem::forget(parents);

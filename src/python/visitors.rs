@@ -102,13 +102,14 @@ fn to_parquet(
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the same shape as `generator`")]
-fn itself(iterator: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+fn itself<'py>(iterator: Bound<'py, PyAny>, _cursor: &Arc<Cursor>) -> PyResult<Bound<'py, PyAny>> {
     Ok(iterator)
 }
 
 /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
-fn generator(iterator: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    iterator.py().import("docplatform._iterate")?.getattr("each")?.call1((iterator,))
+fn generator<'py>(iterator: Bound<'py, PyAny>, cursor: &Arc<Cursor>) -> PyResult<Bound<'py, PyAny>> {
+    let rows = AtHand(Arc::clone(cursor));
+    iterator.py().import("docplatform._iterate")?.getattr("each")?.call1((rows,))
 }
 
 /// The rows of the page at hand, as a plain iterator; it ends where a page has to be turned.
@@ -150,7 +151,8 @@ macro_rules! iterator {
         impl $Name {
             fn $iter(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
                 slf.get().0.begin()?;
-                $pass(slf.into_any())
+                let cursor = Arc::clone(&slf.get().0);
+                $pass(slf.into_any(), &cursor)
             }
 
             fn $next(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -278,11 +280,6 @@ macro_rules! iterators {
                     self.0.warnings()
                 }
 
-                /// The rows of the page at hand.
-                fn _at_hand(&self) -> AtHand {
-                    AtHand(Arc::clone(&self.0))
-                }
-
                 fn __repr__(&self) -> String {
                     self.0.repr($visitors)
                 }
@@ -327,11 +324,6 @@ macro_rules! iterators {
                 #[getter]
                 fn warnings(&self) -> Vec<String> {
                     self.0.warnings()
-                }
-
-                /// The rows of the page at hand.
-                fn _at_hand(&self) -> AtHand {
-                    AtHand(Arc::clone(&self.0))
                 }
 
                 fn __repr__(&self) -> String {
