@@ -62,6 +62,13 @@ def face(request: pytest.FixtureRequest) -> Iterator[Face]:
 
 
 @pytest.fixture
+def async_face() -> Iterator[AsyncFace]:
+    face = AsyncFace()
+    yield face
+    face.close()
+
+
+@pytest.fixture
 def cli(stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line, set up for the stub."""
     return Cli(stub, capsys, monkeypatch)

@@ -28,13 +28,6 @@ def given() -> Iterator[StubServer]:
         yield stub
 
 
-@pytest.fixture
-def async_face() -> Iterator[AsyncFace]:
-    face = AsyncFace()
-    yield face
-    face.close()
-
-
 def is_as_before(folder: Path) -> bool:
     """Whether there is the old file and nothing else."""
     return names(folder) == ["file"] and (folder / "file").read_bytes() == b"before"

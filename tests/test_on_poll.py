@@ -18,13 +18,6 @@ SOON: dict[str, Any] = {"poll_interval": 0.01, "max_poll_interval": 0.02}
 REQUEST_ID: ContextVar[str] = ContextVar("REQUEST_ID", default="none")
 
 
-@pytest.fixture
-def async_face() -> Generator[AsyncFace]:
-    face = AsyncFace()
-    yield face
-    face.close()
-
-
 def test_it_sees_every_poll(face: Face, stub: StubServer) -> None:
     stub.script_job("active", "paused", "active", "completed")
     seen: list[Job] = []

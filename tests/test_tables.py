@@ -15,7 +15,7 @@ import pytest
 
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
-from support.exports import ROWS
+from support.exports import ROWS, collect
 from support.pages import row
 
 ODD = [
@@ -25,11 +25,6 @@ ODD = [
     row(3, path="/\u65e5\u672c/\U0001f600", deep={"a": [1, {"b": None}]}, mixed=1),
     row(4, mixed="1", n=-5, huge=2**100, score=2),
 ]
-
-
-def collect(rows: list[dict[str, Any]], **how: Any) -> VisitorTable:
-    with StubServer(rows) as stub, stub.client() as client:
-        return client.visitors(**how).collect()
 
 
 @pytest.fixture(scope="module")

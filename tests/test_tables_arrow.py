@@ -16,7 +16,7 @@ import pytest
 
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
-from support.exports import ROWS
+from support.exports import ROWS, collect
 from support.pages import row
 
 COUNT = pa.int64()
@@ -32,11 +32,6 @@ EXTRAS = [
     row(2, flag=False, mixed=1),
     row(3, n=-(2**63), mixed="a", huge=2**64),
 ]
-
-
-def collect(rows: Any, **how: Any) -> VisitorTable:
-    with StubServer(rows) as stub, stub.client() as client:
-        return client.visitors(**how).collect()
 
 
 @pytest.fixture(scope="module")

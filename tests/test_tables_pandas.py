@@ -13,7 +13,7 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from support import Face
-from support.exports import ROWS
+from support.exports import ROWS, collect
 from support.pages import row
 from support.scripts import run_script
 
@@ -26,11 +26,6 @@ EXTRAS = [
     row(2, flag=False, mixed=1, n=2**62 + 1),
     row(3, n=-(2**63), mixed="a", huge=2**64),
 ]
-
-
-def collect(rows: Any, **how: Any) -> VisitorTable:
-    with StubServer(rows) as stub, stub.client() as client:
-        return client.visitors(**how).collect()
 
 
 @pytest.fixture(scope="module")

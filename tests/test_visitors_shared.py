@@ -25,13 +25,6 @@ def given() -> Iterator[StubServer]:
         yield stub
 
 
-@pytest.fixture
-def async_face() -> Iterator[AsyncFace]:
-    face = AsyncFace()
-    yield face
-    face.close()
-
-
 def by_path(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["human"])
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from support import Face
 from support.pages import page, rows, serve
@@ -21,6 +22,12 @@ ROWS = rows(0, 600)
 
 MEMORY = ("collect", "to_pandas", "to_polars", "to_arrow", "to_dicts")
 FILES = ("to_csv", "to_jsonl", "to_parquet")
+
+
+def collect(rows: Any, **how: Any) -> VisitorTable:
+    """What a service of these rows, or of so many, gives as a table."""
+    with StubServer(rows) as stub, stub.client() as client:
+        return client.visitors(**how).collect()
 
 
 def offsets(stub: StubServer) -> list[int]:
