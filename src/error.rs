@@ -40,6 +40,8 @@ pub enum Kind {
     Budget,
     /// The store could not be read or written.
     Store,
+    /// Another sync fills the store, and the caller would not wait.
+    StoreBusy,
     /// A bug in this crate.
     Internal,
 }
@@ -61,6 +63,7 @@ impl Kind {
             Self::JobFailed => "JobFailedError",
             Self::WaitTimeout => "WaitTimeoutError",
             Self::Budget => "BudgetError",
+            Self::StoreBusy => "StoreBusyError",
             Self::Store | Self::Internal => "DocPlatformError",
             Self::Status => match status {
                 Some(400) => "BadRequestError",

@@ -37,6 +37,7 @@ mod seen;
 pub mod slices;
 pub mod store;
 pub mod stored;
+pub mod sync;
 pub mod table;
 pub mod text;
 pub mod trace;

@@ -1,6 +1,7 @@
 //! What a range costs, before anything is sent.
 
 use crate::client::Client;
+use crate::clock::Millis;
 use crate::endpoint::Segment;
 use crate::error::Result;
 use crate::pager::Paging;
@@ -41,10 +42,10 @@ impl Plan {
 pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: What) -> Result<Plan> {
     let mut planned = Vec::with_capacity(slices.len());
     for slice in slices {
-        let (stock, totals) = stock(client, project, slice, what).await?;
+        let on_hand = on_hand(client, project, slice, what).await?;
         planned.push(match what {
-            What::Totals => cost(slice, u64::from(!totals), u64::from(totals), true),
-            What::Pages => pages(slice, &stock),
+            What::Totals => cost(slice, u64::from(!on_hand.held), u64::from(on_hand.held), true),
+            What::Pages => pages(slice, &on_hand.pages),
         });
     }
     let mut plan = Plan { slices: planned, hours: None };
@@ -56,18 +57,30 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: 
     Ok(plan)
 }
 
-/// What the store has of a slice's pages, and whether it has its totals.
-async fn stock(client: &Client, project: &Segment, slice: Slice, what: What) -> Result<(Stock, bool)> {
+/// What the store has of a slice.
+#[derive(Debug, Default)]
+pub(crate) struct OnHand {
+    pages: Stock,
+    /// Whether nothing of it has to be bought.
+    pub(crate) held: bool,
+    /// When it was bought last, whether it had settled by then or not.
+    pub(crate) bought: Option<Millis>,
+}
+
+pub(crate) async fn on_hand(client: &Client, project: &Segment, slice: Slice, what: What) -> Result<OnHand> {
     let Some(exports) = client.exports() else {
-        return Ok((Stock::default(), false));
+        return Ok(OnHand::default());
     };
     let range = Listing::days(project, slice).range(client.settings().settle_days);
+    let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
     let pages = exports.stock(range.clone(), What::Pages, Paging::PAGE_SIZE).await?;
-    let totals = match what {
-        What::Totals if pages.held.is_none() => exports.stock(range, what, 1).await?.held.is_some(),
-        _ => pages.held.is_some(),
-    };
-    Ok((pages, totals))
+    let (mut held, mut bought) = (pages.held.is_some(), begun(&pages));
+    if what == What::Totals && !held {
+        // They come with the first page, and are bought alone where nothing else is wanted.
+        let totals = exports.stock(range, what, 1).await?;
+        (held, bought) = (totals.held.is_some(), bought.max(begun(&totals)));
+    }
+    Ok(OnHand { pages, held, bought })
 }
 
 fn cost(slice: Slice, requests: u64, held: u64, exact: bool) -> Planned {

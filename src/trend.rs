@@ -1,4 +1,4 @@
-//! A range slice by slice: what each has, as a table; or all of it into the store.
+//! A range slice by slice: what each has, as a table.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::client::Client;
 use crate::endpoint::Segment;
 use crate::error::Result;
 use crate::observer::{Observer, Relay};
-use crate::pager::{Pager, Paging, Turn, WINDOW};
+use crate::pager::{Pager, Paging, Turn};
 use crate::rows::{Rows, Totals};
 use crate::slices::Slice;
-use crate::store::{Exports, What};
+use crate::store::What;
 use crate::stored;
 use crate::table::{Builder, Table};
 use crate::visitor_rows::VisitorRows;
@@ -42,7 +42,7 @@ pub async fn trend(
     let mut builder = Builder::sliced(what == What::Pages);
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
-    for &slice in slices {
+    for (&slice, done) in slices.iter().zip(1..) {
         match what {
             What::Totals => builder.extend(&of_site(reader.totals(project, slice).await?)),
             What::Pages => {
@@ -56,61 +56,13 @@ pub async fn trend(
             }
         }
         builder.end_slice(slice);
-        reader.observer.progress(builder.len() as u64);
+        reader.observer.progress(done);
     }
     let open_from = slices.iter().find(|slice| reader.may_change(**slice)).map(|slice| slice.from);
     warnings.extend(open_from.map(|day| {
         format!("the slices from {day} on may still change: they ended too short a time ago, or have not ended yet")
     }));
-    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from })
-}
-
-/// What was put into the store.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Filled {
-    /// Slices in all, over all projects.
-    pub slices: u64,
-    /// Those of them that were there already.
-    pub held: u64,
-    /// Those that may still change.
-    pub open: u64,
-    /// Requests that were sent, retries included.
-    pub requests: u64,
-    /// Rows that came.
-    pub rows: u64,
-}
-
-/// Buys whatever the store does not have of some projects.
-pub async fn fill(
-    client: &Client,
-    exports: &Exports,
-    projects: &[Segment],
-    slices: &[Slice],
-    what: What,
-    observer: Arc<dyn Observer>,
-) -> Result<Filled> {
-    let mut reader = Reader::new(client, observer);
-    let mut filled = Filled::default();
-    for project in projects {
-        for &slice in slices {
-            filled.slices += 1;
-            filled.open += u64::from(reader.may_change(slice));
-            let range = Listing::days(project, slice).range(client.settings().settle_days);
-            if exports.stock(range, what, Paging::PAGE_SIZE).await?.held.is_some() {
-                filled.held += 1;
-                continue;
-            }
-            match what {
-                What::Totals => drop(reader.totals(project, slice).await?),
-                What::Pages => {
-                    let count = |turn: Turn| filled.rows += turn.rows.len() as u64;
-                    reader.pages(project, slice, Some(WINDOW), count).await?;
-                }
-            }
-            reader.observer.progress(filled.rows);
-        }
-    }
-    Ok(Filled { requests: reader.requests, ..filled })
+    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests(), open_from })
 }
 
 /// The totals as a row of their own.
@@ -120,24 +72,31 @@ fn of_site(totals: Totals) -> VisitorRows {
     rows
 }
 
-/// Reads slices, and counts what that costs.
-struct Reader<'a> {
+/// Reads slices, and counts what that costs, also where it fails.
+pub(crate) struct Reader<'a> {
     client: &'a Client,
-    observer: Arc<dyn Observer>,
+    pub(crate) observer: Arc<dyn Observer>,
     requests: u64,
 }
 
 impl<'a> Reader<'a> {
-    fn new(client: &'a Client, observer: Arc<dyn Observer>) -> Self {
+    pub(crate) fn new(client: &'a Client, observer: Arc<dyn Observer>) -> Self {
         Self { client, observer, requests: 0 }
     }
 
-    fn may_change(&self, slice: Slice) -> bool {
+    /// Requests that were sent so far, retries included.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Whether a slice has not settled yet.
+    pub(crate) fn may_change(&self, slice: Slice) -> bool {
         let settles = slice.settles(self.client.settings().settle_days);
         settles.is_none_or(|settles| self.client.now() < settles)
     }
 
-    async fn totals(&mut self, project: &Segment, slice: Slice) -> Result<Totals> {
+    /// The totals of a slice.
+    pub(crate) async fn totals(&mut self, project: &Segment, slice: Slice) -> Result<Totals> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::clone(&self.observer));
         let totals = stored::totals(self.client, &Listing::days(project, slice), &*relay.asked()).await;
@@ -146,7 +105,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Gives every page to `take`; what was found in them, in words.
-    async fn pages(
+    pub(crate) async fn pages(
         &mut self,
         project: &Segment,
         slice: Slice,
@@ -157,11 +116,17 @@ impl<'a> Reader<'a> {
         let place = Checkpoint::new(base_url, Listing::days(project, slice), Paging::PAGE_SIZE, 0);
         let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
         let mut pager = Pager::new(stored::source(self.client.clone(), &place, false), place, paging);
-        while let Some(mut turn) = pager.next_page(&self.observer).await? {
-            self.observer.found(std::mem::take(&mut turn.findings));
-            take(turn);
-        }
+        let ended = loop {
+            match pager.next_page(&self.observer).await {
+                Ok(Some(mut turn)) => {
+                    self.observer.found(std::mem::take(&mut turn.findings));
+                    take(turn);
+                }
+                Ok(None) => break Ok(pager.warnings()),
+                Err(error) => break Err(error),
+            }
+        };
         self.requests += pager.requests();
-        Ok(pager.warnings())
+        ended
     }
 }

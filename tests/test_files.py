@@ -71,7 +71,7 @@ def test_a_name_is_where_the_process_was(
     face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("docplatform._progress.bar", lambda _: Wandering())
+    monkeypatch.setattr("docplatform._progress.bar", lambda *_: Wandering())
     face.run(face.call(getattr(face.client(given).visitors(), way), "file", progress=True))
     assert Path.cwd() != tmp_path
     assert read(tmp_path / "file", way) == ROWS

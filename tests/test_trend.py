@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from docplatform import BudgetError, ConfigurationError, Plan, PlanSlice, SyncReport, TrendTable
+from docplatform import BudgetError, Plan, PlanSlice, TrendTable
 from docplatform.testing import StubServer
 from support import Face
 from support.children import tell
@@ -263,45 +263,6 @@ def test_wrong_arguments_raise_at_the_call(
         with pytest.raises(error):
             call(**arguments)
     assert not stub.requests
-
-
-# -- sync ------------------------------------------------------------------------------------------
-
-
-def test_sync_fills_the_store(face: Face, store: Path) -> None:
-    with StubServer(projects=("demo", "other"), visitors=300) as stub:
-        client = face.client(stub, store=store)
-        report = face.run(client.sync(["demo", "other"], **JANUARY, every="week"))
-        assert report == SyncReport(slices=10, held=0, open=0, requests=20, rows=3_000)
-        assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == (5, 5, 0, 0, 0)
-        trend = face.run(client.visitor_trend(**JANUARY, every="week", pages=True, project_id="other"))
-        assert (len(trend), trend.requests) == (1_500, 0)
-        # The totals came with the pages.
-        assert face.run(client.visitor_trend(**JANUARY, every="week")).requests == 0
-        assert len(stub.requests) == 20
-
-
-def test_sync_of_totals_costs_one_request_a_slice(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    for requests in (31, 0):
-        report = face.run(client.sync("demo", **JANUARY, pages=False))
-        assert (report.slices, report.requests, report.rows) == (31, requests, 0)
-
-
-def test_sync_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store, requests_per_hour=6)
-    with pytest.raises(BudgetError):
-        face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
-    rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
-    assert (rest.held, rest.requests, len(stub.requests)) == (1, 14, 20)
-
-
-def test_sync_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
-    with pytest.raises(ConfigurationError, match="store="):
-        face.client(stub).sync(["demo"], **JANUARY)
-    for wrong, error in [(5, TypeError), ([5], TypeError), (["a/b"], ValueError)]:
-        with pytest.raises(error):
-            face.client(stub, store=store).sync(wrong, **JANUARY)
 
 
 # -- plots -----------------------------------------------------------------------------------------

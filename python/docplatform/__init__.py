@@ -42,12 +42,24 @@ from docplatform.errors import (
     ResponseError,
     ServerError,
     StatusError,
+    StoreBusyError,
+    SyncError,
     TransportError,
     UnconfirmedWriteError,
     UnprocessableError,
     WaitTimeoutError,
 )
-from docplatform.types import Attempt, Plan, PlanSlice, Source, Stats, SyncReport, Totals, VisitorsPage
+from docplatform.types import (
+    Attempt,
+    Plan,
+    PlanSlice,
+    Source,
+    Stats,
+    SyncFailure,
+    SyncReport,
+    Totals,
+    VisitorsPage,
+)
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
@@ -83,6 +95,9 @@ __all__ = [
     "Source",
     "Stats",
     "StatusError",
+    "StoreBusyError",
+    "SyncError",
+    "SyncFailure",
     "SyncReport",
     "Totals",
     "TransportError",

@@ -329,6 +329,7 @@ class Client:
         every: _Every | None = "day",
         pages: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
         project_id: str | None = None,
     ) -> TrendTable:
         """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
@@ -344,6 +345,7 @@ class Client:
             pages: A row for each slice and path, in place of one for each slice.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
+            progress: Whether to show on stderr how far it is, in slices.
             project_id: Overrides the client's project.
 
         Raises:
@@ -359,17 +361,32 @@ class Client:
         every: _Every | None = "day",
         pages: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
+        on_running: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
     ) -> SyncReport:
-        """Buys into the store whatever it does not have yet, project by project and slice by slice.
+        """Buys into the store whatever it does not have yet of some projects.
+
+        What has settled comes first, project by project and oldest first, as it is bought once; then what may still change,
+        beginning with what was bought the longest ago. Ended at any point, it goes on there when it is called again. Two at
+        a time never fill one store, from whatever processes.
+
+        A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
+        that as a whole. Three failures before the first success, or three in passing one after another, end it.
 
         Args:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
             pages: All rows, or the totals alone.
+            on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
+                :class:`StoreBusyError`.
+            progress: Whether to show on stderr how far it is, in slices.
 
         Raises:
             ConfigurationError: The client has no store.
+            SyncError: Some slices could not be bought; its ``failures`` lists them.
             BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+
+        Each error carries as ``report`` what was found and bought until then.
         """
     def paginate(
         self,
@@ -680,6 +697,7 @@ class AsyncClient:
         every: _Every | None = "day",
         pages: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, TrendTable]:
         """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
@@ -695,6 +713,7 @@ class AsyncClient:
             pages: A row for each slice and path, in place of one for each slice.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
+            progress: Whether to show on stderr how far it is, in slices.
             project_id: Overrides the client's project.
 
         Raises:
@@ -710,17 +729,32 @@ class AsyncClient:
         every: _Every | None = "day",
         pages: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
+        on_running: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
     ) -> Coroutine[Any, Any, SyncReport]:
-        """Buys into the store whatever it does not have yet, project by project and slice by slice.
+        """Buys into the store whatever it does not have yet of some projects.
+
+        What has settled comes first, project by project and oldest first, as it is bought once; then what may still change,
+        beginning with what was bought the longest ago. Ended at any point, it goes on there when it is called again. Two at
+        a time never fill one store, from whatever processes.
+
+        A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
+        that as a whole. Three failures before the first success, or three in passing one after another, end it.
 
         Args:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
             pages: All rows, or the totals alone.
+            on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
+                :class:`StoreBusyError`.
+            progress: Whether to show on stderr how far it is, in slices.
 
         Raises:
             ConfigurationError: The client has no store.
+            SyncError: Some slices could not be bought; its ``failures`` lists them.
             BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+
+        Each error carries as ``report`` what was found and bought until then.
         """
     def paginate(
         self,

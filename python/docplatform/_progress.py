@@ -1,4 +1,4 @@
-"""How far an export is, on stderr: tqdm where it is installed (in notebooks its widget), else a line now and then."""
+"""How far a long call is, on stderr: tqdm where it is installed (in notebooks its widget), else a line now and then."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _EVERY = 2.0
 
 
 class Progress(Protocol):
-    """What an export tells how far it is."""
+    """What a call tells how far it is."""
 
-    def update(self, rows: int) -> None:
-        """So many rows came so far."""
+    def update(self, done: int, /) -> None:
+        """So many rows or slices are there so far."""
 
     def waits(self, until: datetime) -> None:
         """The request budget is spent, and the next request goes out only then."""
 
 
-INSTEAD: ContextVar[Callable[[int | None], Progress] | None] = ContextVar("INSTEAD", default=None)
-"""Makes what shows an export, for a program with a way of its own."""
+INSTEAD: ContextVar[Callable[[int | None, str], Progress] | None] = ContextVar("INSTEAD", default=None)
+"""As :func:`bar`, for a program with a way of its own."""
 
 
 class _Bar:
-    def __init__(self, tqdm: Any, total: int | None) -> None:
-        self._bar = tqdm(total=total, unit=" rows", desc="visitors")
+    def __init__(self, tqdm: Any, total: int | None, unit: str) -> None:
+        self._bar = tqdm(total=total, unit=f" {unit}", desc="visitors")
 
-    def update(self, rows: int) -> None:
+    def update(self, done: int) -> None:
         self._bar.set_postfix_str("", refresh=False)
-        self._bar.update(rows - self._bar.n)
+        self._bar.update(done - self._bar.n)
 
     def waits(self, until: datetime) -> None:
         self._bar.set_postfix_str(_waiting(until))
@@ -46,15 +46,15 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, total: int | None) -> None:
-        self._of = f" of at most {total:,}" if total is not None else ""
+    def __init__(self, total: int | None, unit: str) -> None:
+        self._of = f"{unit} of at most {total:,}" if total is not None else unit
         self._next = time.monotonic() + _EVERY
 
-    def update(self, rows: int) -> None:
+    def update(self, done: int) -> None:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _EVERY
-            print(f"docplatform: {rows:,} rows{self._of}", file=sys.stderr)
+            print(f"docplatform: {done:,} {self._of}", file=sys.stderr)
 
     def waits(self, until: datetime) -> None:
         print(f"docplatform: {_waiting(until)}", file=sys.stderr)
@@ -64,13 +64,13 @@ def _waiting(until: datetime) -> str:
     return f"the request budget is spent, next request at {until.astimezone():%H:%M:%S}"
 
 
-def bar(total: int | None) -> Progress:
-    """What shows an export of ``total`` rows, where that is known."""
+def bar(total: int | None, unit: str) -> Progress:
+    """What shows how far it is to ``total`` of a unit, rows or slices, where that is known."""
     if own := INSTEAD.get():
-        return own(total)
+        return own(total, unit)
     try:
         # Its own choice between a terminal and a notebook; without widgets it warns, and shows a text.
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
-        return _Lines(total)
-    return _Bar(tqdm, total)
+        return _Lines(total, unit)
+    return _Bar(tqdm, total, unit)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from docplatform._native import Job, VisitorTable
-    from docplatform.types import Attempt
+    from docplatform.types import Attempt, SyncFailure, SyncReport
 
 __all__ = [
     "AuthenticationError",
@@ -33,6 +33,8 @@ __all__ = [
     "ResponseError",
     "ServerError",
     "StatusError",
+    "StoreBusyError",
+    "SyncError",
     "TransportError",
     "UnconfirmedWriteError",
     "UnprocessableError",
@@ -58,6 +60,8 @@ class DocPlatformError(Exception):
     """For an export that broke off, where to go on: ``visitors(resume=error.checkpoint)``."""
     partial: VisitorTable | None = None
     """For an export into memory that broke off, the rows that came: ``checkpoint`` stands behind them."""
+    report: SyncReport | None = None
+    """For a sync that did not come to its end, what it found and bought until then."""
     job: Job | None = None
     """For a wait that broke off, the job's last snapshot."""
 
@@ -168,6 +172,17 @@ class BudgetError(DocPlatformError):
 
     resets_at: datetime | None = None
     """When the next request may go out, in UTC."""
+
+
+class SyncError(DocPlatformError):
+    """Some slices could not be bought; the others are in the store, and the next sync asks for what is missing."""
+
+    failures: tuple[SyncFailure, ...] = ()
+    """Which, and why. A project that the service refuses as a whole (a 4xx) is listed with the first of its slices."""
+
+
+class StoreBusyError(DocPlatformError):
+    """Another sync fills the store, and the call would not wait (``on_running="stop"``). Nothing was sent."""
 
 
 class DataWarning(UserWarning):

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["Attempt", "Plan", "PlanSlice", "Source", "Stats", "SyncReport", "Totals", "VisitorsPage"]
+if TYPE_CHECKING:
+    from docplatform.errors import DocPlatformError
+
+__all__ = [
+    "Attempt",
+    "Plan",
+    "PlanSlice",
+    "Source",
+    "Stats",
+    "SyncFailure",
+    "SyncReport",
+    "Totals",
+    "VisitorsPage",
+]
 
 
 class Totals(NamedTuple):
@@ -103,6 +116,19 @@ class SyncReport(NamedTuple):
     """Requests that were sent, retries included."""
     rows: int
     """Rows that were put into the store."""
+
+
+class SyncFailure(NamedTuple):
+    """A slice that :meth:`docplatform.Client.sync` could not buy. ``SyncError.failures`` lists them."""
+
+    project_id: str
+    """Its project."""
+    date_from: date
+    """The first day."""
+    date_to: date
+    """The day behind the last."""
+    error: DocPlatformError
+    """Why not."""
 
 
 class Stats(NamedTuple):

@@ -6,15 +6,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::bridge::{self, Next, Op};
+use super::collect::{self, SLICES};
 use super::convert;
 use super::handle::Handle;
 use super::ops::{self, PagingArguments};
 use super::options;
+use super::trend;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
 use crate::client::OnBudget;
 use crate::config::Options;
 use crate::slices::Every;
 use crate::store::What;
+use crate::sync::{OnRunning, Wanted};
 use crate::wait::WaitOptions;
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
@@ -240,9 +243,9 @@ macro_rules! client_face {
 
             /// Visitors slice by slice: a row a slice, or a row a slice and path.
             #[pyo3(signature = (*, date_from, date_to, every = Some(Every::Day), pages = false,
-                on_budget = OnBudget::Wait, project_id = None),
+                on_budget = OnBudget::Wait, progress = None, project_id = None),
                 text_signature = "($self, *, date_from, date_to, every='day', pages=False, on_budget='wait', \
-                project_id=None)")]
+                progress=None, project_id=None)")]
             #[expect(clippy::too_many_arguments)]
             fn visitor_trend(
                 &self,
@@ -252,18 +255,22 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::every)] every: Option<Every>,
                 pages: bool,
                 #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                progress: Option<bool>,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
                 let name = concat!($name, ".visitor_trend");
-                let slices = (convert::slices(date_from, date_to, every)?, every);
+                let slices = convert::slices(date_from, date_to, every)?;
+                let bar = collect::progress(py, progress, Some(slices.len() as u64), SLICES)?;
                 let what = What::of(pages);
-                $run(py, ops::visitor_trend(name, &self.handle, slices, what, on_budget, project_id)?)
+                let op = ops::visitor_trend(name, &self.handle, (slices, every), what, on_budget, project_id)?;
+                $run(py, op.progress(bar))
             }
 
             /// Buys whatever the store does not have of some projects.
             #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), pages = true,
-                on_budget = OnBudget::Wait),
-                text_signature = "($self, projects, *, date_from, date_to, every='day', pages=True, on_budget='wait')")]
+                on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
+                text_signature = "($self, projects, *, date_from, date_to, every='day', pages=True, on_budget='wait', \
+                on_running='wait', progress=None)")]
             #[expect(clippy::too_many_arguments)]
             fn sync(
                 &self,
@@ -274,10 +281,15 @@ macro_rules! client_face {
                 #[pyo3(from_py_with = convert::every)] every: Option<Every>,
                 pages: bool,
                 #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                #[pyo3(from_py_with = convert::on_running)] on_running: OnRunning,
+                progress: Option<bool>,
             ) -> PyResult<Py<PyAny>> {
                 let slices = convert::slices(date_from, date_to, every)?;
-                let (name, what) = (concat!($name, ".sync"), What::of(pages));
-                $run(py, ops::sync(name, &self.handle, projects, slices, what, on_budget)?)
+                let projects = trend::projects(projects)?;
+                let bar = collect::progress(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
+                let wanted = Wanted { projects, slices, what: What::of(pages) };
+                let op = ops::sync(concat!($name, ".sync"), &self.handle, wanted, on_budget, on_running)?;
+                $run(py, op.progress(bar))
             }
 
             /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.

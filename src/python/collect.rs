@@ -147,16 +147,22 @@ pub(super) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
 
 const EINVAL: i32 = 22;
 
-/// What shows how far an export is, where that is wanted.
+/// What an export counts.
+pub(super) const ROWS: &str = "rows";
+/// What a trend counts.
+pub(super) const SLICES: &str = "slices";
+
+/// What shows how far something is, of so many `unit`s at most, where that is wanted.
 pub(super) fn progress(
     py: Python<'_>,
     wanted: Option<bool>,
     most: Option<u64>,
+    unit: &str,
 ) -> PyResult<Option<Py<PyAny>>> {
     if !wanted.unwrap_or(false) {
         return Ok(None);
     }
-    let bar = py.import("docplatform._progress")?.getattr("bar")?.call1((most,))?;
+    let bar = py.import("docplatform._progress")?.getattr("bar")?.call1((most, unit))?;
     Ok(Some(bar.unbind()))
 }
 

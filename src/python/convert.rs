@@ -13,6 +13,7 @@ use crate::dates::{Moment, check_range};
 use crate::jobs::Prompt;
 use crate::rows::Totals;
 use crate::slices::{self, Every, Slice};
+use crate::sync::OnRunning;
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -83,11 +84,16 @@ arguments! {
         true => Ok(None),
         false => Ok(Some(Every::parse(&text("every", value)?)?)),
     };
-    on_budget: OnBudget = |value| match text("on_budget", value)?.as_str() {
-        "wait" => Ok(OnBudget::Wait),
-        "stop" => Ok(OnBudget::Stop),
-        other => Err(PyValueError::new_err(format!("on_budget must be \"wait\" or \"stop\"; it is {other:?}"))),
-    };
+    on_budget: OnBudget = |value| wait_or_stop("on_budget", value, OnBudget::Wait, OnBudget::Stop);
+    on_running: OnRunning = |value| wait_or_stop("on_running", value, OnRunning::Wait, OnRunning::Stop);
+}
+
+fn wait_or_stop<T>(what: &str, value: &Bound<'_, PyAny>, wait: T, stop: T) -> PyResult<T> {
+    match text(what, value)?.as_str() {
+        "wait" => Ok(wait),
+        "stop" => Ok(stop),
+        other => Err(PyValueError::new_err(format!("{what} must be \"wait\" or \"stop\"; it is {other:?}"))),
+    }
 }
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.

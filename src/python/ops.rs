@@ -24,7 +24,7 @@ use crate::plan;
 use crate::slices::{Every, Slice};
 use crate::store::What;
 use crate::stored;
-use crate::trend::Filled;
+use crate::sync::{self, OnRunning, Wanted};
 use crate::visitors::{self, Listing};
 use crate::wait::{self, Target, WaitOptions};
 
@@ -219,23 +219,18 @@ pub(super) fn visitor_trend(
 pub(super) fn sync(
     name: &'static str,
     handle: &Arc<Handle>,
-    projects: &Bound<'_, PyAny>,
-    slices: Vec<Slice>,
-    what: What,
+    wanted: Wanted,
     on_budget: OnBudget,
+    on_running: OnRunning,
 ) -> PyResult<Op> {
-    if handle.client()?.exports().is_none() {
-        return Err(Error::configuration("sync fills a store: give the client one with store=").into());
-    }
-    let projects = trend::projects(projects)?;
+    let no_store = || Error::configuration("sync fills a store: give the client one with store=");
+    handle.client()?.exports().ok_or_else(no_store)?;
     let fill = move |client: Client, port: Arc<Port>| async move {
         let client = client.on_budget(on_budget);
-        match client.exports() {
-            Some(exports) => crate::trend::fill(&client, exports, &projects, &slices, what, port).await,
-            None => Ok(Filled::default()),
-        }
+        let exports = client.exports().ok_or_else(no_store)?;
+        Ok(sync::sync(&client, exports, &wanted, on_running, port).await)
     };
-    Ok(of_client(name, handle, fill, |py, filled| trend::report(py, filled).map(Next::Value)))
+    Ok(of_client(name, handle, fill, |py, sync| trend::synced(py, sync).map(Next::Value)))
 }
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use super::convert;
+use super::{convert, errors};
 use crate::endpoint::Segment;
 use crate::plan::Plan;
-use crate::trend::Filled;
+use crate::sync::{Failure, Filled, Sync};
 
 /// A plan as its named tuple.
 pub(super) fn plan(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
@@ -22,19 +22,62 @@ pub(super) fn plan(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     Ok(class.call1((plan.requests(), held, exact, plan.hours, slices))?.unbind())
 }
 
-/// What was put into the store, as its named tuple.
-pub(super) fn report(py: Python<'_>, filled: Filled) -> PyResult<Py<PyAny>> {
-    let Filled { slices, held, open, requests, rows } = filled;
-    let class = convert::named_tuple(py, "SyncReport")?;
-    Ok(class.call1((slices, held, open, requests, rows))?.unbind())
+/// What a sync found and bought, as its named tuple; or the error that it ended with, which carries that.
+pub(super) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+    let Filled { slices, held, open, requests, rows } = sync.filled;
+    let report = convert::named_tuple(py, "SyncReport")?.call1((slices, held, open, requests, rows))?;
+    let error = match sync.ended {
+        Some(error) => errors::to_py(py, error),
+        None if sync.failures.is_empty() => return Ok(report.unbind()),
+        None => failed(py, sync.failures, sync.given_up)?,
+    };
+    if error.is_instance(py, &py.import("docplatform.errors")?.getattr("DocPlatformError")?) {
+        error.value(py).setattr("report", report)?;
+    }
+    Err(error)
 }
 
-/// Ids of projects: some, or one.
+/// How many failures an error's text tells of.
+const TOLD: usize = 3;
+
+fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<PyErr> {
+    let name = |Failure { project, slice, error }: &Failure| {
+        format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
+    };
+    let mut told: Vec<_> = failures.iter().take(TOLD).map(name).collect();
+    told.extend((failures.len() > TOLD).then(|| format!("and {} more", failures.len() - TOLD)));
+    let what = match given_up {
+        true => "the sync was given up, as nothing but failures came",
+        false => "all else is in the store, but some slices could not be bought",
+    };
+    let error = py
+        .import("docplatform.errors")?
+        .getattr("SyncError")?
+        .call1((format!("{what}: {}", told.join("; ")),))?;
+    let class = convert::named_tuple(py, "SyncFailure")?;
+    let failures = failures.into_iter().map(|Failure { project, slice, error }| {
+        let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
+        class.call1((project, from, to, errors::to_py(py, error).into_value(py)))
+    });
+    error.setattr("failures", PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
+    Ok(PyErr::from_value(error))
+}
+
+/// Ids of projects: some, or one; each of them once.
 pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let id = |id: &Bound<'_, PyAny>| Ok(Segment::parse("projects", &convert::text("projects", id)?)?);
+    let id = |id: &Bound<'_, PyAny>| -> PyResult<Segment> {
+        Ok(Segment::parse("projects", &convert::text("projects", id)?)?)
+    };
     if value.is_instance_of::<PyString>() {
         return Ok(vec![id(value)?]);
     }
     let all = value.try_iter().map_err(|_| convert::wrong_type("projects", "ids of projects", value))?;
-    all.map(|project| id(&project?)).collect()
+    let mut projects = Vec::new();
+    for project in all {
+        let project = id(&project?)?;
+        if !projects.contains(&project) {
+            projects.push(project);
+        }
+    }
+    Ok(projects)
 }

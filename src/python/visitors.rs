@@ -66,7 +66,7 @@ fn to_frame(
     frame: &'static str,
 ) -> PyResult<Op> {
     py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
-    let progress = collect::progress(py, progress, cursor.most())?;
+    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
     collect::table(cursor, name, progress, Partial, move |table| data::frame(table.into_any(), frame))
 }
 
@@ -79,7 +79,7 @@ fn to_file(
     format: Format,
 ) -> PyResult<Op> {
     let path = collect::path(path)?;
-    let progress = collect::progress(py, progress, cursor.most())?;
+    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
     collect::file(cursor, name, progress, path, format)
 }
 
@@ -94,7 +94,7 @@ fn to_parquet(
     frames.getattr("need")?.call1(("to_parquet",))?;
     // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
     let file = whole_file::WholeFile::new(path)?;
-    let progress = collect::progress(py, progress, cursor.most())?;
+    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
     collect::table(cursor, name, progress, Kept, move |table| {
         let frames = table.py().import("docplatform._frames")?;
         Ok(frames.getattr("write_parquet")?.call1((table, file))?.unbind())
@@ -194,7 +194,7 @@ macro_rules! iterators {
                 /// All that is left, as a table.
                 #[pyo3(signature = (progress = None))]
                 fn collect(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = collect::progress(py, progress, self.0.most())?;
+                    let progress = collect::progress(py, progress, self.0.most(), collect::ROWS)?;
                     $run(
                         py,
                         collect::table(
@@ -228,7 +228,7 @@ macro_rules! iterators {
                 /// All that is left, as a list of dicts.
                 #[pyo3(signature = (*, progress = None))]
                 fn to_dicts(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = collect::progress(py, progress, self.0.most())?;
+                    let progress = collect::progress(py, progress, self.0.most(), collect::ROWS)?;
                     $run(py, collect::dicts(py, &self.0, concat!($visitors, ".to_dicts"), progress)?)
                 }
 

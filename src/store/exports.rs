@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::Store;
 use super::fault::Fault;
+use super::lock::SyncLock;
 use super::owner::Owner;
 use super::pages::{Page, Place, unpack, wire};
 use super::shelf;
@@ -169,6 +170,12 @@ impl Exports {
             Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
         };
         self.store.run(find).await
+    }
+
+    /// The right to fill the store, unless somebody has it.
+    pub async fn lock(&self) -> Result<Option<SyncLock>> {
+        let store = self.store.clone();
+        self.store.run(move |_| SyncLock::take(store.path())).await
     }
 
     /// Reads; an organization that the store does not know has nothing.

@@ -19,6 +19,8 @@ pub enum Fault {
     NoDirectory,
     /// It is no plain file: what it is instead.
     NotAFile(&'static str),
+    /// What stands in the place of its lock is no plain file.
+    NotALock,
     /// It is no database.
     NoDatabase,
     /// It belongs to another program.
@@ -65,6 +67,9 @@ impl Fault {
                 setting("its directory does not exist; make it, or give another path".to_owned())
             }
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
+            Self::NotALock => {
+                setting("the file beside it whose name ends in -sync is no plain file; remove it".to_owned())
+            }
             Self::NoDatabase => setting(no_database()),
             Self::Foreign => setting(format!("it is the database of another program; {ANOTHER}")),
             Self::Unfinished => {

@@ -153,11 +153,16 @@ fn create(path: &Path) -> Result<(), Fault> {
 
 /// For its owner alone; an error where there is one.
 fn create_empty(path: &Path) -> io::Result<()> {
+    private().create_new(true).open(path).map(drop)
+}
+
+/// To be written, and for its owner alone where it is new.
+pub(super) fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
+    options
 }
 
 fn make(path: &Path) -> Result<(), Fault> {
@@ -187,7 +192,7 @@ fn make_private(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()

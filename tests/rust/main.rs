@@ -33,6 +33,8 @@ mod spending;
 mod store_files;
 mod stored;
 mod support;
+mod syncs;
+mod syncs_killed;
 mod tables;
 mod throttle;
 mod trends;

@@ -98,5 +98,5 @@ class Progress:
 def progress(monkeypatch: pytest.MonkeyPatch, at: Callable[[int], object]) -> Iterator[None]:
     """While exports run with ``progress=True``, ``at`` is called in the middle of them."""
     with monkeypatch.context() as patch:
-        patch.setattr("docplatform._progress.bar", lambda _: Progress(at))
+        patch.setattr("docplatform._progress.bar", lambda *_: Progress(at))
         yield

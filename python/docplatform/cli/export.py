@@ -62,7 +62,7 @@ class Export:
     def shown(self, *, quiet: bool) -> Iterator[None]:
         """Shows how far it is, unless that would get between rows on a terminal."""
         quiet = quiet or (self.path is None and output.is_terminal(sys.stdout))
-        before = _progress.INSTEAD.set(lambda _: self)
+        before = _progress.INSTEAD.set(lambda _total, _unit: self)
         try:
             with Progress("Reading visitors", quiet=quiet) as self.progress:
                 yield
