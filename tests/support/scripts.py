@@ -91,6 +91,11 @@ class Script:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
+    def listen(self) -> str:
+        """The next line that it tells on stderr; empty once it has ended."""
+        assert self._process.stderr is not None
+        return self._process.stderr.readline().strip()
+
     def write(self, line: str) -> None:
         """A line for it to read."""
         assert self._process.stdin is not None

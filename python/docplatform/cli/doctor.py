@@ -13,7 +13,7 @@ import docplatform
 from docplatform import Client, ConfigurationError, DocPlatformError
 from docplatform.cli import exits, output, secrets
 from docplatform.cli.exits import Exit
-from docplatform.cli.session import Session, with_session
+from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 
 @click.command("doctor")
-@with_session
+@with_store
 @click.pass_context
 def doctor(context: click.Context, session: Session) -> None:
     """Look at settings, service and key; say what to do.
@@ -82,6 +82,14 @@ def _settings(session: Session) -> Iterator[Finding]:
             "",
             lambda path: Client("any", base_url="https://localhost", project_id="any", ca_bundle=path),
         )
+    if session.store is not None:
+        yield _setting(
+            "store",
+            session.store,
+            "--store or DOCPLATFORM_STORE",
+            "",
+            lambda path: Client("any", base_url="http://127.0.0.1", project_id="any", store=path),
+        )
     try:
         secrets.read(session.api_key_file)
         where = session.api_key_file or secrets.VARIABLE
@@ -121,7 +129,7 @@ def _ask(session: Session) -> tuple[Exit, list[Finding]]:
     begun = time.monotonic()
     with session.client(max_retries=0, timeout=PATIENCE, deadline=PATIENCE) as client:
         try:
-            client.visitor_totals()
+            client.visitor_totals(on_budget="stop")
         except DocPlatformError as error:
             return exits.code_of(error), _after(error)
         seconds = time.monotonic() - begun
@@ -150,7 +158,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
             return [answered, taken, Finding("project known", "wrong", words, advice)]
-        case docplatform.RateLimitError():
+        case docplatform.RateLimitError() | docplatform.BudgetError():
             advice = "wait: the requests of this hour are spent"
             return [Finding("service", "wrong", words, advice), taken, known]
         case docplatform.StatusError() | docplatform.ResponseError():

@@ -19,7 +19,7 @@ from docplatform import DocPlatformError, VisitorTable, _frames, _progress
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.output import Progress, shown
-from docplatform.cli.session import Session, with_session
+from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import range_options, summary
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ class Export:
         self.progress.update(f"Reading visitors: {rows:,} pages", counting=True)
 
     def waits(self, until: datetime) -> None:
-        """The request budget is spent: when the next request goes out."""
-        clock = f"{until.astimezone():%H:%M:%S}"
-        self.progress.update(
-            f"Read {self.rows:,} pages; the request budget is spent, next request at {clock}"
-        )
+        """The request budget is spent: the log's line tells that, in every command."""
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:
@@ -197,7 +193,7 @@ Where the first of these breaks off, the second goes on behind it:
 @click.option(
     "--raw", is_flag=True, help="CSV: no apostrophe before what a spreadsheet would run as a formula."
 )
-@with_session
+@with_budget
 def export(
     session: Session,
     date_from: str | None,
@@ -236,10 +232,11 @@ def export(
         visitors = client.visitors(
             max_rows=max_rows,
             strict=strict,
+            on_budget=session.on_budget,
             **{key: value for key, value in query.items() if value is not None},
         )
         with going.shown(quiet=session.quiet):
-            _run(going, visitors, place)
+            _run(session, going, visitors, place)
         requests = client.stats.requests
         totals = visitors.totals() if going.rows else None
     if place is not None:
@@ -254,7 +251,7 @@ def export(
         session.say(f"Uniques do not add up: the whole site has {totals.total:,} visitors.")
 
 
-def _run(going: Export, visitors: Visitors, place: Path | None) -> None:
+def _run(session: Session, going: Export, visitors: Visitors, place: Path | None) -> None:
     """Exports, and where that breaks off keeps what came, if that is wanted."""
     try:
         if place is None or (going.path is None and going.format == "jsonl"):
@@ -265,7 +262,7 @@ def _run(going: Export, visitors: Visitors, place: Path | None) -> None:
             _WholeFile(going.path).discard()
         table = visitors.collect(progress=True)
     except (DocPlatformError, KeyboardInterrupt) as error:
-        _keep(going, place, error)
+        _keep(session, going, place, error)
         raise
     going.write(table)
 
@@ -278,7 +275,7 @@ def _settle(place: Path, mark: str, *, cut: bool) -> None:
         place.unlink(missing_ok=True)
 
 
-def _keep(going: Export, place: Path | None, error: BaseException) -> None:
+def _keep(session: Session, going: Export, place: Path | None, error: BaseException) -> None:
     partial, mark = getattr(error, "partial", None), going.mark
     if place is not None and partial:
         going.write(partial)
@@ -293,6 +290,5 @@ def _keep(going: Export, place: Path | None, error: BaseException) -> None:
         )
     elif going.rows and place is None:
         kept = "" if going.path is None and going.format == "jsonl" else ", and nothing was written"
-        error.add_note(
-            f"{going.rows:,} rows had come{kept}. With --checkpoint FILE they are kept, and a second run goes on behind them."
-        )
+        advice = " With --checkpoint FILE they are kept, and a second run goes on behind them."
+        error.add_note(f"{going.rows:,} rows had come{kept}.{'' if session.store else advice}")

@@ -14,7 +14,7 @@ import click
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page
 from docplatform.cli.output import Progress, shown
-from docplatform.cli.session import Session, with_session
+from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import counted, range_options, summary
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Top:
     metavar="N",
     help="How many pages to list.",
 )
-@with_session
+@with_budget
 def report(
     session: Session, date_from: str | None, date_to: str | None, *, name: str, force: bool, number: int
 ) -> None:
@@ -104,7 +104,7 @@ def _read(
     session: Session, client: Client, number: int, date_from: str | None, date_to: str | None
 ) -> page.Report:
     """Reads all rows, and keeps only those that are shown."""
-    visitors = client.visitors(date_from=date_from, date_to=date_to)
+    visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
     made = datetime.now(UTC)
     top, top_ai = Top(number, "total"), Top(number, "ai")
     with Progress("Reading visitors", quiet=session.quiet) as progress:

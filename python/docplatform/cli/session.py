@@ -7,7 +7,7 @@ import logging
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import click
 
@@ -16,12 +16,11 @@ from docplatform.cli import secrets
 from docplatform.cli.output import say, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 P = ParamSpec("P")
 
-# Named here, to be taken apart from what a command has of its own.
-_OPTIONS = (
+_SHARED = (
     click.option(
         "--base-url",
         metavar="URL",
@@ -38,6 +37,39 @@ _OPTIONS = (
     click.option("-v", "--verbose", is_flag=True, help="Tell every failed attempt on stderr."),
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
 )
+_STORE = (
+    click.option(
+        "--store",
+        envvar="DOCPLATFORM_STORE",
+        metavar="FILE",
+        help="A file that remembers what came, so that no request is spent twice.  [default: DOCPLATFORM_STORE, or none]",
+    ),
+    click.option(
+        "--requests-per-hour",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Send at most N requests in any hour, over all processes that use the same --store.",
+    ),
+    click.option("--reserve", type=click.IntRange(0), metavar="N", help="Of those, leave N to others."),
+    click.option(
+        "--settle-days",
+        type=click.IntRange(0),
+        metavar="N",
+        help="So many days after its end a range changes no more, and is bought once.  [default: 2]",
+    ),
+    click.option(
+        "--organization",
+        metavar="NAME",
+        help="Whose budget it is, where several API keys share one.  [default: each key has its own]",
+    ),
+)
+_ON_BUDGET = click.option(
+    "--on-budget",
+    type=click.Choice(["wait", "stop"]),
+    default="wait",
+    show_default=True,
+    help="When the requests of the hour are spent: wait for the next one, or stop with exit code 4.",
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +83,13 @@ class Session:
     quiet: bool
     verbose: bool
     json: bool
+    store: str | None = None
+    requests_per_hour: int | None = None
+    reserve: int | None = None
+    settle_days: int | None = None
+    organization: str | None = None
+    on_budget: Literal["wait", "stop"] = "wait"
+    """What the calls of this client are to do when the budget is spent."""
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
@@ -60,9 +99,26 @@ class Session:
                 "base_url": self.base_url,
                 "project_id": self.project,
                 "ca_bundle": self.ca_bundle,
+                "store": self.store,
+                "requests_per_hour": self.requests_per_hour,
+                "reserve": self.reserve,
+                "settle_days": self.settle_days,
+                "organization": self.organization,
             }
-            with Client(secrets.read(self.api_key_file), **shared, **settings) as client:
+            shared = {name: value for name, value in shared.items() if value is not None}
+            with Client(secrets.read(self.api_key_file), **shared, **settings) as client, self._kept(client):
                 yield client
+
+    @contextmanager
+    def _kept(self, client: Client) -> Iterator[None]:
+        """Says of what came before an error or an interrupt that the store has it."""
+        try:
+            yield
+        except (DocPlatformError, KeyboardInterrupt) as error:
+            failed = len(error.attempts) if isinstance(error, DocPlatformError) else 0
+            if self.store is not None and client.stats.requests > failed:
+                error.add_note(f"What came is in {self.store}: the same command goes on there.")
+            raise
 
     def say(self, line: str) -> None:
         """A line for people, on stderr, unless they want none."""
@@ -72,13 +128,31 @@ class Session:
 
 def with_session(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Gives a command the shared options, as its first argument."""
+    return _with(command, _SHARED)
 
+
+def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """The same for a command that may look into a store, with the request budget that goes with it."""
+    return _with(command, (*_STORE, *_SHARED))
+
+
+def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """The same for a command that spends the budget: its calls take the session's ``on_budget``."""
+    return _with(command, (*_STORE, _ON_BUDGET, *_SHARED))
+
+
+def _with(
+    command: Callable[Concatenate[Session, P], None], options: Sequence[Callable[..., Any]]
+) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        shared: dict[str, Any] = {name: kwargs.pop(name) for name in Session.__dataclass_fields__}
+        # Taken apart from what a command has of its own.
+        shared: dict[str, Any] = {
+            name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
+        }
         command(Session(**shared), *args, **kwargs)
 
-    for option in reversed(_OPTIONS):
+    for option in reversed(options):
         run = option(run)
     return run
 

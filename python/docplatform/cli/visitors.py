@@ -11,7 +11,7 @@ import click
 from docplatform import Totals
 from docplatform.cli import output
 from docplatform.cli.output import Progress
-from docplatform.cli.session import Session, with_session
+from docplatform.cli.session import Session, with_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,14 +44,14 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @group.command("totals")
 @range_options
-@with_session
+@with_budget
 def totals(session: Session, date_from: str | None, date_to: str | None) -> None:
     """Print the unique visitors of the whole site.
 
     It takes one request. Uniques do not add up: not over pages, not over days, and not over kinds.
     """
     with session.client() as client:
-        found = client.visitor_totals(date_from=date_from, date_to=date_to)
+        found = client.visitor_totals(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
     if session.json:
         output.document({"date_from": date_from, "date_to": date_to, **found._asdict()})
         return
@@ -72,14 +72,14 @@ def totals(session: Session, date_from: str | None, date_to: str | None) -> None
 @click.option(
     "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
 )
-@with_session
+@with_budget
 def top(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
     """List the pages with the most unique visitors.
 
     The service lists pages in no order that it would promise, so all of them are read: one request for each 250.
     """
     with session.client() as client:
-        visitors = client.visitors(date_from=date_from, date_to=date_to)
+        visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
         with Progress("Reading visitors", quiet=session.quiet) as progress:
             rows = heapq.nlargest(number, counted(visitors, progress), key=itemgetter(by))
         totals, requests = visitors.totals(), client.stats.requests

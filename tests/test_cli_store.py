@@ -1,0 +1,153 @@
+"""The command line's store and request budget: what is bought once, what is waited for, and where a command stops."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+from support.cli import SCRIPT, Cli
+from support.scripts import Script
+
+JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
+READERS = [("visitors", "top"), ("visitors", "export"), ("report", "-o", "-")]
+"""The commands that read all rows: four requests of the stub's thousand."""
+COMMANDS = [("visitors", "totals"), *READERS]
+
+every_reader = pytest.mark.parametrize("command", READERS, ids=" ".join)
+every_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "visitors.db"
+
+
+@every_command
+def test_what_a_store_holds_is_not_asked_for_again(
+    cli: Cli, store: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    first = cli(*command, *JANUARY, "--store", str(store))
+    cost = len(cli.stub.requests)
+    assert (first.status, cost) == (0, 1 if "totals" in command else 4)
+    second = cli(*command, *JANUARY, "--store", str(store))
+    monkeypatch.setenv("DOCPLATFORM_STORE", str(store))
+    third = cli(*command, *JANUARY)
+    assert (second.status, third.status, len(cli.stub.requests)) == (0, 0, cost)
+    if "report" not in command:
+        assert first.out == second.out == third.out
+    # For as long as it may still change, it is bought again.
+    cli(*command, *JANUARY, "--settle-days", "100000")
+    assert len(cli.stub.requests) == 2 * cost
+
+
+@pytest.mark.row("B2", "J12")
+@every_reader
+def test_where_it_stops_the_next_run_goes_on(cli: Cli, store: Path, command: tuple[str, ...]) -> None:
+    options = (*command, *JANUARY, "--store", str(store), "--on-budget", "stop")
+    for budget, requests in ((3, 3), (3, 3)):
+        ended = cli(*options, "--requests-per-hour", str(budget))
+        assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", requests)
+        assert "the request budget is spent; the next request may go out at" in ended.err
+    # The second sent nothing, so it has nothing to tell.
+    assert str(store) not in ended.err
+    ended = cli(*options, "--requests-per-hour", "4")
+    assert (ended.status, len(cli.stub.requests)) == (0, 4)
+
+
+@every_reader
+def test_what_came_is_said_to_be_in_the_store(cli: Cli, store: Path, command: tuple[str, ...]) -> None:
+    options = (*command, *JANUARY, "--requests-per-hour", "2", "--on-budget", "stop")
+    ended = cli(*options, "--store", str(store))
+    assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
+    assert "--checkpoint" not in ended.err
+    cli.stub.reset()
+    # Without a store, the budget is the command's own.
+    ended = cli(*options)
+    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 2)
+    assert "What came is in" not in ended.err
+
+
+def test_totals_stop_too(cli: Cli, store: Path) -> None:
+    options = ("--store", str(store), "--requests-per-hour", "5", "--reserve", "4", "--on-budget", "stop")
+    assert cli("visitors", "totals", *JANUARY, *options).status == 0
+    ended = cli("visitors", "totals", "--json", *options)
+    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 1)
+    # Whoever has another budget is not held up.
+    assert cli("visitors", "totals", *options, "--organization", "other").status == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.row("I4", "J12")
+@every_reader
+def test_a_wait_is_told_once_and_can_be_interrupted(
+    stub: StubServer, store: Path, command: tuple[str, ...]
+) -> None:
+    options = (*JANUARY, "--store", str(store), "--requests-per-hour", "2")
+    with Script(SCRIPT, *command, *options, stub=stub) as script:
+        told = [script.listen()]
+        while "budget is spent" not in told[-1]:
+            told.append(script.listen())
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    assert (ended.status, ended.out, len(stub.requests)) == (130, "", 2)
+    assert "budget is spent" not in ended.err
+    assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
+
+
+@every_command
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--requests-per-hour", "0"), "--requests-per-hour"),
+        (("--requests-per-hour", "5", "--reserve", "5"), "reserve must be less"),
+        (("--reserve", "5"), "reserve"),
+        (("--settle-days", "-1"), "--settle-days"),
+        (("--organization", ""), "organization"),
+        (("--on-budget", "hope"), "--on-budget"),
+        (("--store", "."), "directory"),
+        (("--store", "none/visitors.db"), "none/visitors.db"),
+    ],
+)
+def test_wrong_settings_are_wrong_usage(
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    options: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = cli(*command, *options)
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert says in ended.err
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_store_is_refused_and_left(cli: Cli, store: Path) -> None:
+    store.write_text("path,human\n" * 100)
+    ended = cli("visitors", "totals", "--store", str(store))
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert "no SQLite file" in ended.err
+    ended = cli("doctor", "--store", str(store))
+    assert (ended.status, cli.stub.requests) == (2, [])
+    assert "store\twrong" in ended.out
+    assert "mend --store or DOCPLATFORM_STORE" in ended.out
+    assert store.read_text() == "path,human\n" * 100
+
+
+def test_doctor_keeps_to_the_budget(cli: Cli, store: Path) -> None:
+    options = ("--store", str(store), "--requests-per-hour", "1")
+    assert cli("doctor", *options).status == 0
+    ended = cli("doctor", *options)
+    assert (ended.status, len(cli.stub.requests)) == (4, 1)
+    assert "the request budget is spent" in ended.out
+
+
+def test_commands_about_jobs_have_no_budget(cli: Cli, store: Path) -> None:
+    ended = cli("job", "get", "job-1", "--store", str(store))
+    assert (ended.status, cli.stub.requests) == (2, [])
