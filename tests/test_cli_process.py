@@ -171,8 +171,8 @@ def test_rows_on_a_terminal_are_shown_and_nothing_gets_between_them(stub: StubSe
     stub.fail_next(status=200, body=body)
     lines = on_terminal(stub, "visitors", "export", "--format", format_).splitlines()
     assert lines[-2:] == [
-        "Wrote 1 rows; it took 1 requests.",
-        "Uniques do not add up: the whole site has 1 visitors.",
+        "Wrote 1 row; it took 1 request.",
+        "Uniques do not add up: the whole site has 1 visitor.",
     ]
     assert len(lines) == 3 + (format_ == "csv")
     assert all(line.isprintable() for line in lines)

@@ -82,7 +82,7 @@ def test_totals_stop_too(cli: Cli, store: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.row("I4", "J12")
-@every_reader
+@pytest.mark.parametrize("command", [*READERS, ("visitors", "trend")], ids=" ".join)
 def test_a_wait_is_told_once_and_can_be_interrupted(
     stub: StubServer, store: Path, command: tuple[str, ...]
 ) -> None:
@@ -96,6 +96,20 @@ def test_a_wait_is_told_once_and_can_be_interrupted(
     assert (ended.status, ended.out, len(stub.requests)) == (130, "", 2)
     assert "budget is spent" not in ended.err
     assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.row("I4", "J12")
+def test_totals_wait_too(cli: Cli, store: Path) -> None:
+    options = ("visitors", "totals", "--store", str(store), "--requests-per-hour", "1")
+    assert cli(*options).status == 0
+    with Script(SCRIPT, *options, stub=cli.stub) as script:
+        assert "the request budget is spent: waiting for the next request until 20" in script.listen()
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    # Nothing came, and nothing is said to have come.
+    assert (ended.status, ended.out, ended.err.strip()) == (130, "", "docplatform: interrupted")
+    assert len(cli.stub.requests) == 1
 
 
 @every_command

@@ -110,7 +110,7 @@ def write_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     return len(table)
 
 
-def write_arrow(table: VisitorTable, file: _WholeFile) -> int:
+def write_arrow(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     """An Arrow IPC file, also called Feather; returns the number of rows."""
     module = need("write_arrow")
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, export, job, plain, report, secrets, visitors
+from docplatform.cli import doctor, export, job, plain, plan, report, secrets, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.output import say, shown
 
@@ -82,10 +82,12 @@ def _as_plain(name: str, summary: str) -> click.Command:
     )
 
 
+visitors.group.add_command(trend.trend)
 visitors.group.add_command(export.export)
 for _command in (
     job.group,
     visitors.group,
+    plan.plan,
     report.report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),

@@ -10,7 +10,7 @@ import click
 from docplatform import DocPlatformError
 from docplatform.cli import exits, once, output
 from docplatform.cli.output import Progress, shown, whole
-from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
+from docplatform.cli.params import FILE, duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_session
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def _once_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option(
         "--once",
         "remember",
+        type=FILE,
         metavar="FILE",
         help="Remember the job in FILE. Run again with it, this takes that job up instead of creating another.",
     )(command)

@@ -25,6 +25,11 @@ SILENCE = 60.0
 """Where there is no terminal, a wait is told of at least this often, in seconds: CI ends a job that says nothing."""
 
 
+def count(number: int, thing: str) -> str:
+    """So many of a thing, in words: ``1 request``, ``2,000 requests``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def shown(value: object, most: int = MOST_LINE) -> str:
     """``value`` with everything escaped that a terminal would obey instead of show, and cut."""
     # Arguments may hold bytes that are no text.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+FILE = click.Path(readable=False)
+"""A file, for shells that complete its name; whether it can be used is for the command to find out."""
 LONGEST = 365 * 86_400.0
 """The longest duration that can be given, in seconds."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh]?)")
@@ -47,7 +49,11 @@ def interval(value: str) -> float:
 def prompt_arguments(command: Callable[..., None]) -> Callable[..., None]:
     """The prompt's argument and option; :func:`read_prompt` makes the prompt of them."""
     command = click.option(
-        "-f", "--file", metavar="FILE", help="Read the prompt from a file of UTF-8 text; - is standard input."
+        "-f",
+        "--file",
+        type=FILE,
+        metavar="FILE",
+        help="Read the prompt from a file of UTF-8 text; - is standard input.",
     )(command)
     return click.argument("prompt", nargs=-1, metavar="[PROMPT]")(command)
 

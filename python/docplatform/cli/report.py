@@ -14,6 +14,7 @@ import click
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page
 from docplatform.cli.output import Progress, shown
+from docplatform.cli.params import FILE
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import counted, range_options, summary
 
@@ -51,6 +52,7 @@ class Top:
     "-o",
     "--output",
     "name",
+    type=FILE,
     default="report.html",
     show_default=True,
     metavar="FILE",
@@ -97,7 +99,9 @@ def report(
         found = {"rows": made.pages, "requests": made.requests, "warnings": made.warnings}
         output.document(summary(name, date_from, date_to, made.totals, **found))
     elif path is not None:
-        session.say(f"Wrote {shown(name)}, about {made.pages:,} pages; it took {made.requests:,} requests.")
+        session.say(
+            f"Wrote {shown(name)}, about {output.count(made.pages, 'page')}; it took {output.count(made.requests, 'request')}."
+        )
 
 
 def _read(

@@ -14,6 +14,7 @@ import click
 from docplatform import Client, DataWarning, DocPlatformError
 from docplatform.cli import secrets
 from docplatform.cli.output import say, shown
+from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,10 +30,11 @@ _SHARED = (
     click.option("--project", metavar="ID", help="The project.  [default: DOCPLATFORM_PROJECT_ID]"),
     click.option(
         "--api-key-file",
+        type=FILE,
         metavar="FILE",
         help="A file that holds the API key and that only you can read.  [default: DOCPLATFORM_API_KEY's value]",
     ),
-    click.option("--ca-bundle", metavar="FILE", help="A PEM file of certificates to trust, too."),
+    click.option("--ca-bundle", type=FILE, metavar="FILE", help="A PEM file of certificates to trust, too."),
     click.option("-q", "--quiet", is_flag=True, help="No progress on stderr, only errors."),
     click.option("-v", "--verbose", is_flag=True, help="Tell every failed attempt on stderr."),
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
@@ -41,6 +43,7 @@ _STORE = (
     click.option(
         "--store",
         envvar="DOCPLATFORM_STORE",
+        type=FILE,
         metavar="FILE",
         help="A file that remembers what came, so that no request is spent twice.  [default: DOCPLATFORM_STORE, or none]",
     ),

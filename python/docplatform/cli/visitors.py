@@ -27,19 +27,42 @@ def group() -> None:
     """The site's readers, human and AI."""
 
 
-def range_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The days that are asked about."""
+def _days(command: Callable[..., None], *, required: bool) -> Callable[..., None]:
     for option in (
         click.option(
             "--to",
             "date_to",
+            required=required,
             metavar="DATE",
             help="The first day that is not included any more: the end is exclusive.",
         ),
-        click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31."),
+        click.option(
+            "--from", "date_from", required=required, metavar="DATE", help="The first day, as 2026-01-31."
+        ),
     ):
         command = option(command)
     return command
+
+
+def range_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The days that are asked about."""
+    return _days(command, required=False)
+
+
+def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The days that are asked about, and how they are cut: by ``every``, or into one slice, where nothing else is said."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        command = click.option(
+            "--every",
+            type=click.Choice(["day", "week", "month"]),
+            default=every,
+            help="How long a slice is. Weeks begin on Monday; the first and the last slice are cut to fit.  "
+            f"[default: {every or 'one slice'}]",
+        )(command)
+        return _days(command, required=True)
+
+    return decorate
 
 
 @group.command("totals")
@@ -90,7 +113,8 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
         return
     output.table([[row[name] for name in ("path", *COUNTS)] for row in rows], ("path", *COUNTS))
     session.say(
-        f"It took {requests:,} requests. Uniques do not add up: the whole site has {totals.total:,} visitors."
+        f"It took {output.count(requests, 'request')}. Uniques do not add up: "
+        f"the whole site has {output.count(totals.total, 'visitor')}."
     )
 
 

@@ -1,0 +1,74 @@
+"""``docplatform plan``: what a range costs, before anything is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from docplatform import PlanSlice
+from docplatform.cli import output
+from docplatform.cli.output import count
+from docplatform.cli.session import Session, with_store
+from docplatform.cli.visitors import slice_options
+
+EXAMPLES = """\b
+What these cost, of the same days:
+  docplatform plan                        visitors export, visitors top, report
+  docplatform plan --totals               visitors totals
+  docplatform plan --every day --totals   visitors trend
+  docplatform plan --every day            visitors trend --pages
+"""
+
+
+@click.command("plan", epilog=EXAMPLES)
+@slice_options(None)
+@click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
+@click.option("--slices", is_flag=True, help="A line for each slice.")
+@with_store
+def plan(session: Session, date_from: str, date_to: str, *, every: Any, totals: bool, slices: bool) -> None:
+    """Say what a range costs in requests, and send none.
+
+    `held` are the requests whose answers are in the --store: they are not sent. Where the store does not know
+    how many pages a slice has, the slice counts for one request, and the number is the least that it can be.
+
+    With --requests-per-hour, `hours` is how long the budget has to be waited for, from what it grants now.
+    """
+    with session.client() as client:
+        found = client.plan_visitors(date_from=date_from, date_to=date_to, every=every, pages=not totals)
+    if session.json:
+        output.document(
+            {
+                "date_from": date_from,
+                "date_to": date_to,
+                "every": every,
+                "pages": not totals,
+                **found._asdict(),
+                "slices": [part._asdict() for part in found.slices],
+            }
+        )
+        return
+    if slices:
+        output.table([(*part[:4], _yes(part.exact)) for part in found.slices], PlanSlice._fields)
+        waits = "" if found.hours is None else f", {count(int(found.hours), 'hour')} to wait"
+        session.say(f"In all: {count(found.requests, 'request')}, {found.held:,} held{waits}.")
+    else:
+        hours = None if found.hours is None else int(found.hours)
+        output.fields(
+            [
+                ("requests", found.requests),
+                ("held", found.held),
+                ("exact", _yes(found.exact)),
+                ("hours", hours),
+            ]
+        )
+    if not found.exact:
+        unknown = sum(not part.exact for part in found.slices)
+        session.say(
+            f"It may be more: the size of {unknown:,} of {count(len(found.slices), 'slice')} is not known, "
+            "and each counts for one request at least."
+        )
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

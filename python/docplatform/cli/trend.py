@@ -1,0 +1,76 @@
+"""``docplatform visitors trend``: visitors by day, week or month."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from docplatform.cli import output
+from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.session import Session, with_budget
+from docplatform.cli.visitors import COUNTS, slice_options
+from docplatform.cli.writing import begin, output_options
+
+if TYPE_CHECKING:
+    from docplatform import TrendTable
+
+
+@click.command("trend")
+@slice_options("day")
+@click.option("--pages", is_flag=True, help="A row for each slice and page, in place of one for each slice.")
+@output_options(None, "a table")
+@with_budget
+def trend(
+    session: Session,
+    date_from: str,
+    date_to: str,
+    *,
+    every: Any,
+    pages: bool,
+    name: str | None,
+    format_: str | None,
+    force: bool,
+    raw: bool,
+) -> None:
+    """Show the site's visitors by day, week or month.
+
+    It takes one request for each slice; with --pages, one for each 250 rows. `docplatform plan` says how many that
+    are. With --store, days that have settled are bought once, and tomorrow costs tomorrow's.
+
+    Uniques do not add up: whoever came on two days counts in both, and once in `visitors totals` of the range.
+
+    With --json, the rows are in the document, or in the file where -o names one.
+    """
+    writer = None
+    if name is not None or format_ is not None:
+        writer = begin(name or "-", format_, raw=raw, force=force, json=session.json)
+        writer.check()
+    with session.client() as client, Progress(f"Reading visitors by {every}", quiet=session.quiet):
+        found = client.visitor_trend(
+            date_from=date_from, date_to=date_to, every=every, pages=pages, on_budget=session.on_budget
+        )
+    if writer is not None:
+        writer.write(found)
+    if session.json:
+        where: dict[str, Any] = {"rows": found.to_dicts()}
+        if writer is not None:
+            where = {"file": name, "format": writer.format, "rows": writer.rows}
+        output.document({**_facts(found), **where})
+        return
+    if writer is None:
+        columns = ("date_from", "date_to", *(["path"] if pages else []), *COUNTS)
+        output.table([[row[column] for column in columns] for row in found], columns)
+    elif writer.path is not None:
+        session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
+    session.say(
+        f"It took {count(found.requests, 'request')}. Uniques do not add up, over days as over pages."
+    )
+    if found.open_from is not None:
+        session.say(f"From {found.open_from} on the numbers may still change.")
+
+
+def _facts(found: TrendTable) -> dict[str, Any]:
+    """What is known of a trend but its rows."""
+    names = ("date_from", "date_to", "every", "open_from", "requests", "warnings")
+    return {name: getattr(found, name) for name in names}
