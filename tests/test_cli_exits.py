@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -11,7 +13,8 @@ from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from support.cli import SCRIPT, Cli
 from support.phases import HOLD, pending
-from support.scripts import Script
+from support.scripts import Script, environment, run_script
+from test_cli_process import closed_pipe
 
 SOON = ("--poll-interval", "0.01")
 
@@ -227,6 +230,60 @@ def test_130_while_writing(stub: StubServer, command: tuple[str, ...]) -> None:
     assert (ended.status, ended.out) == (130, "")
     assert "its outcome is unknown" in ended.err
     assert "Traceback" not in ended.err
+
+
+def process(*arguments: str, **fault: object) -> Callable[[StubServer], int]:
+    """How a process ends whose service has ``fault``."""
+
+    def end(stub: StubServer) -> int:
+        if fault:
+            stub.fail_next(**fault)  # type: ignore[arg-type]  # each is one of its arguments
+        return run_script(SCRIPT, *arguments, stub=stub).status
+
+    return end
+
+
+def of_job(status: str, *arguments: str) -> Callable[[StubServer], int]:
+    def end(stub: StubServer) -> int:
+        stub.script_job(status)
+        return process("job", "run", "Fix it", *SOON, *arguments)(stub)
+
+    return end
+
+
+def interrupted(stub: StubServer) -> int:
+    stub.latency = HOLD
+    with Script(SCRIPT, "visitors", "totals", stub=stub) as script:
+        stub.wait_for(pending)
+        script.signal(signal.SIGINT)
+        return script.end().status
+
+
+def unread(stub: StubServer) -> int:
+    with closed_pipe() as pipe:
+        command = [sys.executable, "-m", "docplatform", "visitors", "totals"]
+        return subprocess.run(command, env=environment(stub), stdout=pipe, timeout=60, check=False).returncode
+
+
+ENDS: dict[Exit, Callable[[StubServer], int]] = {
+    Exit.DONE: process("visitors", "totals"),
+    Exit.FAILURE: process("job", "get", "job-9"),
+    Exit.USAGE: process("visitors", "trend"),
+    Exit.KEY: process("visitors", "totals", status=403),
+    Exit.LIMIT: process("visitors", "totals", status=429, retry_after=3600),
+    Exit.JOB_FAILED: of_job("failed"),
+    Exit.WAIT_TIMED_OUT: of_job("active", "--timeout", "0"),
+    Exit.UNCONFIRMED: process("job", "create", "Fix it", drop=True),
+    Exit.INTERRUPTED: interrupted,
+    Exit.BROKEN_PIPE: unread,
+}
+
+
+@pytest.mark.row("J12")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes are POSIX's")
+@pytest.mark.parametrize("code", Exit)
+def test_every_code_is_how_a_process_ends(stub: StubServer, code: Exit) -> None:
+    assert ENDS[code](stub) == code
 
 
 @pytest.mark.row("J12")

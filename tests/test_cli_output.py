@@ -272,6 +272,23 @@ def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.Capture
     assert len(shown.out.splitlines()) > 4
 
 
+def test_shared_options_stand_under_headings_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in commands():
+        main([*command, "--help"])
+        own, *sections = re.split(
+            r"^(?=Store and budget:|Connection:)", capsys.readouterr().out, flags=re.MULTILINE
+        )
+        headings = [section.partition(":")[0] for section in sections]
+        assert headings in ([], ["Connection"], ["Store and budget", "Connection"])
+        for option, heading in (("--store", "Store and budget"), ("--base-url", "Connection")):
+            assert not re.search(rf"^  {option} ", own, re.MULTILINE)
+            assert [f"  {option} " in section for section in sections] == [h == heading for h in headings]
+        if sections:
+            assert re.search(r"^  --json ", own, re.MULTILINE)
+            # An argument is no option.
+            assert "PROMPT" not in own.partition("Options:")[2]
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert re.fullmatch(r"docplatform \d+\.\d+\.\d+\S*\n", capsys.readouterr().out)

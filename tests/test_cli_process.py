@@ -279,23 +279,6 @@ def test_the_module_and_the_script_are_the_same(stub: StubServer) -> None:
         assert "__main__" not in ways[0].stdout + ways[0].stderr
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_completion_is_there_for(name: str) -> None:
-    ended = run(None, _DOCPLATFORM_COMPLETE=f"{name}_source")
-    assert ended.status == 0
-    assert "_DOCPLATFORM_COMPLETE" in ended.out
-
-
-def test_completion_completes() -> None:
-    def complete(words: str, at: int) -> str:
-        env = {"_DOCPLATFORM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
-        return run(None, **env).out
-
-    assert complete("docplatform jo", 1) == "plain,job\n"
-    assert "plain,message" in complete("docplatform job ", 2)
-    assert "plain,--from" in complete("docplatform visitors totals --f", 3)
-
-
 # -- what it needs ---------------------------------------------------------------------------------
 
 WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\n{SCRIPT}"

@@ -13,6 +13,7 @@ import docplatform
 from docplatform import Client, ConfigurationError, DocPlatformError
 from docplatform.cli import exits, output, secrets
 from docplatform.cli.exits import Exit
+from docplatform.cli.help import Command
 from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Command)
 @with_store
 @click.pass_context
 def doctor(context: click.Context, session: Session) -> None:

@@ -12,6 +12,7 @@ import click
 
 from docplatform import DocPlatformError
 from docplatform.cli import files, output
+from docplatform.cli.help import Command
 from docplatform.cli.output import shown
 from docplatform.cli.params import FILE
 from docplatform.cli.session import Session, with_budget
@@ -49,7 +50,7 @@ Where the first of these breaks off, the second goes on behind it:
 """
 
 
-@click.command("export", epilog=EXAMPLE)
+@click.command("export", cls=Command, epilog=EXAMPLE)
 @range_options
 @output_options("-", "standard output")
 @click.option(

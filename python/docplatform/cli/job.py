@@ -9,6 +9,7 @@ import click
 
 from docplatform import DocPlatformError
 from docplatform.cli import exits, once, output
+from docplatform.cli.help import Group
 from docplatform.cli.output import Progress, shown, whole
 from docplatform.cli.params import FILE, duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_session
@@ -24,7 +25,7 @@ MOST_STATUS = 60
 """The most of a status that is shown in a line, in characters."""
 
 
-@click.group("job")
+@click.group("job", cls=Group)
 def group() -> None:
     """Hand the docs agent a task, and follow it."""
 

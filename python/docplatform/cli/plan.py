@@ -8,6 +8,7 @@ import click
 
 from docplatform import PlanSlice
 from docplatform.cli import output
+from docplatform.cli.help import Command
 from docplatform.cli.output import count
 from docplatform.cli.session import Session, with_store
 from docplatform.cli.visitors import slice_options
@@ -21,7 +22,7 @@ What these cost, of the same days:
 """
 
 
-@click.command("plan", epilog=EXAMPLES)
+@click.command("plan", cls=Command, epilog=EXAMPLES)
 @slice_options(None)
 @click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
 @click.option("--slices", is_flag=True, help="A line for each slice.")

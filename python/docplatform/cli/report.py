@@ -13,6 +13,7 @@ import click
 
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page
+from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.session import Session, with_budget
@@ -46,7 +47,7 @@ class Top:
         return [row for _, _, row in sorted(self._heap, reverse=True)]
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @range_options
 @click.option(
     "-o",

@@ -86,6 +86,7 @@ class Session:
     quiet: bool
     verbose: bool
     json: bool
+    # Those of the commands that look into a store.
     store: str | None = None
     requests_per_hour: int | None = None
     reserve: int | None = None
@@ -108,6 +109,7 @@ class Session:
                 "settle_days": self.settle_days,
                 "organization": self.organization,
             }
+            # What is not given is the client's to choose.
             shared = {name: value for name, value in shared.items() if value is not None}
             with Client(secrets.read(self.api_key_file), **shared, **settings) as client, self._kept(client):
                 yield client

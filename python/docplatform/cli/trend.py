@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform.cli import output
+from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import COUNTS, slice_options
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from docplatform import TrendTable
 
 
-@click.command("trend")
+@click.command("trend", cls=Command)
 @slice_options("day")
 @click.option("--pages", is_flag=True, help="A row for each slice and page, in place of one for each slice.")
 @output_options(None, "a table")

@@ -10,6 +10,7 @@ import click
 
 from docplatform import Totals
 from docplatform.cli import output
+from docplatform.cli.help import Group
 from docplatform.cli.output import Progress
 from docplatform.cli.session import Session, with_budget
 
@@ -22,7 +23,7 @@ COUNTS = Totals._fields
 """The kinds of visitors."""
 
 
-@click.group("visitors")
+@click.group("visitors", cls=Group)
 def group() -> None:
     """The site's readers, human and AI."""
 

@@ -1,0 +1,40 @@
+"""How ``--help`` lists options: a command's own first, those that many commands share under headings of their own."""
+
+from __future__ import annotations
+
+import click
+
+SECTIONS = {
+    "Store and budget": (
+        "store",
+        "requests_per_hour",
+        "reserve",
+        "settle_days",
+        "organization",
+        "on_budget",
+    ),
+    "Connection": ("base_url", "project", "api_key_file", "ca_bundle"),
+}
+_HEADINGS = {name: heading for heading, names in SECTIONS.items() for name in names}
+
+
+class Command(click.Command):
+    """A command with such a help."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options, heading by heading."""
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ("Options", *SECTIONS)}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                sections[_HEADINGS.get(param.name or "", "Options")].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
