@@ -41,7 +41,7 @@ def test_a_table_and_what_it_cost(cli: Cli) -> None:
     assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in rows]
     assert [line[0] for line in lines[1:]] == WEEKS[:-1]
     assert ended.err.splitlines() == [
-        "Reading visitors by week",
+        "Reading 5 slices: 5 requests",
         "It took 5 requests. Uniques do not add up, over days as over pages.",
     ]
     assert [request.query["dateFrom"] for request in cli.stub.requests] == WEEKS[:-1]
@@ -61,6 +61,7 @@ def test_with_pages_a_row_is_a_slice_and_a_page(cli: Cli) -> None:
     assert lines[0] == ["date_from", "date_to", "path", *COUNTS]
     assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in rows]
     assert (len(rows), len(cli.stub.requests)) == (5_000, 20)
+    assert ended.err.splitlines()[0] == "Reading 5 slices: at least 5 requests"
 
 
 @pytest.mark.row("J11")
@@ -151,6 +152,7 @@ def test_wrong_usage_sends_nothing(
     ended = trend(cli, *arguments)
     assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
     assert says in ended.err
+    assert "Reading" not in ended.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,7 +195,9 @@ def test_a_spent_budget_stops_it_and_the_store_goes_on(cli: Cli, tmp_path: Path)
     ended = trend(cli, *options, 20)
     assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 20)
     assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
-    assert json.loads(trend(cli, *options, 40, "--json").out)["requests"] == 11
+    again = trend(cli, *options, 40, "--json")
+    assert json.loads(again.out)["requests"] == 11
+    assert again.err == "Reading 31 slices: 11 requests\n"
     assert len(cli.stub.requests) == 31
 
 

@@ -14,7 +14,7 @@ from docplatform.cli.visitors import COUNTS, slice_options
 from docplatform.cli.writing import begin, output_options
 
 if TYPE_CHECKING:
-    from docplatform import TrendTable
+    from docplatform import Plan, TrendTable
 
 
 @click.command("trend", cls=Command)
@@ -47,10 +47,11 @@ def trend(
     if name is not None or format_ is not None:
         writer = begin(name or "-", format_, raw=raw, force=force, json=session.json)
         writer.check()
-    with session.client() as client, Progress(f"Reading visitors by {every}", quiet=session.quiet):
-        found = client.visitor_trend(
-            date_from=date_from, date_to=date_to, every=every, pages=pages, on_budget=session.on_budget
-        )
+    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "pages": pages}
+    with session.client() as client:
+        text = _announced(client.plan_visitors(**slices))
+        with Progress(text, quiet=session.quiet):
+            found = client.visitor_trend(**slices, on_budget=session.on_budget)
     if writer is not None:
         writer.write(found)
     if session.json:
@@ -69,6 +70,11 @@ def trend(
     )
     if found.open_from is not None:
         session.say(f"From {found.open_from} on the numbers may still change.")
+
+
+def _announced(plan: Plan) -> str:
+    least = "" if plan.exact else "at least "
+    return f"Reading {count(len(plan.slices), 'slice')}: {least}{count(plan.requests, 'request')}"
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
