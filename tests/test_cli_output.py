@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -235,21 +236,29 @@ def test_attempts_are_told_where_that_is_asked_for(cli: Cli, option: str) -> Non
     assert ("attempt 1 failed" in ended.err) is (option == "-v")
 
 
-def test_a_long_wait_is_told_now_and_then(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 0.0
-    monkeypatch.setattr("docplatform.cli.output.time.monotonic", lambda: now)
+def test_a_long_wait_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing comes that could be told."""
+    told: Queue[str] = Queue()
+    monkeypatch.setattr(output, "say", told.put)
+    monkeypatch.setattr(output, "SILENCE", 0.001)
     with output.Progress("Waiting") as progress:
-        for _ in range(13):
-            now += 10
-            progress.update("Job job-1 is active")
-    assert capsys.readouterr().err.splitlines() == [
-        "Waiting",
-        "Job job-1 is active (10 s)",
-        "Job job-1 is active (70 s)",
-        "Job job-1 is active (130 s)",
-    ]
+        assert told.get(timeout=60) == "Waiting"
+        for _ in range(3):
+            assert re.fullmatch(r"Waiting \(\d+ s\)", told.get(timeout=60))
+        progress.update("500 pages", counting=True)
+        while not told.get(timeout=60).startswith("500 pages"):
+            pass
+
+
+def test_news_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(output, "say", told.append)
+    for quiet in (False, True):
+        with output.Progress("Waiting", quiet=quiet) as progress:
+            for text in ("Waiting", "Job job-1 is active", "Job job-1 is active"):
+                progress.update(text)
+            progress.update("500 pages", counting=True)
+    assert [line.partition(" (")[0] for line in told] == ["Waiting", "Job job-1 is active"]
 
 
 # -- help ------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TextIO
@@ -133,8 +134,10 @@ class Progress:
     def __init__(self, text: str, *, quiet: bool = False) -> None:
         self._text = text
         self._quiet = quiet
-        self._begun = self._told = time.monotonic()
+        self._begun = time.monotonic()
         self._bar: Bar | None = None
+        self._over = threading.Event()
+        self._ticks: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         """Begins, and says so."""
@@ -152,19 +155,31 @@ class Progress:
             self._bar.start()
         else:
             say(self._text)
+            # Its own thread: what is waited for may last an hour and update nothing.
+            self._ticks = threading.Thread(target=self._tick, daemon=True)
+            self._ticks.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         """Clears the line."""
         if self._bar is not None:
             self._bar.stop()
+        if self._ticks is not None:
+            self._over.set()
+            self._ticks.join()
 
     def update(self, text: str, *, counting: bool = False) -> None:
         """What is waited for now. With ``counting`` no more than a number in it has changed."""
         news = text != self._text and not counting
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=text)
-        elif not self._quiet and (news or time.monotonic() - self._told >= SILENCE):
-            self._told = time.monotonic()
-            say(f"{text} ({self._told - self._begun:.0f} s)")
         self._text = text
+        if news and self._bar is None and not self._quiet:
+            self._tell()
+
+    def _tick(self) -> None:
+        while not self._over.wait(SILENCE):
+            self._tell()
+
+    def _tell(self) -> None:
+        say(f"{self._text} ({time.monotonic() - self._begun:.0f} s)")
