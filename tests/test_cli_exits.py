@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -265,6 +266,15 @@ def unread(stub: StubServer) -> int:
         return subprocess.run(command, env=environment(stub), stdout=pipe, timeout=60, check=False).returncode
 
 
+def busy(stub: StubServer) -> int:
+    stub.latency = HOLD
+    with TemporaryDirectory() as folder:
+        sync = ("sync", "--last", "1", "--on-running", "stop", "--store", f"{folder}/visitors.db")
+        with Script(SCRIPT, *sync, stub=stub):
+            stub.wait_for(pending, timeout=30)
+            return process(*sync)(stub)
+
+
 ENDS: dict[Exit, Callable[[StubServer], int]] = {
     Exit.DONE: process("visitors", "totals"),
     Exit.FAILURE: process("job", "get", "job-9"),
@@ -274,6 +284,7 @@ ENDS: dict[Exit, Callable[[StubServer], int]] = {
     Exit.JOB_FAILED: of_job("failed"),
     Exit.WAIT_TIMED_OUT: of_job("active", "--timeout", "0"),
     Exit.UNCONFIRMED: process("job", "create", "Fix it", drop=True),
+    Exit.BUSY: busy,
     Exit.INTERRUPTED: interrupted,
     Exit.BROKEN_PIPE: unread,
 }
@@ -296,6 +307,6 @@ def test_the_help_lists_every_code(cli: Cli) -> None:
 @pytest.mark.row("J12")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_the_codes_are_those_that_scripts_know() -> None:
-    assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 130, 141]
+    assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 75, 130, 141]
     assert Exit.INTERRUPTED == 128 + signal.SIGINT
     assert Exit.BROKEN_PIPE == 128 + signal.SIGPIPE

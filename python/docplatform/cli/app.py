@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, export, job, plain, plan, report, secrets, trend, visitors
+from docplatform.cli import doctor, export, job, plain, plan, report, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.output import say, shown
 
@@ -88,6 +88,7 @@ for _command in (
     job.group,
     visitors.group,
     plan.plan,
+    sync.sync,
     report.report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),

@@ -21,6 +21,7 @@ class Exit(IntEnum):
     JOB_FAILED = 5
     WAIT_TIMED_OUT = 6
     UNCONFIRMED = 7
+    BUSY = 75
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
@@ -34,6 +35,7 @@ MEANINGS = {
     Exit.JOB_FAILED: "the job failed",
     Exit.WAIT_TIMED_OUT: "the job was not final in time; it goes on, and `job wait` takes the wait up",
     Exit.UNCONFIRMED: "a write whose outcome is unknown: look on the platform before you run it again",
+    Exit.BUSY: "another sync fills the store, and this one was not to wait",
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "whoever read the output had enough",
 }
@@ -64,6 +66,12 @@ def code_of(error: Exception) -> Exit:
             return Exit.USAGE
         case docplatform.RateLimitError() | docplatform.BudgetError():
             return Exit.LIMIT
+        case docplatform.StoreBusyError():
+            return Exit.BUSY
+        case docplatform.SyncError():
+            # What all of them have in common, as a permission that is missing.
+            codes = {code_of(failure.error) for failure in error.failures}
+            return codes.pop() if len(codes) == 1 else Exit.FAILURE
         case docplatform.JobFailedError():
             return Exit.JOB_FAILED
         case docplatform.WaitTimeoutError():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-SECTIONS = {
+SECTIONS: dict[str, tuple[str, ...]] = {
     "Store and budget": (
         "store",
         "requests_per_hour",
@@ -37,4 +37,4 @@ class Command(click.Command):
 class Group(click.Group):
     """A group of such commands."""
 
-    command_class = Command
+    command_class: type[click.Command] | None = Command

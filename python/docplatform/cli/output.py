@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
+from docplatform import _progress
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from rich.progress import Progress as Bar
@@ -183,3 +185,25 @@ class Progress:
 
     def _tell(self) -> None:
         say(f"{self._text} ({time.monotonic() - self._begun:.0f} s)")
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Shows how far a call is that is made with ``progress=True``."""
+        before = _progress.INSTEAD.set(functools.partial(_Counts, self, self._text))
+        try:
+            yield
+        finally:
+            _progress.INSTEAD.reset(before)
+
+
+class _Counts:
+    def __init__(self, progress: Progress, text: str, total: int | None, unit: str) -> None:
+        self._progress = progress
+        self._text = text
+        self._of = unit if total is None else f"of {total:,} {unit}"
+
+    def update(self, done: int, /) -> None:
+        self._progress.update(f"{self._text}: {done:,} {self._of}", counting=True)
+
+    def waits(self, until: datetime) -> None:
+        """The log's line tells that, in every command."""

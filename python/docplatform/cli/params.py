@@ -1,4 +1,4 @@
-"""Arguments that commands share: prompts, durations."""
+"""Arguments that commands share: prompts, other texts from files, durations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
         raise click.UsageError(f"the prompt came as {len(prompt)} arguments: put quotes around it")
     if prompt and file is not None:
         raise click.UsageError("give the prompt as an argument or with --file, not both")
-    text = prompt[0] if prompt and prompt[0] != "-" else _read(file or "-", quiet=quiet)
+    if prompt and prompt[0] != "-":
+        text = prompt[0]
+    else:
+        hint = "say what the agent is to do: as an argument, with --file, or through a pipe"
+        text = read_text(file or "-", "the prompt", hint, quiet=quiet)
     if secrets.holds_key(text) or secrets.is_like_a_key(text):
         raise click.UsageError(
             "the prompt holds an API key, which the agent and the platform's log would see"
@@ -72,21 +76,20 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
     return text
 
 
-def _read(file: str, *, quiet: bool) -> str:
+def read_text(file: str, what: str, hint: str, *, quiet: bool) -> str:
+    """The text of a file, or of standard input; a usage error says why ``what`` cannot be read from there."""
     name = "standard input" if file == "-" else file
     try:
         if file != "-":
             data = Path(file).read_bytes()
         elif sys.stdin is None or sys.stdin.isatty():
-            raise click.UsageError(
-                "say what the agent is to do: as an argument, with --file, or through a pipe"
-            )
+            raise click.UsageError(hint)
         else:
             if not quiet:
-                say("Reading the prompt from standard input.")
+                say(f"Reading {what} from standard input.")
             data = sys.stdin.buffer.read()
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise click.UsageError(f"the prompt cannot be read from {name}: {error.strerror}") from None
+        raise click.UsageError(f"{what} cannot be read from {name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"the prompt cannot be read from {name}: it is not UTF-8 text") from None
+        raise click.UsageError(f"{what} cannot be read from {name}: it is not UTF-8 text") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,6 +125,13 @@ class Session:
             if self.store is not None and client.stats.requests > failed:
                 error.add_note(f"What came is in {self.store}: the same command goes on there.")
             raise
+
+    def project_id(self) -> str:
+        """The project that is named, or else the environment's."""
+        found = self.project or os.environ.get("DOCPLATFORM_PROJECT_ID")
+        if not found:
+            raise click.UsageError("name a project, with --project or in DOCPLATFORM_PROJECT_ID")
+        return found
 
     def say(self, line: str) -> None:
         """A line for people, on stderr, unless they want none."""

@@ -50,7 +50,9 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
     return _days(command, required=False)
 
 
-def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def slice_options(
+    every: str | None, *, required: bool = True
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The days that are asked about, and how they are cut: by ``every``, or into one slice, where nothing else is said."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -61,7 +63,7 @@ def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable
             help="How long a slice is. Weeks begin on Monday; the first and the last slice are cut to fit.  "
             f"[default: {every or 'one slice'}]",
         )(command)
-        return _days(command, required=True)
+        return _days(command, required=required)
 
     return decorate
 
