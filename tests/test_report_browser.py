@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from docplatform import Totals
+from docplatform.cli import chart, rising
 from docplatform.cli import page as report
 from support.browser import browser as started
 
@@ -27,7 +28,7 @@ REPORT = report.Report(
     date_to="2026-02-01",
     made=datetime(2026, 2, 3, 12, 0, tzinfo=UTC),
     pages=1_000_000,
-    requests=4_000,
+    requests={"the pages": 4_000, "the trend": 31, "rising pages": 4_000},
     totals=Totals(123_456_789, 98_765_432, 200_000_000),
     top=[
         counted(EVIL, 0),
@@ -36,11 +37,29 @@ REPORT = report.Report(
     ],
     top_ai=[counted("/docs/api", 0)],
     warnings=[f"the totals moved {EVIL}"],
-    trend=[
-        report.Slice(f"2026-01-{i:02}", f"2026-01-{i + 1:02}", 900 + i % 7 * 30, 400 + i, 1_000)
-        for i in range(1, 31)
-    ],
-    rising=[report.Rising("/docs/webhooks", 10, 1_000), report.Rising(EVIL, 0, 9)],
+    trend=chart.Trend(
+        every="day",
+        slices=[
+            chart.Slice(
+                date(2026, 1, i), date(2026, 1, i + 1), 9_000_000 + i % 7 * 300_000, 4_000 + i, 10_000_000
+            )
+            for i in range(1, 30)
+        ],
+        open_from="2026-01-29",
+    ),
+    rising=rising.Comparison(
+        date_from=date(2025, 12, 1),
+        date_to=date(2026, 1, 1),
+        pages=900_000,
+        totals=Totals(100_000_000, 90_000_000, 180_000_000),
+        rows=[
+            rising.Rising("/docs/webhooks", 1_234_567, 98_765_432),
+            rising.Rising(EVIL, 0, 9_000),
+            rising.Rising("/" + "y" * 1_000, 400, 520),
+        ],
+        whole=False,
+        unfinished=True,
+    ),
 )
 
 
@@ -89,6 +108,17 @@ def test_it_fits_and_loads_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
     assert page.evaluate(wide) == 0
+    # The picture's letters do not lie upon each other, or outside of it.
+    overlaps = """() => {
+        const plot = document.querySelector('.plot').getBoundingClientRect();
+        const boxes = [...document.querySelectorAll('.plot text')].map(e => e.getBoundingClientRect()).filter(b => b.width);
+        const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        const out = boxes.filter(b => b.left < plot.left || b.right > plot.right || b.bottom > plot.bottom);
+        return [boxes.length, out.length, boxes.filter((a, i) => boxes.some((b, j) => j < i && !apart(a, b))).length];
+    }"""
+    letters, outside, upon = page.evaluate(overlaps)
+    assert (outside, upon) == (0, 0)
+    assert letters == (7 if width < 640 else 9)
     inside = (
         "[...document.querySelectorAll('.tiles dd, td.count')].every(e => e.scrollWidth <= e.clientWidth)"
     )
@@ -126,8 +156,9 @@ def test_the_texts_can_be_read(browser: Browser, file: Path) -> None:
         const rgb = text => text.match(/\\d+/g).slice(0, 3).map(Number);
         const back = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
                             if (c !== 'rgba(0, 0, 0, 0)') return rgb(c); } };
-        return Math.min(...[...document.querySelectorAll('h1,h2,p,dt,dd,th,td,summary')].map(e => {
-            const [a, b] = [lit(rgb(getComputedStyle(e).color)), lit(back(e))].sort((x, y) => y - x);
+        return Math.min(...[...document.querySelectorAll('h1,h2,p,dt,dd,th,td,summary,text')].map(e => {
+            const style = getComputedStyle(e), ink = e.tagName === 'text' ? style.fill : style.color;
+            const [a, b] = [lit(rgb(ink)), lit(back(e))].sort((x, y) => y - x);
             return (a + .05) / (b + .05); }));
     }"""
     for scheme in ("light", "dark"):

@@ -15,7 +15,7 @@ from docplatform.cli.visitors import slice_options
 
 EXAMPLES = """\b
 What these cost, of the same days:
-  docplatform plan                        visitors export, visitors top, report
+  docplatform plan                        visitors export, visitors top, the rows of a report
   docplatform plan --totals               visitors totals
   docplatform plan --every day --totals   visitors trend
   docplatform plan --every day            visitors trend --pages

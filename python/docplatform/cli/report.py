@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from docplatform._native import _WholeFile
-from docplatform.cli import files, output, page
+from docplatform.cli import files, output, page, reading
 from docplatform.cli.help import Command
-from docplatform.cli.output import Progress, shown
+from docplatform.cli.markup import account
+from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
+from docplatform.cli.parts import Asked, Every
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import counted, range_options, summary
+from docplatform.cli.visitors import range_options, summary
 
 if TYPE_CHECKING:
-    from docplatform import Client
-
-
-class Top:
-    """The rows with the highest counts, of however many there are."""
-
-    def __init__(self, number: int, by: str) -> None:
-        self._number = number
-        self._by = by
-        self.seen: int = 0
-        """How many rows there were."""
-        self._heap: list[tuple[int, int, dict[str, Any]]] = []
-
-    def add(self, row: dict[str, Any]) -> None:
-        """One more row; of those with the same count the earlier ones stay."""
-        self.seen += 1
-        entry = (row[self._by], -self.seen, row)
-        if len(self._heap) < self._number:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:
-            heapq.heapreplace(self._heap, entry)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The highest first."""
-        return [row for _, _, row in sorted(self._heap, reverse=True)]
+    from docplatform.cli.reading import Found
 
 
 @click.command("report", cls=Command)
@@ -69,25 +45,48 @@ class Top:
     metavar="N",
     help="How many pages to list.",
 )
+@click.option(
+    "--every",
+    type=click.Choice(["day", "week", "month", "none"]),
+    help="How the trend is cut: one request each.  [default: day up to a fortnight, week up to a quarter, else month]",
+)
+@click.option(
+    "--rising/--no-rising",
+    default=None,
+    help="Compare with as many days before, for as many requests again.  [default: where these are few]",
+)
 @with_budget
 def report(
-    session: Session, date_from: str | None, date_to: str | None, *, name: str, force: bool, number: int
+    session: Session,
+    date_from: str | None,
+    date_to: str | None,
+    *,
+    name: str,
+    force: bool,
+    number: int,
+    every: Every | None,
+    rising: bool | None,
 ) -> None:
     """Write a page about the site's readers that anybody can open.
 
     One file of HTML without scripts: it loads nothing, works offline, on a phone and printed. All rows are read for it, one
     request for each 250. With --json, a summary goes to standard output.
+
+    With --from and --to there is a trend, and pages that rise. Neither takes more than 25 requests, or waits for the budget,
+    unless --every or --rising is given. Where one cannot be read the page is written without it, and says so; if it
+    was asked for, the exit code says so, too.
     """
     path = None if name == "-" else Path(name)
     files.check(path, force=force)
     if path is None and session.json:
         raise click.UsageError("--json prints a summary, and the page goes to standard output: name a file")
+    asked = Asked(date_from=date_from, date_to=date_to, number=number, every=every, rising=rising)
     with session.client() as client:
         # What does not depend on the rows fails before they are asked for.
         file = _WholeFile(path) if path is not None else None
         try:
-            made = _read(session, client, number, date_from, date_to)
-            html = page.render(made)
+            found = reading.read(session, client, asked)
+            html = page.render(_page(session, asked, found))
             if file is None:
                 sys.stdout.buffer.write(html.encode())
             else:
@@ -97,34 +96,39 @@ def report(
             if file is not None:
                 file.discard()
     if session.json:
-        found = {"rows": made.pages, "requests": made.requests, "warnings": made.warnings}
-        output.document(summary(name, date_from, date_to, made.totals, **found))
+        output.document(summary(name, date_from, date_to, found.totals, **_summary(found)))
     elif path is not None:
-        session.say(
-            f"Wrote {shown(name)}, about {output.count(made.pages, 'page')}; it took {output.count(made.requests, 'request')}."
-        )
+        session.say(f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}.")
+    if found.failed is not None:
+        found.failed.add_note("The page is written all the same, and says what it lacks.")
+        raise found.failed
 
 
-def _read(
-    session: Session, client: Client, number: int, date_from: str | None, date_to: str | None
-) -> page.Report:
-    """Reads all rows, and keeps only those that are shown."""
-    visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
-    made = datetime.now(UTC)
-    top, top_ai = Top(number, "total"), Top(number, "ai")
-    with Progress("Reading visitors", quiet=session.quiet) as progress:
-        for row in counted(visitors, progress):
-            top.add(row)
-            top_ai.add(row)
+def _page(session: Session, asked: Asked, found: Found) -> page.Report:
     return page.Report(
         project=session.project or os.environ.get("DOCPLATFORM_PROJECT_ID", ""),
-        date_from=date_from,
-        date_to=date_to,
-        made=made,
-        pages=top.seen,
-        requests=client.stats.requests,
-        totals=visitors.totals(),
-        top=top.rows(),
-        top_ai=top_ai.rows(),
-        warnings=visitors.warnings,
+        date_from=asked.date_from,
+        date_to=asked.date_to,
+        made=found.made,
+        pages=found.pages,
+        requests=found.requests,
+        totals=found.totals,
+        top=found.top,
+        top_ai=found.top_ai,
+        warnings=found.warnings,
+        trend=found.trend,
+        rising=found.rising,
+        left_out=found.left_out,
     )
+
+
+def _summary(found: Found) -> dict[str, Any]:
+    return {
+        "rows": found.pages,
+        "requests": sum(found.requests.values()),
+        "warnings": found.warnings,
+        "every": found.trend and found.trend.every,
+        "slices": len(found.trend.slices) if found.trend else 0,
+        "rising": [row._asdict() for row in found.rising.rows] if found.rising else None,
+        "left_out": found.left_out,
+    }

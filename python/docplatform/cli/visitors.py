@@ -129,10 +129,12 @@ def summary(
     return {"file": file, "date_from": date_from, "date_to": date_to, "totals": counts, **more}
 
 
-def counted(visitors: Visitors, progress: Progress) -> Iterator[dict[str, Any]]:
+def counted(
+    visitors: Visitors, progress: Progress, text: str = "Reading visitors"
+) -> Iterator[dict[str, Any]]:
     """All rows, and how many there were so far."""
     count = 0
     for page in visitors.pages():
         count += len(page.rows)
-        progress.update(f"Reading visitors: {count:,} pages", counting=True)
+        progress.update(f"{text}: {count:,} pages", counting=True)
         yield from page.rows
