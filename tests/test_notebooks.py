@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from docplatform import Client
+from docplatform import Client, Plan, PlanSlice, SyncReport, Totals
 from docplatform.testing import StubServer
 from support import Face
 
@@ -62,13 +65,66 @@ def test_who_reads_our_docs(tmp_path: Path) -> None:
     text = "".join(output.get("text", "") for output in shown)
     html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
     assert [output for output in shown if output.get("name") == "stderr"] == []
-    assert sum("image/png" in output.get("data", {}) for output in shown) == 2
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 3
     assert "Visitors: first 10 of 1,000 pages; from 2026-01-01 up to 2026-02-01" in html
     assert "people" in text
     assert "the whole site: " in text
-    # The listings were read once each: eight pages.
-    assert "requests=8, retries=0" in shown[-1]["data"]["text/plain"]
+    assert "Plan: 9 requests to be sent" in html
+    assert "Visitors by week: 9 rows; from 2025-12-01 up to 2026-02-02" in html
+    assert "Unique visitors of the whole site (they do not add up)" in html
+    # The listings were read once each: eight pages. A week is a request, and so are totals.
+    assert "requests=18, retries=0" in shown[-1]["data"]["text/plain"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["january.csv", "january.parquet"]
+
+
+@pytest.mark.parametrize("call", ["stub.client().visitors()", "await stub.async_client().visitors()"])
+def test_a_bar_in_a_notebook(call: str, tmp_path: Path) -> None:
+    """In a kernel, whose loop is running, tqdm is its widget; nothing of it is text."""
+    v4 = nbformat.v4
+    cells = [
+        "from docplatform.testing import StubServer\nstub = StubServer(visitors=600).start()",
+        f"table = {call.replace('visitors()', 'visitors().collect(progress=True)')}\nlen(table)",
+    ]
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = list(outputs(notebook))
+    assert [output["output_type"] for output in shown] == ["display_data", "execute_result"]
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]["data"]
+    assert shown[1]["data"]["text/plain"] == "600"
+    (widgets,) = notebook.metadata.widgets.values()
+    models = [
+        model["state"] for model in widgets["state"].values() if "HTMLModel" in str(model["model_name"])
+    ]
+    assert any("600" in state["value"] for state in models)
+    assert any("visitors" in state["value"] for state in models)
+
+
+def test_the_small_values() -> None:
+    days = [date(2026, 1, day) for day in range(1, 14)]
+    slices = tuple(PlanSlice(*pair, 1_000, 0, True) for pair in pairwise(days))
+    html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
+    assert (
+        "Plan: at least 12,000 requests to be sent; 3 held; 2 hours to wait for the budget; first 10 of 12 slices"
+        in html
+    )
+    assert html.count("<tr>") == 11
+    assert re.findall("<th [^>]*>(.*?)</th>", html) == ["date_from", "date_to", "requests", "held", "exact"]
+    assert "2026-01-02" in html
+    assert "2026-01-12" not in html
+    assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0
+    assert "they do not add up" in Totals(1, 2, 3_000)._repr_html_()
+    assert ">3,000<" in Totals(1, 2, 3_000)._repr_html_()
+    assert ">4,000<" in SyncReport(1, 2, 3, 4_000, 5)._repr_html_()
+
+
+@pytest.mark.row("J7")
+def test_what_a_trend_shows_is_escaped(face: Face) -> None:
+    with StubServer([{"path": EVIL, "human": 1, "ai": 1, "total": 1, EVIL: EVIL}]) as stub:
+        call = face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-02", pages=True)
+        html = face.run(call)._repr_html_()
+    assert html.count("&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&amp;") == 3
+    assert "<script" not in html
+    assert html.isprintable()
 
 
 def test_a_client(face: Face, stub: StubServer) -> None:

@@ -217,7 +217,9 @@ def test_what_a_notebook_shows_is_escaped() -> None:
     html = table._repr_html_()
     shown = Shown(html)
     assert set(shown.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
-    assert shown.attributes == {"style"}
+    assert shown.attributes == {"class", "style"}
+    # A path with dollars in it is no formula.
+    assert html.startswith('<table class="tex2jax_ignore mathjax_ignore">')
     assert sum("<script>alert(1)</script>" in text for text in shown.texts) >= 3
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", html)
 
@@ -229,6 +231,11 @@ def test_a_notebook_shows_the_first_rows_and_what_it_is_about(table: VisitorTabl
     for part in ("first 10 of 600 pages", "179,700 people", "/9"):
         assert part in text
     assert "/10" not in shown.texts
+    # Numbers are to the right, also where some are missing; a long text is wrapped.
+    html = collect([row(1, more=5), row(2)])._repr_html_()
+    styles = {name: style for style, name in re.findall('<th style="(.*?)">(.*?)</th>', html)}
+    assert styles["more"] == "text-align: right"
+    assert "overflow-wrap: anywhere" in styles["path"]
     empty = Shown(collect([], max_rows=0)._repr_html_())
     assert empty.tags.count("th") == 4
     assert empty.tags.count("tr") == 1

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docplatform._native import _safe
+from docplatform.types import PlanSlice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from docplatform._native import Job, TrendTable, VisitorTable
+    from docplatform.types import Plan, SyncReport, Totals
 
+# Notebooks take what is between two dollars for a formula, unless the table says that it has none.
+_TABLE = '<table class="tex2jax_ignore mathjax_ignore">'
 MOST = 2_000
 """The most of one value that is shown, in characters."""
 
@@ -53,7 +57,7 @@ def fields(caption: str, values: Sequence[tuple[str, object]]) -> str:
 
 def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in rows)
-    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+    return f"{_TABLE}<caption>{caption}</caption><tbody>{cells}</tbody></table>"
 
 
 _SHOWN = 10
@@ -70,18 +74,60 @@ def trend_table(table: TrendTable) -> str:
     return _first_rows(table, f"Visitors by {table.every or 'range'}: {'; '.join(_range(table, 'rows'))}")
 
 
+def totals(value: Totals) -> str:
+    """Totals as a row."""
+    return _grid("Unique visitors of the whole site (they do not add up)", [value._asdict()], value._fields)
+
+
+def plan(value: Plan) -> str:
+    """What a plan comes to, and its first slices."""
+    parts = [
+        f"{'' if value.exact else 'at least '}{value.requests:,} requests to be sent",
+        f"{value.held:,} held",
+    ]
+    if value.hours is not None:
+        parts.append(f"{value.hours:,g} hours to wait for the budget")
+    if len(value.slices) > _SHOWN:
+        parts.append(f"first {_SHOWN} of {len(value.slices):,} slices")
+    rows = [one._asdict() for one in value.slices[:_SHOWN]]
+    return _grid(f"Plan: {'; '.join(parts)}", rows, PlanSlice._fields)
+
+
+def sync_report(value: SyncReport) -> str:
+    """What was found and bought."""
+    return _grid("Sync", [value._asdict()], value._fields)
+
+
 def _first_rows(table: VisitorTable | TrendTable, caption: str) -> str:
     rows = table[:_SHOWN]
-    names = list(dict.fromkeys(name for row in rows for name in row)) or table._columns()
-    head = "".join(f"<th>{text(name)}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows)
-    return f"<table><caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return _grid(caption, rows, list(dict.fromkeys(name for row in rows for name in row)) or table._columns())
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f'<td style="text-align: right">{value:,}</td>'
-    return f'<td style="text-align: left">{text("" if value is None else value)}</td>'
+def _grid(caption: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+    styles = [_style([row.get(name) for row in rows]) for name in names]
+    head = "".join(
+        f'<th style="{style}">{text(name)}</th>' for name, style in zip(names, styles, strict=True)
+    )
+    body = "".join(
+        f"<tr>{''.join(_cell(row.get(name), style) for name, style in zip(names, styles, strict=True))}</tr>"
+        for row in rows
+    )
+    return f"{_TABLE}<caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _style(values: Sequence[object]) -> str:
+    """How a column is set: numbers to the right, long texts wrapped, and days never."""
+    values = [value for value in values if value is not None]
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return "text-align: right"
+    if any(isinstance(value, str) for value in values):
+        return "text-align: left; overflow-wrap: anywhere"
+    return "text-align: left; white-space: nowrap"
+
+
+def _cell(value: object, style: str) -> str:
+    number = isinstance(value, int) and not isinstance(value, bool)
+    return f'<td style="{style}">{f"{value:,}" if number else text("" if value is None else value)}</td>'
 
 
 def _caption(table: VisitorTable) -> str:

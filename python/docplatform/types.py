@@ -35,6 +35,11 @@ class Totals(NamedTuple):
     total: int
     """Unique visitors, deduplicated; need not be ``human + ai``."""
 
+    def _repr_html_(self) -> str:
+        from docplatform import _html
+
+        return _html.totals(self)
+
 
 class VisitorsPage(NamedTuple):
     """One page of visitors, or what was left of it when it was asked for."""
@@ -102,6 +107,11 @@ class Plan(NamedTuple):
     slices: tuple[PlanSlice, ...]
     """The same for each slice, in order."""
 
+    def _repr_html_(self) -> str:
+        from docplatform import _html
+
+        return _html.plan(self)
+
 
 class SyncReport(NamedTuple):
     """What :meth:`docplatform.Client.sync` found and bought."""
@@ -116,6 +126,11 @@ class SyncReport(NamedTuple):
     """Requests that were sent, retries included."""
     rows: int
     """Rows that were put into the store."""
+
+    def _repr_html_(self) -> str:
+        from docplatform import _html
+
+        return _html.sync_report(self)
 
 
 class SyncFailure(NamedTuple):
