@@ -1,8 +1,9 @@
-"""`VisitorTable.plot()`: what is in the picture, and that it is matplotlib's own."""
+"""`VisitorTable.plot()` and `TrendTable.plot()`: what is in the picture, and that it is matplotlib's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from io import BytesIO
 from itertools import pairwise
 from typing import Any
@@ -52,6 +53,27 @@ def labels(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
+def keys(axes: Axes) -> list[Any]:
+    legend = axes.get_legend()
+    assert legend is not None
+    return [handle for handle in legend.legend_handles if handle is not None]
+
+
+def shown(axes: Axes, name: str) -> list[str]:
+    """The numbers at an axis, within its limits."""
+    axis, limits = (axes.xaxis, axes.get_xlim()) if name == "x" else (axes.yaxis, axes.get_ylim())
+    return [
+        label.get_text()
+        for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        if min(limits) <= place <= max(limits)
+    ]
+
+
+def grey(color: Any) -> float:
+    """How light it is in print."""
+    return sum(weight * part for weight, part in zip((0.299, 0.587, 0.114), to_rgb(color), strict=True))
+
+
 def drawn(axes: Axes) -> bytes:
     file = BytesIO()
     figure = axes.get_figure(root=True)
@@ -81,10 +103,102 @@ def test_no_bar_covers_another(face: Face) -> None:
 
 
 def test_few_pages_or_none(face: Face) -> None:
-    for number in (0, 1):
+    for number, title in [(0, "No page had a visitor"), (1, "1 page"), (2, "2 pages")]:
         axes = table(face, counted(number)).plot()
         assert len(labels(axes)) == number
+        assert axes.get_title() == title
         assert drawn(axes)
+        # The key looks as bars would, and one bar is no beam.
+        assert [handle.get_hatch() for handle in keys(axes)] == [None, "////"]
+        assert abs(axes.get_ylim()[0] - axes.get_ylim()[1]) >= 3
+
+
+def test_pages_that_nobody_read(face: Face) -> None:
+    axes = table(face, [{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
+    assert drawn(axes)
+    assert shown(axes, "x") == ["0", "1"]
+
+
+def test_letters_that_matplotlib_has_not(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("docplatform._plots.FONTS", ("STIXGeneral", "No Such Font"))
+    axes = table(
+        face, [{"path": path, "human": 1, "ai": 1, "total": 1} for path in ("/日本語", "/صفحة")]
+    ).plot()
+    families = {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()}
+    assert families == {("sans-serif", "STIXGeneral")}
+    axes = table(face, counted(2)).plot()
+    assert {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()} == {("sans-serif",)}
+
+
+@pytest.mark.parametrize("number", [15, 100])
+def test_the_key_hides_no_bar(face: Face, number: int) -> None:
+    axes = table(face, counted(number)).plot(number)
+    assert drawn(axes)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
+    assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("end", "every", "slices"),
+    [
+        ("2026-02-01", None, 1),
+        ("2026-01-02", "day", 1),
+        ("2026-01-08", "day", 7),
+        ("2026-03-02", "day", 60),
+        ("2027-02-05", "day", 400),
+    ],
+)
+def test_the_days_below_a_trend_do_not_lie_upon_each_other(
+    face: Face, stub: StubServer, end: str, every: Any, slices: int
+) -> None:
+    found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=end, every=every))
+    assert len(found) == slices
+    axes = found.plot()
+    _, small = plt.subplots(figsize=(3, 3))
+    for one in (axes, found.plot(ax=small)):
+        assert drawn(one)
+        named = [label for label in one.get_xticklabels() if label.get_text()]
+        assert named[0].get_text() == "2026-01-01"
+        boxes = [label.get_window_extent() for label in named]
+        assert all(before.x1 < after.x0 for before, after in pairwise(boxes))
+    assert len(axes.get_xticks()) >= min(slices, 5)
+
+
+def test_slices_that_are_cut_are_hollow(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    weeks = face.run(client.visitor_trend(date_from="2026-01-01", date_to="2026-01-20", every="week"))
+    axes = weeks.plot()
+    people, agents = axes.collections
+    assert [tuple(place) for place in people.get_offsets()] == [
+        ((weeks[at]["date_from"] - date(1970, 1, 1)).days, weeks[at]["human"]) for at in (0, 3)
+    ]
+    assert len(agents.get_offsets()) == 2
+    assert "hollow: a week that is cut" in axes.get_xlabel()
+    whole = face.run(client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week")).plot()
+    assert list(whole.collections) == []
+    assert whole.get_xlabel() == ""
+
+
+def test_the_two_lines_differ_without_colours(face: Face, stub: StubServer) -> None:
+    for days in ("2026-01-08", "2027-02-05"):
+        found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=days))
+        people, agents = found.plot().get_lines()
+        assert (people.get_linestyle(), agents.get_linestyle()) == ("-", "--")
+        assert (people.get_marker() == agents.get_marker()) == (len(found) > 100)
+        assert abs(grey(people.get_color()) - grey(agents.get_color())) > 0.25
+
+
+def test_a_trend_of_nobody(face: Face) -> None:
+    with StubServer([]) as stub:
+        axes = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-08")).plot()
+    assert drawn(axes)
+    assert shown(axes, "y") == ["0", "1"]
+    assert axes.get_title() == "Visitors by day, from 2026-01-01 up to 2026-01-08"
 
 
 @pytest.mark.row("J8")
@@ -109,11 +223,7 @@ def test_into_axes_of_ones_own(face: Face) -> None:
 def test_the_two_differ_in_grey_and_by_their_hatching(face: Face) -> None:
     axes = table(face, counted(3)).plot()
     people, agents = (container.patches[0] for container in containers(axes))
-    grey = [
-        sum(w * c for w, c in zip((0.299, 0.587, 0.114), to_rgb(p.get_facecolor()), strict=True))
-        for p in (people, agents)
-    ]
-    assert grey[1] - grey[0] > 0.25
+    assert grey(agents.get_facecolor()) - grey(people.get_facecolor()) > 0.25
     assert agents.get_hatch() == "////" != people.get_hatch()
 
 

@@ -121,7 +121,7 @@ def _style(values: Sequence[object]) -> str:
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return "text-align: right"
     if any(isinstance(value, str) for value in values):
-        return "text-align: left; overflow-wrap: anywhere"
+        return "text-align: left; min-width: 6em; overflow-wrap: anywhere"
     return "text-align: left; white-space: nowrap"
 
 

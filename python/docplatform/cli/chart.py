@@ -10,6 +10,7 @@ from itertools import count as count_from
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from docplatform._slices import is_cut
 from docplatform.cli.markup import KEY, KINDS, cell, section, table, text
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ class Trend:
 
     def cut(self, one: Slice) -> bool:
         """Whether a slice is shorter than it would be, as the range begins or ends within it."""
-        if self.every == "week":
-            return (one.date_to - one.date_from).days < 7
-        return self.every == "month" and not one.date_from.day == one.date_to.day == 1
+        return is_cut(self.every, one.date_from, one.date_to)
 
 
 _SHORT = 7
