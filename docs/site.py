@@ -26,6 +26,8 @@ PAGES = {"CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md"}
 # Links that are right in the repository, and what they are on the site.
 OUTSIDE = re.compile(r"\]\((?:\.\./)?((?:\.\./)*)(?=examples/)")
 BELOW = re.compile(r"\]\(docs/")
+# As many letters of code as a page has room for.
+WIDTH = 76
 INCLUDED = re.compile(r'^--8<-- "([^":]+):(\w+)"$', re.MULTILINE)
 # How docstrings point at names.
 ROLE = re.compile(r":(class|meth|attr):`([\w.]+)`")
@@ -56,9 +58,8 @@ def _section(file: str, name: str) -> str:
 
 
 def _commands(command: click.Command, path: str) -> Iterator[str]:
-    help_ = command.get_help(
-        click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
-    )
+    context = click.Context(command, info_name=path, max_content_width=WIDTH, terminal_width=WIDTH)
+    help_ = command.get_help(context)
     yield f"## `{path}`\n\n```text\n{help_}\n```\n"
     for name, below in getattr(command, "commands", {}).items():
         # These two bring their own help.
