@@ -42,7 +42,7 @@ def test_it_sends_nothing_and_needs_no_service(cli: Cli) -> None:
     [
         ((), ("visitors", "export"), 4),
         ((), ("visitors", "top"), 4),
-        ((), ("report", "-o", "-"), 4),
+        ((), ("report", "-o", "-", "--every", "none", "--no-rising"), 4),
         (("--totals",), ("visitors", "totals"), 1),
         (("--totals", "--every", "day"), ("visitors", "trend"), 31),
         (("--every", "week"), ("visitors", "trend", "--pages", "--every", "week"), 20),

@@ -213,6 +213,43 @@ def test_a_part_that_breaks_off_in_the_middle_is_not_shown_in_part(cli: Cli, fil
     assert found["requests"] == 3
 
 
+def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp_path: Path) -> None:
+    days = [*JANUARY, "--store", str(tmp_path / "visitors.db")]
+    first = summary(cli, file, *days)
+    assert (first["requests"], first["left_out"]) == (13, {})
+    cli.stub.reset()
+    ended = cli("report", "-o", str(file), "--force", *days)
+    assert ended.status == 0
+    assert ended.err.splitlines()[0] == (
+        "Requests: none for the pages; none for the trend by week; none for the pages of the days before."
+    )
+    assert "it took 0 requests" in ended.err
+    again = summary(cli, file, *days)
+    assert {**again, "requests": 13} == first
+    assert cli.stub.requests == []
+
+
+def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
+    # Four requests for the pages, five for the trend, four for the days before.
+    found = summary(cli, file, *JANUARY, "--requests-per-hour", "8")
+    assert found["left_out"] == {"trend": "the request budget does not have enough left for it"}
+    assert found["requests"] == len(cli.stub.requests) == 8
+
+
+def test_a_budget_that_stops_what_was_asked_for(cli: Cli, file: Path) -> None:
+    budget = ["--requests-per-hour", "7", "--on-budget", "stop"]
+    ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-rising", *budget)
+    assert ended.status == 4
+    found = json.loads(ended.out)
+    assert found["left_out"] == {"trend": "the limit of requests was reached"}
+    assert found["totals"] is not None
+    assert "Not shown: the limit of requests was reached." in file.read_text(encoding="utf-8")
+    # The range itself is not written in part.
+    file.unlink()
+    ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")
+    assert (ended.status, file.exists()) == (4, False)
+
+
 def test_only_so_many_pages_are_compared(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rising, "COMPARED", 2)
     cli.stub.fail_next(status=200, body=body(("/low", 50), ("/a", 100), ("/b", 90)))

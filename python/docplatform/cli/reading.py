@@ -87,7 +87,8 @@ class _Reading:
     def trend(self) -> None:
         """The range in slices."""
         every, days = self._ahead.every, self._ahead.days
-        if "trend" not in self._ahead.plans or days is None or every == "none":
+        plan = self._ahead.plans.get("trend")
+        if plan is None or days is None or every == "none" or not self._affords("trend", plan.requests):
             return
         with self._part("trend"), self._progress(f"Reading the trend by {every}"):
             read = self._client.visitor_trend(
@@ -103,11 +104,12 @@ class _Reading:
     def rising(self) -> None:
         """What rose over the days before."""
         plan, days = self._ahead.plans.get("rising"), self._ahead.days
-        if plan is not None and not plan.exact:
-            # Most likely as many as the range has.
-            self._ahead.afford("rising", max(1, ceil(self.found.pages / parts.ROWS)))
-            self._tell_left_out("rising")
-        if "rising" not in self._ahead.plans or plan is None or days is None:
+        if plan is None or days is None:
+            return
+        # Where the store does not know, most likely as many as the range has.
+        if not self._affords(
+            "rising", plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
+        ):
             return
         ((before_from, before_to, *_),) = plan.slices
         text = f"Reading the {count((before_to - before_from).days, 'day')} before"
@@ -167,6 +169,10 @@ class _Reading:
             else:
                 self._session.say(f"Left out: {parts.NAMES[part]}. {shown(error)}")
 
-    def _tell_left_out(self, part: Part) -> None:
+    def _affords(self, part: Part, requests: int) -> bool:
+        """Whether there is enough left for a part; if not, it is left out."""
+        self._ahead.afford(part, requests)
         if part in self._ahead.left_out:
             self._session.say(self._ahead.why(part))
+            return False
+        return True

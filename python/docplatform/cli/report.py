@@ -98,7 +98,9 @@ def report(
     if session.json:
         output.document(summary(name, date_from, date_to, found.totals, **_summary(found)))
     elif path is not None:
-        session.say(f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}.")
+        session.say(
+            f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}."
+        )
     if found.failed is not None:
         found.failed.add_note("The page is written all the same, and says what it lacks.")
         raise found.failed
