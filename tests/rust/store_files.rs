@@ -182,8 +182,9 @@ fn a_transaction_that_another_program_left_is_not_rolled_back() {
 
 #[tokio::test]
 async fn an_empty_file_becomes_a_store() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    spend(&Store::open(file.path()).unwrap()).await;
+    let (_directory, path) = place();
+    fs::write(&path, b"").unwrap();
+    spend(&Store::open(&path).unwrap()).await;
 }
 
 #[test]
