@@ -167,7 +167,11 @@ def test_the_texts_can_be_read(browser: Browser, file: Path) -> None:
 
 def test_printed(browser: Browser, file: Path) -> None:
     page = Opened(browser, file, 768, "dark").page
+    numbers = page.locator("details td").last
+    assert not numbers.is_visible()
     page.emulate_media(media="print")
+    # What is folded away on a screen is on the paper.
+    assert numbers.is_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert (
         page.evaluate("getComputedStyle(document.querySelector('.tiles div')).backgroundColor")

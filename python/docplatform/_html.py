@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docplatform._native import _safe
-from docplatform.types import PlanSlice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from docplatform._native import Job, TrendTable, VisitorTable
-    from docplatform.types import Plan, SyncReport, Totals
 
 # Notebooks take what is between two dollars for a formula, unless the table says that it has none.
 _TABLE = '<table class="tex2jax_ignore mathjax_ignore">'
@@ -74,28 +72,11 @@ def trend_table(table: TrendTable) -> str:
     return _first_rows(table, f"Visitors by {table.every or 'range'}: {'; '.join(_range(table, 'rows'))}")
 
 
-def totals(value: Totals) -> str:
-    """Totals as a row."""
-    return _grid("Unique visitors of the whole site (they do not add up)", [value._asdict()], value._fields)
-
-
-def plan(value: Plan) -> str:
-    """What a plan comes to, and its first slices."""
-    parts = [
-        f"{'' if value.exact else 'at least '}{value.requests:,} requests to be sent",
-        f"{value.held:,} held",
-    ]
-    if value.hours is not None:
-        parts.append(f"{value.hours:,g} hours to wait for the budget")
-    if len(value.slices) > _SHOWN:
-        parts.append(f"first {_SHOWN} of {len(value.slices):,} slices")
-    rows = [one._asdict() for one in value.slices[:_SHOWN]]
-    return _grid(f"Plan: {'; '.join(parts)}", rows, PlanSlice._fields)
-
-
-def sync_report(value: SyncReport) -> str:
-    """What was found and bought."""
-    return _grid("Sync", [value._asdict()], value._fields)
+def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]], unit: str = "rows") -> str:
+    """Named tuples as a table, the first of them."""
+    if len(rows) > _SHOWN:
+        caption = f"{caption}; first {_SHOWN} of {len(rows):,} {unit}"
+    return _grid(caption, [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN]], names)
 
 
 def _first_rows(table: VisitorTable | TrendTable, caption: str) -> str:

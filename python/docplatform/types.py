@@ -38,7 +38,7 @@ class Totals(NamedTuple):
     def _repr_html_(self) -> str:
         from docplatform import _html
 
-        return _html.totals(self)
+        return _html.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
 
 
 class VisitorsPage(NamedTuple):
@@ -110,7 +110,10 @@ class Plan(NamedTuple):
     def _repr_html_(self) -> str:
         from docplatform import _html
 
-        return _html.plan(self)
+        least = "" if self.exact else "at least "
+        waits = "" if self.hours is None else f"; {self.hours:,g} hours to wait for the budget"
+        caption = f"Plan: {least}{self.requests:,} requests to be sent; {self.held:,} held{waits}"
+        return _html.tuples(caption, PlanSlice._fields, self.slices, "slices")
 
 
 class SyncReport(NamedTuple):
@@ -130,7 +133,7 @@ class SyncReport(NamedTuple):
     def _repr_html_(self) -> str:
         from docplatform import _html
 
-        return _html.sync_report(self)
+        return _html.tuples("Sync", self._fields, [self])
 
 
 class SyncFailure(NamedTuple):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import docplatform
 from docplatform.cli import chart, rising
 from docplatform.cli.markup import KEY, KINDS, account, bars, cell, section, table, text
+from docplatform.cli.parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from docplatform import Totals
-    from docplatform.cli.parts import Part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +51,8 @@ def render(report: Report) -> str:
     # The hash allows this style and no other; nothing else is allowed at all.
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    trend = chart.show(report.trend, report.totals) if report.trend is not None else ""
+    risen = rising.show(report.rising, report.totals) if report.rising is not None else ""
     parts = [
         "<header>",
         "<h1>Who reads the docs</h1>",
@@ -58,14 +60,9 @@ def render(report: Report) -> str:
         "</header>",
         "<main>",
         _totals(report.totals),
-        _part(report, "trend", "The trend", chart.show(report.trend, report.totals) if report.trend else ""),
+        _part(report, Part.TREND, "The trend", trend),
         _top("The most read pages", report.top, "total"),
-        _part(
-            report,
-            "rising",
-            "Rising pages",
-            rising.show(report.rising, report.totals) if report.rising else "",
-        ),
+        _part(report, Part.RISING, "Rising pages", risen),
         _top("What AI agents read most", report.top_ai, "ai"),
         _reading(),
         _asked(report),

@@ -5,6 +5,7 @@ is sent.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
 
     from docplatform import Client, Plan, PlanSlice
 
-Every = Literal["day", "week", "month", "none"]
-Part = Literal["trend", "rising"]
-NAMES: dict[Part, str] = {"trend": "the trend", "rising": "rising pages"}
-OPTIONS: dict[Part, str] = {"trend": "--every", "rising": "--rising"}
+
+class Part(StrEnum):
+    """A part, as the options, the summary and the page know it."""
+
+    TREND = "trend"
+    RISING = "rising"
+
+
+NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.RISING: "rising pages"}
+OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.RISING: "--rising"}
 """What asks for a part by name."""
 UNASKED = 25
 """The most requests that a part may take which nobody asked for by name."""
@@ -34,16 +41,16 @@ class Asked:
     date_from: str | None
     date_to: str | None
     number: int
-    every: Every | None
+    every: Literal["day", "week", "month", "none"] | None
     rising: bool | None
 
     def named(self, part: Part) -> bool:
         """Whether a part was asked for by name: then it may cost what it costs, and its failing is the command's."""
-        return bool(self.rising) if part == "rising" else self.every not in (None, "none")
+        return bool(self.rising) if part is Part.RISING else self.every not in (None, "none")
 
     def unwanted(self, part: Part) -> bool:
         """Whether it is not to be there."""
-        return self.rising is False if part == "rising" else self.every == "none"
+        return self.rising is False if part is Part.RISING else self.every == "none"
 
 
 @dataclass
@@ -56,7 +63,7 @@ class Ahead:
     """What the range costs; ``None`` where it is not known which days it has."""
     plans: dict[Part, Plan] = field(default_factory=dict)
     """What the parts cost that are to be there."""
-    every: Every = "none"
+    every: Literal["day", "week", "month"] | None = None
     """How long a slice of the trend is."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is not there that was not unwanted."""
@@ -86,10 +93,10 @@ class Ahead:
     def told(self) -> Iterator[str]:
         """What is about to be sent, for people."""
         costs = [_cost(self.whole, "pages")]
-        if "trend" in self.plans:
-            costs.append(f"{self.plans['trend'].requests or 'none'} for the trend by {self.every}")
-        if "rising" in self.plans:
-            costs.append(_cost(self.plans["rising"], "pages of the days before"))
+        if Part.TREND in self.plans:
+            costs.append(f"{self.plans[Part.TREND].requests or 'none'} for the trend by {self.every}")
+        if Part.RISING in self.plans:
+            costs.append(_cost(self.plans[Part.RISING], "pages of the days before"))
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
@@ -108,9 +115,9 @@ def plan(client: Client, asked: Asked) -> Ahead:
                 raise click.UsageError(f"{OPTIONS[part]} needs --from and --to, as 2026-01-31: {why}")
             ahead.leave_out(part, why)
         return ahead
-    if "trend" in wanted:
+    if Part.TREND in wanted:
         _plan_trend(ahead)
-    if "rising" in wanted:
+    if Part.RISING in wanted:
         _plan_rising(ahead)
     return ahead
 
@@ -139,18 +146,18 @@ def _plan_trend(ahead: Ahead) -> None:
             date_from=days.date_from, date_to=days.date_to, every=every, pages=False
         )
     except ValueError:
-        if ahead.asked.named("trend"):
+        if ahead.asked.named(Part.TREND):
             raise
-        ahead.leave_out("trend", "the range is too long for it")
+        ahead.leave_out(Part.TREND, "the range is too long for it")
         return
     if len(found.slices) == 1:
-        ahead.leave_out("trend", f"the range lies within a single {every}")
+        ahead.leave_out(Part.TREND, f"the range lies within a single {every}")
         return
-    ahead.every, ahead.plans["trend"] = every, found
-    ahead.afford("trend", found.requests)
+    ahead.every, ahead.plans[Part.TREND] = every, found
+    ahead.afford(Part.TREND, found.requests)
 
 
-def _every(days: int) -> Every:
+def _every(days: int) -> Literal["day", "week", "month"]:
     """Days up to a fortnight, weeks up to a quarter, else months: a slice is a request."""
     return "day" if days <= 14 else "week" if days <= 92 else "month"
 
@@ -162,11 +169,11 @@ def _plan_rising(ahead: Ahead) -> None:
     try:
         before = days.date_from - (days.date_to - days.date_from)
     except OverflowError:
-        ahead.leave_out("rising", "there are not as many days before the range")
+        ahead.leave_out(Part.RISING, "there are not as many days before the range")
         return
-    ahead.plans["rising"] = ahead.client.plan_visitors(date_from=before, date_to=days.date_from)
-    if ahead.plans["rising"].exact:
-        ahead.afford("rising", ahead.plans["rising"].requests)
+    ahead.plans[Part.RISING] = ahead.client.plan_visitors(date_from=before, date_to=days.date_from)
+    if ahead.plans[Part.RISING].exact:
+        ahead.afford(Part.RISING, ahead.plans[Part.RISING].requests)
 
 
 def _cost(plan: Plan | None, what: str) -> str:

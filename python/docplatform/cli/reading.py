@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform.cli import chart, parts, rising
 from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.parts import Part
 from docplatform.cli.top import Top
 from docplatform.cli.visitors import counted
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docplatform import Client, Totals
-    from docplatform.cli.parts import Ahead, Asked, Part
+    from docplatform.cli.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
 
@@ -65,7 +66,7 @@ class _Reading:
             date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
         )
         self._ahead: Ahead = parts.plan(client, asked)
-        self._compared: Top[str] = Top(rising.COMPARED if "rising" in self._ahead.plans else 0)
+        self._compared: Top[str] = Top(rising.COMPARED if Part.RISING in self._ahead.plans else 0)
         self.found = Found(datetime.now(UTC), self._ahead.left_out)
         for line in self._ahead.told():
             session.say(line)
@@ -87,15 +88,15 @@ class _Reading:
     def trend(self) -> None:
         """The range in slices."""
         every, days = self._ahead.every, self._ahead.days
-        plan = self._ahead.plans.get("trend")
-        if plan is None or days is None or every == "none" or not self._affords("trend", plan.requests):
+        plan = self._ahead.plans.get(Part.TREND)
+        if plan is None or days is None or every is None or not self._affords(Part.TREND, plan.requests):
             return
-        with self._part("trend"), self._progress(f"Reading the trend by {every}"):
+        with self._part(Part.TREND), self._progress(f"Reading the trend by {every}"):
             read = self._client.visitor_trend(
                 date_from=days.date_from,
                 date_to=days.date_to,
                 every=every,
-                on_budget=self._on_budget("trend"),
+                on_budget=self._on_budget(Part.TREND),
             )
             slices = [chart.Slice(**{name: row[name] for name in chart.Slice._fields}) for row in read]
             self.found.trend = chart.Trend(every=every, slices=slices, open_from=read.open_from)
@@ -103,21 +104,21 @@ class _Reading:
 
     def rising(self) -> None:
         """What rose over the days before."""
-        plan, days = self._ahead.plans.get("rising"), self._ahead.days
+        plan, days = self._ahead.plans.get(Part.RISING), self._ahead.days
         if plan is None or days is None:
             return
         # Where the store does not know, most likely as many as the range has.
         if not self._affords(
-            "rising", plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
+            Part.RISING, plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
         ):
             return
         ((before_from, before_to, *_),) = plan.slices
         text = f"Reading the {count((before_to - before_from).days, 'day')} before"
         now = {path: read for read, path in reversed(self._compared.ranked())}
         before: dict[str, int] = {}
-        with self._part("rising"), self._progress(text) as progress:
+        with self._part(Part.RISING), self._progress(text) as progress:
             visitors = self._client.visitors(
-                date_from=before_from, date_to=before_to, on_budget=self._on_budget("rising")
+                date_from=before_from, date_to=before_to, on_budget=self._on_budget(Part.RISING)
             )
             pages = 0
             for row in counted(visitors, progress, text):

@@ -15,7 +15,7 @@ from docplatform.cli.help import Command
 from docplatform.cli.markup import account
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
-from docplatform.cli.parts import Asked, Every
+from docplatform.cli.parts import Asked
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import range_options, summary
 
@@ -64,7 +64,7 @@ def report(
     name: str,
     force: bool,
     number: int,
-    every: Every | None,
+    every: Any,
     rising: bool | None,
 ) -> None:
     """Write a page about the site's readers that anybody can open.
