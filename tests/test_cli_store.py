@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import SCRIPT, Cli
+from support.cli import SCRIPT, Cli, shell
 from support.scripts import Script
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
@@ -69,7 +69,43 @@ def test_what_came_is_said_to_be_in_the_store(cli: Cli, store: Path, command: tu
     # Without a store, the budget is the command's own.
     ended = cli(*options)
     assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 2)
-    assert "What came is in" not in ended.err
+    last = ended.err.splitlines()[-1]
+    assert ("--checkpoint" if "export" in command else "2 requests had been sent, for nothing.") in last
+    assert "a second run goes on" in last
+
+
+def test_a_failure_in_the_middle_tells_what_becomes_of_what_came(cli: Cli, store: Path) -> None:
+    command = ("visitors", "trend", *JANUARY, "--every", "week")
+    body = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
+    for options, last in (
+        (
+            (),
+            "1 request had been sent, for nothing. With --store FILE what comes is kept, and a second run goes on there.",
+        ),
+        (("--store", str(store)), f"What came is in {store}: the same command goes on there."),
+    ):
+        cli.stub.fail_next(status=200, body=body)
+        cli.stub.fail_next(status=400)
+        ended = cli(*command, *options)
+        assert (ended.status, ended.out) == (1, "")
+        assert ended.err.splitlines()[-1] == last
+    assert len(cli.stub.requests) == 4
+    # What fails at once has nothing to tell.
+    for options in ((), ("--store", str(store))):
+        cli.stub.fail_next(status=400)
+        ended = cli("visitors", "totals", *JANUARY, *options)
+        assert (ended.status, len(ended.err.splitlines())) == (1, 1)
+
+
+@pytest.mark.row("J1")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_what_found_no_place_is_in_the_store(stub: StubServer, store: Path) -> None:
+    line = f"visitors export {' '.join(JANUARY)} --store {store}"
+    done = shell(stub, f"$cli {line} > /dev/full")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
+    assert len(shell(stub, f"$cli {line}").stdout.splitlines()) == 1_001
+    assert len(stub.requests) == 4
 
 
 def test_totals_stop_too(cli: Cli, store: Path) -> None:

@@ -14,7 +14,7 @@ import click
 
 from docplatform import Client, DataWarning, DocPlatformError
 from docplatform.cli import secrets
-from docplatform.cli.output import say, shown
+from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _STORE = (
         "--requests-per-hour",
         type=click.IntRange(1),
         metavar="N",
-        help="Send at most N requests in any hour, over all processes that use the same --store.",
+        help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command alone.",
     ),
     click.option("--reserve", type=click.IntRange(0), metavar="N", help="Of those, leave N to others."),
     click.option(
@@ -95,6 +95,8 @@ class Session:
     organization: str | None = None
     on_budget: Literal["wait", "stop"] = "wait"
     """What the calls of this client are to do when the budget is spent."""
+    spends: bool = False
+    """Whether the command asks for what a store would keep."""
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
@@ -117,13 +119,27 @@ class Session:
 
     @contextmanager
     def _kept(self, client: Client) -> Iterator[None]:
-        """Says of what came before an error or an interrupt that the store has it."""
+        """Says of what came before an error or an interrupt that the store has it, or how it would."""
         try:
             yield
-        except (DocPlatformError, KeyboardInterrupt) as error:
-            failed = len(error.attempts) if isinstance(error, DocPlatformError) else 0
-            if self.store is not None and client.stats.requests > failed:
+        except (DocPlatformError, OSError, KeyboardInterrupt) as error:
+            match error:
+                case DocPlatformError():
+                    failed = len(error.attempts)
+                case KeyboardInterrupt():
+                    # It may have been under way.
+                    failed = 1
+                case _:
+                    # A disk that is full, say, which would have no place for a store, either.
+                    failed = 0 if self.store is not None else client.stats.requests
+            answered = client.stats.requests - failed
+            if self.store is not None and answered > 0:
                 error.add_note(f"What came is in {self.store}: the same command goes on there.")
+            elif self.spends and answered > 0 and not hasattr(error, "__notes__"):
+                error.add_note(
+                    f"{count(answered, 'request')} had been sent, for nothing. With --store FILE what comes is kept, and a "
+                    "second run goes on there."
+                )
             raise
 
     def project_id(self) -> str:
@@ -151,11 +167,14 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """The same for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (*_STORE, _ON_BUDGET, *_SHARED))
+    return _with(command, (*_STORE, _ON_BUDGET, *_SHARED), spends=True)
 
 
 def _with(
-    command: Callable[Concatenate[Session, P], None], options: Sequence[Callable[..., Any]]
+    command: Callable[Concatenate[Session, P], None],
+    options: Sequence[Callable[..., Any]],
+    *,
+    spends: bool = False,
 ) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -163,7 +182,7 @@ def _with(
         shared: dict[str, Any] = {
             name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
         }
-        command(Session(**shared), *args, **kwargs)
+        command(Session(**shared, spends=spends), *args, **kwargs)
 
     for option in reversed(options):
         run = option(run)
