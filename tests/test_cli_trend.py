@@ -41,7 +41,7 @@ def test_a_table_and_what_it_cost(cli: Cli) -> None:
     assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in rows]
     assert [line[0] for line in lines[1:]] == WEEKS[:-1]
     assert ended.err.splitlines() == [
-        "Reading 5 slices: 5 requests",
+        "Reading 5 slices for 5 requests",
         "It took 5 requests. Uniques do not add up, over days as over pages.",
     ]
     assert [request.query["dateFrom"] for request in cli.stub.requests] == WEEKS[:-1]
@@ -61,7 +61,7 @@ def test_with_pages_a_row_is_a_slice_and_a_page(cli: Cli) -> None:
     assert lines[0] == ["date_from", "date_to", "path", *COUNTS]
     assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in rows]
     assert (len(rows), len(cli.stub.requests)) == (5_000, 20)
-    assert ended.err.splitlines()[0] == "Reading 5 slices: at least 5 requests"
+    assert ended.err.splitlines()[0] == "Reading 5 slices for at least 5 requests"
 
 
 @pytest.mark.row("J11")
@@ -140,6 +140,7 @@ def test_standard_output_takes_rows_and_nothing_else(
         (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
         (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
         ((*JANUARY, "--every", "hour"), "--every"),
+        ((*JANUARY, "--last", "7"), "give one or the other"),
         ((*JANUARY, "-o", "t.xlsx"), "ends in .csv"),
         ((*JANUARY, "-o", "-", "--json"), "name a file"),
         ((*JANUARY, "--format", "parquet"), "needs a file"),
@@ -161,6 +162,17 @@ def test_a_folder_that_is_missing_is_told_before_anything_is_sent(cli: Cli, tmp_
     ended = trend(cli, *JANUARY, "-o", tmp_path / "none" / "t.csv")
     assert (ended.status, ended.out, cli.stub.requests) == (1, "", [])
     assert "No such file or directory" in ended.err
+
+
+def test_the_last_days_end_with_yesterday(cli: Cli) -> None:
+    found = json.loads(trend(cli, "--last", 7, "--json").out)
+    end = datetime.now(UTC).date()
+    # The day may turn over meanwhile.
+    assert date.fromisoformat(found["date_to"]) in {end, end - timedelta(1)}
+    assert len(found["rows"]) == len(cli.stub.requests) == 7
+    assert [row["date_to"] for row in found["rows"]][-1] == found["date_to"]
+    planned = json.loads(cli("plan", "--last", "7", "--totals", "--every", "day", "--json").out)
+    assert planned["requests"] == 7
 
 
 def test_what_may_still_change_is_said(cli: Cli) -> None:
@@ -197,7 +209,7 @@ def test_a_spent_budget_stops_it_and_the_store_goes_on(cli: Cli, tmp_path: Path)
     assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
     again = trend(cli, *options, 40, "--json")
     assert json.loads(again.out)["requests"] == 11
-    assert again.err == "Reading 31 slices: 11 requests\n"
+    assert again.err == "Reading 31 slices for 11 requests\n"
     assert len(cli.stub.requests) == 31
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -35,13 +34,7 @@ From cron, every hour; whatever the budget did not grant comes with the next run
     metavar="FILE",
     help="Read ids of projects from a file, one a line; - is stdin.",
 )
-@slice_options("day", required=False)
-@click.option(
-    "--last",
-    type=click.IntRange(1),
-    metavar="N",
-    help="In place of --from and --to: the last N whole days, up to yesterday in UTC.",
-)
+@slice_options("day")
 @click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
 @click.option(
     "--on-running",
@@ -54,12 +47,11 @@ From cron, every hour; whatever the budget did not grant comes with the next run
 def sync(
     session: Session,
     projects: tuple[str, ...],
-    date_from: str | None,
-    date_to: str | None,
+    date_from: str,
+    date_to: str,
     *,
     file: str | None,
     every: Any,
-    last: int | None,
     totals: bool,
     on_running: Literal["wait", "stop"],
 ) -> None:
@@ -72,20 +64,18 @@ def sync(
     """
     if session.store is None:
         raise click.UsageError("it fills a store: name its file with --store, or in DOCPLATFORM_STORE")
-    days = _days(date_from, date_to, last)
+    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "pages": not totals}
     wanted = [*projects, *(_listed(file, quiet=session.quiet) if file is not None else ())]
     if not wanted:
         wanted = [session.project_id()]
     progress = Progress("Filling the store", quiet=session.quiet)
-    told = functools.partial(_tell, session, {**days, "every": every, "pages": not totals})
+    told = functools.partial(_tell, session, slices)
     with session.client() as client:
         try:
             with progress, progress.counting():
                 report = client.sync(
                     wanted,
-                    **days,
-                    every=every,
-                    pages=not totals,
+                    **slices,
                     on_budget=session.on_budget,
                     on_running=on_running,
                     progress=True,
@@ -106,20 +96,6 @@ def _tell(
         output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
     else:
         output.fields(list(report._asdict().items()))
-
-
-def _days(date_from: str | None, date_to: str | None, last: int | None) -> dict[str, str]:
-    if last is None:
-        if date_from is None or date_to is None:
-            raise click.UsageError("say which days: with --from and --to, or with --last")
-        return {"date_from": date_from, "date_to": date_to}
-    if date_from is not None or date_to is not None:
-        raise click.UsageError("--last is in place of --from and --to: give one or the other")
-    today = datetime.now(UTC).date()
-    try:
-        return {"date_from": str(today - timedelta(days=last)), "date_to": str(today)}
-    except OverflowError:
-        raise click.UsageError("--last goes back too far") from None
 
 
 def _listed(file: str, *, quiet: bool) -> list[str]:

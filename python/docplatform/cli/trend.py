@@ -49,9 +49,9 @@ def trend(
         writer.check()
     slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "pages": pages}
     with session.client() as client:
-        text = _announced(client.plan_visitors(**slices))
-        with Progress(text, quiet=session.quiet):
-            found = client.visitor_trend(**slices, on_budget=session.on_budget)
+        progress = Progress(_announced(client.plan_visitors(**slices)), quiet=session.quiet)
+        with progress, progress.counting():
+            found = client.visitor_trend(**slices, on_budget=session.on_budget, progress=True)
     if writer is not None:
         writer.write(found)
     if session.json:
@@ -74,7 +74,7 @@ def trend(
 
 def _announced(plan: Plan) -> str:
     least = "" if plan.exact else "at least "
-    return f"Reading {count(len(plan.slices), 'slice')}: {least}{count(plan.requests, 'request')}"
+    return f"Reading {count(len(plan.slices), 'slice')} for {least}{count(plan.requests, 'request')}"
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
