@@ -46,6 +46,8 @@ BASES: dict[str, tuple[type[Exception], ...]] = {
     "JobFailedError": (DocPlatformError,),
     "WaitTimeoutError": (DocPlatformError, TimeoutError),
     "BudgetError": (DocPlatformError,),
+    "SyncError": (DocPlatformError,),
+    "StoreBusyError": (DocPlatformError,),
     **dict.fromkeys(
         (
             "BadRequestError",
