@@ -34,6 +34,11 @@ impl Segment {
         Err(Error::argument(format!("{what} {fault}; copy it as the dashboard or the service shows it")))
     }
 
+    /// An id that names what a store holds, and is sent nowhere.
+    pub(crate) fn stored(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.0

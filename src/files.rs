@@ -19,6 +19,11 @@ pub struct WholeFile {
 impl WholeFile {
     /// Begins a file that is to stand at `target`, in place of what may be there. A link is replaced, not followed.
     pub fn create(target: &Path) -> io::Result<Self> {
+        Self::create_in(None, target)
+    }
+
+    /// The same with the temporary name in another folder of the file system, where readers of the target's do not look.
+    pub fn create_in(aside: Option<&Path>, target: &Path) -> io::Result<Self> {
         if target.as_os_str().is_empty() {
             return Err(io::Error::from_raw_os_error(ENOENT));
         }
@@ -52,7 +57,7 @@ impl WholeFile {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".docplatform-").suffix(".part");
         // With an `open` of our own, errors keep their numbers.
-        let file = builder.make_in(folder(&target), |path| options.open(path))?;
+        let file = builder.make_in(aside.unwrap_or(folder(&target)), |path| options.open(path))?;
         Ok(Self { file, target, before })
     }
 

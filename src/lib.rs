@@ -17,6 +17,7 @@ pub mod findings;
 pub mod formats;
 pub mod gate;
 pub mod gather;
+pub mod held;
 pub mod http;
 pub mod jobs;
 pub mod json;

@@ -40,6 +40,16 @@ impl Every {
         }
     }
 
+    /// Whether some days are such a slice, and no part of one.
+    pub fn is_whole(self, days: Slice) -> bool {
+        let begins = match self {
+            Self::Day => true,
+            Self::Week => days.from.weekday() == Weekday::Monday,
+            Self::Month => days.from.day() == 1,
+        };
+        begins && self.end(days.from) == Some(days.to)
+    }
+
     /// The first day behind the slice that holds `day`.
     fn end(self, day: Date) -> Option<Date> {
         let step: Span = match self {
@@ -130,6 +140,21 @@ mod tests {
                 assert!(slices.iter().all(|slice| slice.from < slice.to));
             }
         }
+    }
+
+    #[test]
+    fn parts_of_slices_are_told_from_whole_ones() {
+        let whole = |from: &str, to: &str| {
+            let days = Slice { from: from.parse().unwrap(), to: to.parse().unwrap() };
+            [Every::Day, Every::Week, Every::Month].map(|every| every.is_whole(days))
+        };
+        assert_eq!(whole("2026-01-05", "2026-01-06"), [true, false, false]);
+        assert_eq!(whole("2026-01-05", "2026-01-12"), [false, true, false]);
+        assert_eq!(whole("2026-01-06", "2026-01-12"), [false; 3]);
+        assert_eq!(whole("2026-01-05", "2026-01-11"), [false; 3]);
+        assert_eq!(whole("2026-02-01", "2026-03-01"), [false, false, true]);
+        assert_eq!(whole("2026-02-02", "2026-03-01"), [false; 3]);
+        assert_eq!(whole("2026-02-01", "2026-02-28"), [false; 3]);
     }
 
     #[test]

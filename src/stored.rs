@@ -54,6 +54,12 @@ fn totals_of(page: &Page) -> Result<Totals> {
     page.totals.ok_or_else(|| Error::new(Kind::Response, "the answer has no totals"))
 }
 
+/// The rows of a stored page.
+pub(crate) fn decode(listing: &Listing, export: i64, page: &store::Page) -> Result<Page, Fault> {
+    let damaged = |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
+    listing.decode(&page.body).map_err(damaged)
+}
+
 /// A page as the store has it.
 fn stored(exports: &Exports, page: &Page, offset: u64, asked: u32, body: Vec<u8>) -> store::Page {
     let (rows, has_more, seen) = (page.rows.len() as u64, page.has_more, exports.now());
@@ -126,9 +132,7 @@ impl Shelf {
         let Some(page) = self.exports.page(export.id, offset).await? else {
             return Ok(None);
         };
-        let read = self.listing.decode(&page.body).map_err(|why| {
-            self.exports.fault(&Fault::Damaged(format!("page {offset} of export {}: {why}", export.id)))
-        })?;
+        let read = decode(&self.listing, export.id, &page).map_err(|fault| self.exports.fault(&fault))?;
         Ok(Some((read, page.asked)))
     }
 

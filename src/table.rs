@@ -158,6 +158,11 @@ impl Table {
         })
     }
 
+    /// The path and the three counts, chunk by chunk, with the numbers of the rows.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, [ArrayRef; 4])> {
+        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.columns()))
+    }
+
     /// What else the service sent, for the rows that have it, in their order.
     pub fn extras(&self) -> &[(usize, Map<String, Value>)] {
         &self.extras

@@ -26,7 +26,7 @@ use crate::store::Range;
 use crate::visitor_rows::{VisitorsObject, promises_more};
 
 /// Where visitors are read.
-const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
+pub(crate) const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
 /// Whatever lies below shares the analytics limits.
 const ANALYTICS: &str = "/v1/analytics/";
 

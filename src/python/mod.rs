@@ -10,6 +10,7 @@ mod data;
 mod engine;
 mod errors;
 mod handle;
+mod held;
 mod job;
 mod logging;
 mod ops;
@@ -34,6 +35,8 @@ mod _native {
     use super::client::{_client, _panic, AsyncClient, Client};
     #[pymodule_export]
     use super::convert::_safe;
+    #[pymodule_export]
+    use super::held::{_held_rows, _held_slices, HeldRows};
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]

@@ -65,19 +65,21 @@ fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<Py
 
 /// Ids of projects: some, or one; each of them once.
 pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    let id = |id: &Bound<'_, PyAny>| -> PyResult<Segment> {
-        Ok(Segment::parse("projects", &convert::text("projects", id)?)?)
-    };
+    ids(value)?.iter().map(|id| Ok(Segment::parse("projects", id)?)).collect()
+}
+
+/// The same as texts, for what is sent nowhere.
+pub(super) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
-        return Ok(vec![id(value)?]);
+        return Ok(vec![convert::text("projects", value)?]);
     }
     let all = value.try_iter().map_err(|_| convert::wrong_type("projects", "ids of projects", value))?;
-    let mut projects = Vec::new();
-    for project in all {
-        let project = id(&project?)?;
-        if !projects.contains(&project) {
-            projects.push(project);
+    let mut ids = Vec::new();
+    for id in all {
+        let id = convert::text("projects", &id?)?;
+        if !ids.contains(&id) {
+            ids.push(id);
         }
     }
-    Ok(projects)
+    Ok(ids)
 }

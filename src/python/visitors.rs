@@ -93,7 +93,7 @@ fn to_parquet(
     let frames = py.import("docplatform._frames")?;
     frames.getattr("need")?.call1(("to_parquet",))?;
     // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-    let file = whole_file::WholeFile::new(path)?;
+    let file = whole_file::WholeFile::new(path, None)?;
     let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
     collect::table(cursor, name, progress, Kept, move |table| {
         let frames = table.py().import("docplatform._frames")?;

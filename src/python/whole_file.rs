@@ -15,9 +15,11 @@ pub(super) struct WholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 #[pymethods]
 impl WholeFile {
     #[new]
-    pub(super) fn new(path: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, aside = None))]
+    pub(super) fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
         let path = collect::path(path)?;
-        let file = files::WholeFile::create(&path).map_err(|error| os_error(&path, &error))?;
+        let file =
+            files::WholeFile::create_in(aside.as_deref(), &path).map_err(|error| os_error(&path, &error))?;
         Ok(Self(Mutex::new(Some(file)), path))
     }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use super::Store;
 use super::fault::Fault;
 use super::lock::SyncLock;
 use super::owner::Owner;
-use super::pages::{Page, Place, unpack, wire};
+use super::pages::{self, Page};
 use super::shelf;
 use crate::clock::{Clock, Millis};
 use crate::error::{Error, Result};
@@ -154,22 +154,7 @@ impl Exports {
 
     /// The page at `offset`, where it is held.
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<Page>> {
-        let find = move |connection: &mut Connection| {
-            let columns = Place::COLUMNS;
-            let found = connection
-                .prepare(&format!(
-                    r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#
-                ))?
-                .query_row((export, wire(offset)), |row| {
-                    Ok((Place::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
-                })
-                .optional()?;
-            let Some((Place { offset, asked, rows, has_more }, seen, size, body)) = found else {
-                return Ok(None);
-            };
-            Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
-        };
-        self.store.run(find).await
+        self.store.run(move |connection| pages::find(connection, export, offset)).await
     }
 
     /// The right to fill the store, unless somebody has it.

@@ -17,6 +17,8 @@ pub enum Fault {
     Io(io::Error),
     /// The directory of the file is not there.
     NoDirectory,
+    /// It is not there, or there is nothing in it.
+    Missing,
     /// It is no plain file: what it is instead.
     NotAFile(&'static str),
     /// What stands in the place of its lock is no plain file.
@@ -35,6 +37,8 @@ pub enum Fault {
     Open(io::Error),
     /// What is written in it makes no sense.
     Damaged(String),
+    /// An export that was there is not there any more.
+    Deleted(i64),
     /// No thread can be started for it.
     Thread(String),
 }
@@ -66,6 +70,10 @@ impl Fault {
             Self::NoDirectory => {
                 setting("its directory does not exist; make it, or give another path".to_owned())
             }
+            Self::Missing => setting(
+                "there is none yet: a client with this store= makes it, and sync() fills it; give its path"
+                    .to_owned(),
+            ),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
             Self::NotALock => {
                 setting("the file beside it whose name ends in -sync is no plain file; remove it".to_owned())
@@ -86,6 +94,10 @@ impl Fault {
                 "other users can read it, and that cannot be changed ({error}); give another path"
             )),
             Self::Damaged(what) => setting(damaged(what)),
+            Self::Deleted(export) => (
+                Kind::Store,
+                format!("export {export} is not there any more: it was deleted meanwhile; begin anew"),
+            ),
             Self::Thread(error) => (Kind::Store, format!("no thread can be started for it: {error}")),
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::Fault;
 
@@ -37,12 +37,61 @@ pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
 
 /// Opens the file, after making it where there is none.
 pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
+    match look(path) {
+        Err(Fault::Missing) => {
+            create(path)?;
+            look(path)?;
+        }
+        looked => looked?,
+    }
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Until it is known to be ours, not even a log that its owner left is worked into it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    if !is_ours(&connection.unchecked_transaction()?)? {
+        make_private(path)?;
+        fill(&mut connection)?;
+    }
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(Fault::ReadOnly);
+    }
+    make_private(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    use_log(&connection)?;
+    Ok(connection)
+}
+
+/// Opens a store that is there, and writes nothing into it.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
+    look(path)?;
+    // Whoever may write it keeps its log as a client does; whoever may not only reads, which SQLite sees to.
+    let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
+        // The log's shared memory cannot be made here. Where there is no log either, nobody writes.
+        Err(Fault::Sqlite(error))
+            if matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+                && !fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) =>
+        {
+            ours(connect_still(path))?
+        }
+        opened => opened?,
+    };
+    connection.pragma_update(None, "query_only", true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(connection)
+}
+
+/// A connection to a store, and to nothing else.
+fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
+    let connection = opened?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let ours = is_ours(&connection.unchecked_transaction()?)?;
+    if ours { Ok(connection) } else { Err(Fault::Missing) }
+}
+
+/// What can be known of the file before SQLite opens it.
+fn look(path: &Path) -> Result<(), Fault> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create(path)?;
-            fs::symlink_metadata(path)?
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Fault::Missing),
         Err(error) => return Err(error.into()),
     };
     if found.is_symlink() {
@@ -59,25 +108,26 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     if fs::metadata(beside(path, "-journal")).is_ok_and(|journal| journal.len() > 0) {
         return Err(Fault::Unfinished);
     }
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
-    // Until it is known to be ours, not even a log that its owner left is worked into it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    if !is_ours(&connection.unchecked_transaction()?)? {
-        make_private(path)?;
-        fill(&mut connection)?;
-    }
-    if connection.is_readonly(MAIN_DB)? {
-        return Err(Fault::ReadOnly);
-    }
-    make_private(path)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
-    use_log(&connection)?;
-    Ok(connection)
+    Ok(())
 }
 
-fn connect(path: &Path, extra: OpenFlags) -> Result<Connection, Fault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | extra;
-    let connection = Connection::open_with_flags(path, flags)?;
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    set_up(Connection::open_with_flags(path, flags)?)
+}
+
+/// A file that nobody can change: without locks, and without a log.
+fn connect_still(path: &Path) -> Result<Connection, Fault> {
+    let mut uri = url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("no absolute path"))?;
+    uri.set_query(Some("immutable=1"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    set_up(Connection::open_with_flags(uri.as_str(), flags)?)
+}
+
+fn set_up(connection: Connection) -> Result<Connection, Fault> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -167,7 +217,7 @@ pub(super) fn private() -> fs::OpenOptions {
 
 fn make(path: &Path) -> Result<(), Fault> {
     create_empty(path)?;
-    let mut connection = connect(path, OpenFlags::empty())?;
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     fill(&mut connection)?;
     use_log(&connection)?;
     connection.close().map_err(|(_, error)| error.into())

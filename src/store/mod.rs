@@ -18,6 +18,7 @@ mod exports;
 mod fault;
 mod file;
 mod gate;
+mod held;
 mod ledger;
 mod lock;
 mod owner;
@@ -28,6 +29,7 @@ mod worker;
 pub use exports::{Export, Exports, Range, Stock, What};
 pub use fault::Fault;
 pub use gate::{after_fork, before_fork};
+pub use held::{Held, Holdings};
 pub(crate) use ledger::{change, look};
 pub use lock::SyncLock;
 pub use owner::{Organization, Owner};
@@ -47,9 +49,18 @@ impl fmt::Debug for Store {
 impl Store {
     /// Opens the file at `path`, or makes it, and tells whether that can be done. Blocks for as long as it takes.
     pub fn open(path: &Path) -> Result<Self> {
-        let store = Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?));
+        let store = Self::at(path, file::open)?;
         store.run_blocking(|_| Ok(()))?;
         Ok(store)
+    }
+
+    /// The file at `path`, to read what it holds; whether it is there and can be read is told by the first work.
+    pub fn to_read(path: &Path) -> Result<Self> {
+        Self::at(path, file::open_to_read)
+    }
+
+    fn at(path: &Path, open: worker::Open) -> Result<Self> {
+        Ok(Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?, open)))
     }
 
     /// Where it is.

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use rusqlite::Row;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::fault::Fault;
 use crate::clock::Millis;
@@ -53,6 +53,23 @@ impl Place {
         let short = self.has_more && self.rows < u64::from(self.asked);
         self.offset.saturating_add(if short { self.rows } else { u64::from(self.asked) })
     }
+}
+
+/// The page of an export at `offset`, where there is one.
+pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<Option<Page>, Fault> {
+    let columns = Place::COLUMNS;
+    let found = connection
+        .prepare(&format!(
+            r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#
+        ))?
+        .query_row((export, wire(offset)), |row| {
+            Ok((Place::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
+        })
+        .optional()?;
+    let Some((Place { offset, asked, rows, has_more }, seen, size, body)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
 }
 
 /// Numbers of a store are never negative.

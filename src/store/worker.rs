@@ -2,7 +2,7 @@
 //! long as there is something to do.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -11,18 +11,22 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
-use super::{fault::Fault, file, gate};
-use crate::error::Result;
+use super::{fault::Fault, gate};
+use crate::error;
 
 /// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
 const IDLE: Duration = Duration::from_millis(10);
 
 /// A piece of work.
-pub(super) type Job = Box<dyn FnOnce(Result<&mut Connection>) + Send>;
+pub(super) type Job = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
+
+/// How the file is opened.
+pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
 
 /// The work on one file.
 pub(super) struct Worker {
     pub(super) path: PathBuf,
+    open: Open,
     pid: u32,
     state: Mutex<State>,
     more: Condvar,
@@ -38,15 +42,15 @@ struct State {
 }
 
 impl Worker {
-    pub(super) fn new(path: PathBuf) -> Arc<Self> {
+    pub(super) fn new(path: PathBuf, open: Open) -> Arc<Self> {
         let (state, more) = (Mutex::default(), Condvar::new());
-        Arc::new(Self { path, pid: process::id(), state, more, child: OnceLock::new() })
+        Arc::new(Self { path, open, pid: process::id(), state, more, child: OnceLock::new() })
     }
 
     /// Puts `job` behind those that are there.
-    pub(super) fn submit(self: &Arc<Self>, job: Job) -> Result<()> {
+    pub(super) fn submit(self: &Arc<Self>, job: Job) -> error::Result<()> {
         if self.pid != process::id() {
-            return self.child.get_or_init(|| Self::new(self.path.clone())).submit(job);
+            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(job);
         }
         let mut state = self.state();
         state.jobs.push_back(job);
@@ -114,7 +118,7 @@ impl Shift {
     /// Opens the file for `job` and whatever comes right behind it.
     fn work(&self, job: Job) {
         let _pass = gate::enter();
-        let mut connection = match file::open(&self.worker.path) {
+        let mut connection = match (self.worker.open)(&self.worker.path) {
             Ok(connection) => connection,
             Err(fault) => return job(Err(fault.error(&self.worker.path))),
         };

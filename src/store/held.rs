@@ -1,0 +1,109 @@
+//! What a store holds of finished exports, for whoever has no client: no key, no request.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::Store;
+use super::fault::Fault;
+use super::pages::{self, Page, whole};
+use crate::clock::Millis;
+use crate::error::{Error, Result};
+
+/// A finished export with its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Its number in the store.
+    pub export: i64,
+    /// The service.
+    pub base_url: String,
+    /// The organization, as the store writes it.
+    pub organization: String,
+    /// The project.
+    pub project_id: String,
+    /// The first day, as it went on the wire.
+    pub date_from: String,
+    /// The day behind the last.
+    pub date_to: String,
+    /// The wire's `limit`.
+    pub page_size: u32,
+    /// When it was begun.
+    pub begun: Millis,
+    /// How many rows came.
+    pub rows: u64,
+}
+
+impl Held {
+    const COLUMNS: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
+         FROM export JOIN account ON account.id = export.account
+         WHERE path = ?1 AND kind = 'pages' AND finished IS NOT NULL
+             AND project_id IS NOT NULL AND date_from IS NOT NULL AND date_to IS NOT NULL";
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            export: row.get(0)?,
+            base_url: row.get(1)?,
+            organization: row.get(2)?,
+            project_id: row.get(3)?,
+            date_from: row.get(4)?,
+            date_to: row.get(5)?,
+            page_size: u32::try_from(whole(row.get(6)?)).unwrap_or(0),
+            begun: row.get(7)?,
+            rows: whole(row.get(8)?),
+        })
+    }
+}
+
+/// The finished exports of what `path` lists, in one store. A clone is the same.
+#[derive(Debug, Clone)]
+pub struct Holdings {
+    store: Store,
+    path: String,
+}
+
+impl Holdings {
+    /// Those in the store at `file`.
+    pub fn of(file: &Path, path: &str) -> Result<Self> {
+        Ok(Self { store: Store::to_read(file)?, path: path.to_owned() })
+    }
+
+    /// Of each account, project and range the latest, in their order.
+    pub async fn latest(&self) -> Result<Vec<Held>> {
+        let path = self.path.clone();
+        let look = move |connection: &mut Connection| {
+            // What stands beside a maximum is of the row that has it.
+            let mut latest = connection.prepare(&format!(
+                "SELECT max(export.id), {} GROUP BY account, project_id, date_from, date_to
+                 ORDER BY base_url, organization, project_id, date_from, date_to",
+                Held::COLUMNS
+            ))?;
+            let found = latest.query_map([path], Held::read)?;
+            Ok(found.collect::<rusqlite::Result<Vec<_>>>()?)
+        };
+        self.store.run(look).await
+    }
+
+    /// One of them.
+    pub async fn export(&self, export: i64) -> Result<Held> {
+        let path = self.path.clone();
+        let look = move |connection: &mut Connection| {
+            let mut one =
+                connection.prepare(&format!("SELECT export.id, {} AND export.id = ?2", Held::COLUMNS))?;
+            one.query_row((path, export), Held::read).optional()?.ok_or(Fault::Deleted(export))
+        };
+        self.store.run(look).await
+    }
+
+    /// Its page at `offset`.
+    pub async fn page(&self, export: i64, offset: u64) -> Result<Page> {
+        let find = move |connection: &mut Connection| {
+            pages::find(connection, export, offset)?.ok_or(Fault::Deleted(export))
+        };
+        self.store.run(find).await
+    }
+
+    /// The crate's error for something that is wrong with the store.
+    pub(crate) fn fault(&self, fault: &Fault) -> Error {
+        fault.error(self.store.path())
+    }
+}
