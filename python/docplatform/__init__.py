@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from docplatform._native import (
     AsyncClient,
@@ -51,6 +52,7 @@ from docplatform.errors import (
 )
 from docplatform.types import (
     Attempt,
+    DatasetReport,
     Plan,
     PlanSlice,
     Source,
@@ -60,6 +62,9 @@ from docplatform.types import (
     Totals,
     VisitorsPage,
 )
+
+if TYPE_CHECKING:
+    from docplatform._dataset import export_dataset
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
@@ -79,6 +84,7 @@ __all__ = [
     "ConnectError",
     "DataChangedWarning",
     "DataWarning",
+    "DatasetReport",
     "DocPlatformError",
     "Job",
     "JobFailedError",
@@ -109,4 +115,14 @@ __all__ = [
     "VisitorsPage",
     "WaitTimeoutError",
     "__version__",
+    "export_dataset",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # What few need, and what costs more to import than all the rest.
+    if name == "export_dataset":
+        from docplatform._dataset import export_dataset
+
+        return export_dataset
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from docplatform import _parquet
 from docplatform._native import _WholeFile
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _MODULES = {
     "to_arrow": ("pyarrow",),
     "to_parquet": ("pyarrow", "polars", "duckdb"),
     "write_arrow": ("pyarrow", "polars"),
+    "export_dataset": ("pyarrow", "polars", "duckdb"),
 }
 _EXTRAS = {
     "to_pandas": "pandas",
@@ -27,6 +29,7 @@ _EXTRAS = {
     "to_arrow": "arrow",
     "to_parquet": "arrow",
     "write_arrow": "arrow",
+    "export_dataset": "arrow",
 }
 
 
@@ -95,15 +98,7 @@ def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -
 def write_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     """The same into a file that was begun before."""
     try:
-        module = need("to_parquet")
-        if module == "pyarrow":
-            import_module("pyarrow.parquet").write_table(to_arrow(table), file.path)
-        elif module == "polars":
-            to_polars(table).write_parquet(file.path)
-        else:
-            with import_module("duckdb").connect() as connection:
-                connection.register("visitors", table)
-                connection.table("visitors").write_parquet(file.path)
+        _parquet.write(need("to_parquet"), table, file.path)
         file.commit()
     finally:
         file.discard()

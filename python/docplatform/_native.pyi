@@ -12,6 +12,7 @@ from collections.abc import (
 )
 from datetime import date, datetime, timedelta
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import (
     Any,
@@ -45,10 +46,13 @@ __all__ = [
     "VisitorTable",
     "Visitors",
     "_AtHand",
+    "_HeldRows",
     "_TableRows",
     "_WholeFile",
     "__version__",
     "_client",
+    "_held_rows",
+    "_held_slices",
     "_job",
     "_panic",
     "_safe",
@@ -1219,6 +1223,27 @@ class TrendTable(Sequence[_Row]):
 
 def _table(meta: str, lines: bytes) -> VisitorTable: ...
 def _trend(meta: str, lines: bytes) -> TrendTable: ...
+def _held_slices(
+    store: str | PathLike[str],
+    every: _Every,
+    *,
+    projects: str | Iterable[str] | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
+def _held_rows(store: str | PathLike[str], exports: list[int], *, settle_days: int = 2) -> _HeldRows: ...
+
+@final
+class _HeldRows:
+    def __new__(cls) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
 class _TableRows(Iterator[_Row]):
@@ -1233,8 +1258,8 @@ class _AtHand(Iterator[Any]):
 
 @final
 class _WholeFile:
-    def __new__(cls, path: str | PathLike[str]) -> Self: ...
+    def __new__(cls, path: str | PathLike[str], *, aside: str | PathLike[str] | None = None) -> Self: ...
     @property
-    def path(self) -> str: ...
+    def path(self) -> Path: ...
     def commit(self) -> None: ...
     def discard(self) -> None: ...

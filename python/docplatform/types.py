@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attempt",
+    "DatasetReport",
     "Plan",
     "PlanSlice",
     "Source",
@@ -147,6 +148,19 @@ class SyncFailure(NamedTuple):
     """The day behind the last."""
     error: DocPlatformError
     """Why not."""
+
+
+class DatasetReport(NamedTuple):
+    """What :func:`docplatform.export_dataset` found and wrote."""
+
+    written: int
+    """Files that were written: those of slices that were new, or bought anew."""
+    kept: int
+    """Files that were there already, and were left as they are."""
+    rows: int
+    """Rows in the files that were written."""
+    open: int
+    """Slices, of all of these, that may still change."""
 
 
 class Stats(NamedTuple):

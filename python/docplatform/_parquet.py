@@ -1,0 +1,59 @@
+"""Parquet files by whichever library is there, with a note in them that says what they are."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+_KEY = "docplatform"
+
+
+def write(module: str, table: Any, path: str | os.PathLike[str], note: str | None = None) -> None:
+    """Writes whatever Arrow can stream."""
+    if module == "pyarrow":
+        arrow = import_module("pyarrow").table(table)
+        if note is not None:
+            arrow = arrow.replace_schema_metadata({_KEY: note})
+        import_module("pyarrow.parquet").write_table(arrow, path)
+    elif module == "polars":
+        noted = {} if note is None else {"metadata": {_KEY: note}}
+        import_module("polars").DataFrame(table).write_parquet(path, **noted)
+    else:
+        noted_too = "" if note is None else f", kv_metadata {{{_KEY}: {_quoted(note)}}}"
+        with import_module("duckdb").connect() as connection:
+            connection.register("visitors", table)
+            connection.execute(f"COPY visitors TO {_quoted(str(path))} (FORMAT parquet{noted_too})")
+
+
+def read_note(module: str, path: str | os.PathLike[str]) -> str | None:
+    """The note in a file; ``None`` where there is none, or where it is no Parquet file."""
+    if module == "pyarrow":
+        pyarrow = import_module("pyarrow")
+        try:
+            found = import_module("pyarrow.parquet").read_metadata(path).metadata or {}
+        except pyarrow.ArrowInvalid:
+            return None
+        note = found.get(_KEY.encode())
+        return None if note is None else note.decode()
+    if module == "polars":
+        polars = import_module("polars")
+        try:
+            found = polars.read_parquet_metadata(path)
+        except polars.exceptions.ComputeError:
+            return None
+        return None if _KEY not in found else str(found[_KEY])
+    duckdb = import_module("duckdb")
+    with duckdb.connect() as connection:
+        look = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(str(path))}) WHERE decode(key) = '{_KEY}'"  # noqa: S608
+        try:
+            row = connection.execute(look).fetchone()
+        except duckdb.InvalidInputException:
+            return None
+    return None if row is None else str(row[0])
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
