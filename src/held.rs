@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use jiff::civil::Date;
 
 use crate::checkpoint::Checkpoint;
+use crate::dates::Moment;
 use crate::endpoint::Segment;
 use crate::error::{Error, Result};
 use crate::observer::{Note, Observer};
@@ -34,7 +35,8 @@ pub struct HeldSlice {
 
 impl HeldSlice {
     fn of(held: Held, settle_days: u32) -> Option<Self> {
-        let days = Slice { from: held.date_from.parse().ok()?, to: held.date_to.parse().ok()? };
+        let day = |text: &str| Moment::parse("date", text).ok()?.day();
+        let days = Slice { from: day(&held.date_from)?, to: day(&held.date_to)? };
         let settled = days.settles(settle_days).is_some_and(|settles| held.begun >= settles);
         Some(Self { held, days, settled })
     }
@@ -295,6 +297,8 @@ mod tests {
             held(1, "name:acme", "b", "2026-01-05", "2026-01-06"),
             held(2, "name:acme", "b", "2026-01-05", "2026-01-12"),
             held(3, "name:acme", "b", "2026-01-05", "2026-01-05T12:00"),
+            held(7, "name:acme", "b", "2026-01-05T12:00", "2026-01-06T12:00"),
+            held(8, "name:acme", "b", "2026-01-05T00:00:00Z", "2026-01-06"),
             held(4, "name:acme", "a", "2026-01-07", "2026-01-08"),
             held(5, "name:acme", "a", "2026-01-06", "2026-01-07"),
             held(6, "name:acme", "a", "2026-01-01", "2026-01-05"),
@@ -326,17 +330,17 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_told() {
         let refused = |wish: &Wish, all| wish.choose(all).unwrap_err().message.clone();
-        assert!(refused(&wish(Every::Month), all()).contains("it holds 5 others, as from 2026-01-01 to"));
+        assert!(refused(&wish(Every::Month), all()).contains("it holds 5 others, as from 2026-01-05 to"));
         let missing = Wish { projects: Some(vec!["c".to_owned()]), ..wish(Every::Day) };
         assert!(refused(&missing, all()).contains(r#"no visitors of "c"; it holds those of "a", "b""#));
         let mut both = all();
-        both.push(held(7, "name:other", "a", "2026-01-06", "2026-01-07"));
+        both.push(held(9, "name:other", "a", "2026-01-06", "2026-01-07"));
         let message = refused(&wish(Every::Day), both.clone());
         assert!(message.contains(r#"organization="name:acme"; base_url"#), "{message}");
         let other = Wish { organization: Some("other".to_owned()), ..wish(Every::Day) };
-        assert_eq!(chosen(&other, both.clone()), [(7, true)]);
+        assert_eq!(chosen(&other, both.clone()), [(9, true)]);
         let other = Wish { organization: Some("name:other".to_owned()), ..wish(Every::Day) };
-        assert_eq!(chosen(&other, both.clone()), [(7, true)]);
+        assert_eq!(chosen(&other, both.clone()), [(9, true)]);
         let other = Wish { base_url: Some("https://docs.example/".to_owned()), ..wish(Every::Day) };
         assert!(other.choose(both.clone()).is_err());
         let other = Wish { base_url: Some("https://other.example".to_owned()), ..wish(Every::Day) };
