@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python browser docs lint format bench fuzz soak audit wheel clean
+.PHONY: demo test test-core test-python test-engines java browser docs lint format bench fuzz soak audit wheel clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -24,6 +24,19 @@ test-core:
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/test_tables_pandas.py
+
+ENGINES := $(VENV)/engines
+
+## test-engines: the built wheel under a real Spark session and a real Dask cluster
+test-engines: $(STAMPS)/engines java
+	$(ENGINES)/bin/python -m pytest --confcutdir=tests/engines tests/engines $(PYTEST)
+
+## java: Debian's Java 17, for Spark, where this user may install it; else it says so
+java:
+	@command -v java >/dev/null || test -n "$$JAVA_HOME" || { \
+		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends openjdk-17-jre-headless >/dev/null; \
+	} || echo "make java: no Java, and it cannot be installed here; tests/engines/test_spark.py is skipped"
 
 BROWSERS := chromium chromium-browser google-chrome chrome
 
@@ -137,6 +150,16 @@ $(STAMPS)/oldest: requirements/oldest.txt | $(VENV)/pyvenv.cfg
 	rm -rf $(VENV)/oldest
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/oldest -r $<
 	@mkdir -p $(STAMPS) && touch $@
+
+# An environment of its own: Spark's half a gigabyte, and the pandas that it knows.
+$(ENGINES)/stamp: requirements/engines.txt
+	$(PYTHON) -m venv --clear $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(STAMPS)/engines: $(STAMPS)/installed $(ENGINES)/stamp
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	@touch $@
 
 $(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/audit.txt

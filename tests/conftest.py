@@ -26,6 +26,9 @@ from support.wired import (
     empty_directories,
 )
 
+# `make test-engines` runs these, where Spark and Dask are installed.
+collect_ignore = ["engines"]
+
 REPORTS = pytest.StashKey[list[pytest.TestReport]]()
 
 

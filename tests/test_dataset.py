@@ -312,10 +312,10 @@ def test_it_needs_no_key_and_no_service(store: Path, root: Path) -> None:
     script = """
 import os, sys, docplatform
 assert not [name for name in os.environ if name.startswith("DOCPLATFORM_")]
-print(docplatform.export_dataset(sys.argv[1], store=sys.argv[2]).written, "docplatform._dataset" in sys.modules)
+print("docplatform._dataset" in sys.modules, docplatform.export_dataset(sys.argv[1], store=sys.argv[2]).written)
 """
     ended = run_script(script, str(root), str(store))
-    assert (ended.out, ended.err) == ("4 True\n", "")
+    assert (ended.out, ended.err) == ("False 4\n", "")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")

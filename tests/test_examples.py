@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
+from support.lake import guide
 
 ROOT = Path(__file__).parent.parent
-# Those of docs/store.md show what its own test tries.
+# Those of docs/store.md show what its own test tries; those of ENGINES go on from each other.
+ENGINES = ROOT / "docs" / "how-to" / "engines.md"
 SOURCES = [
     ROOT / "README.md",
     ROOT / "docs" / "observability.md",
-    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {ENGINES}),
 ]
 PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
 PIECES = re.findall(r"^```python\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL)
@@ -66,6 +68,15 @@ def test_readme_main_job_prints_what_it_says(tmp_path: Path) -> None:
     assert lines[0] == "completed https://github.com/example/docs/pull/1"
     assert len(lines) == 1 + 3 + 1
     assert lines[-1].startswith("Totals(human=")
+
+
+def test_the_guide_to_engines_as_far_as_no_engine_is_needed(tmp_path: Path) -> None:
+    """The rest of it is run by `make test-engines`."""
+    pieces = [piece for piece in guide() if "pyspark" not in piece and "dask" not in piece]
+    assert len(pieces) == 2
+    with StubServer() as stub:
+        for piece in pieces:
+            assert run(stub, ["-c", piece], tmp_path).stdout
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

@@ -3,84 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
-from docplatform import _parquet
+from docplatform import _held, _parquet
 from docplatform._frames import need
-from docplatform._native import _held_rows, _held_slices, _WholeFile
+from docplatform._native import _held_rows, _WholeFile
 from docplatform.types import DatasetReport
 
-_FILE = "part-0.parquet"
+if TYPE_CHECKING:
+    from docplatform._held import Slice
+
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _LONGEST = 200
-
-
-class Slice(NamedTuple):
-    """A slice that a store holds."""
-
-    export: int
-    base_url: str
-    organization: str
-    project_id: str
-    date_from: date
-    date_to: date
-    begun: int
-    rows: int
-    settled: bool
-
-
-class Note(NamedTuple):
-    """What a file of a dataset says of itself."""
-
-    version: int
-    base_url: str
-    every: str
-    project_id: str
-    date_from: str
-    date_to: str
-    begun: int
-    export: int
-    settled: bool
-    rows: int
-
-    @classmethod
-    def of(cls, slice_: Slice, every: str) -> Note:
-        return cls(
-            version=1,
-            base_url=slice_.base_url,
-            every=every,
-            project_id=slice_.project_id,
-            date_from=slice_.date_from.isoformat(),
-            date_to=slice_.date_to.isoformat(),
-            begun=slice_.begun,
-            export=slice_.export,
-            settled=slice_.settled,
-            rows=slice_.rows,
-        )
-
-    @classmethod
-    def read(cls, module: str, path: Path) -> Note:
-        """That of a file; a ``ValueError`` where it has none."""
-        text = _parquet.read_note(module, path)
-        try:
-            fields = json.loads(text or "")
-            note = cls(**fields)
-        except (ValueError, TypeError):
-            note = None
-        if note is None or note.version != 1:
-            raise ValueError(
-                f"{path} was not written by this export_dataset(), and was left as it is: give another path"
-            )
-        return note
-
-    def text(self) -> str:
-        return json.dumps(self._asdict())
 
 
 def export_dataset(
@@ -133,9 +72,9 @@ def export_dataset(
     """
     module = need("export_dataset")
     root = Path(os.fspath(path)).absolute()
-    held = _held_slices(
+    slices = _held.held(
         store,
-        every,
+        every=every,
         projects=projects,
         date_from=date_from,
         date_to=date_to,
@@ -143,21 +82,20 @@ def export_dataset(
         organization=organization,
         settle_days=settle_days,
     )
-    slices = [Slice(*found) for found in held]
-    if (other := next(root.glob(f"project=*/date=*/{_FILE}"), None)) is not None:
-        _check(Note.read(module, other), root, every, slices[0].base_url if slices else None)
+    if (other := next(iter(_held.files(root)), None)) is not None:
+        _check(_held.noted(module, other), root, every, slices[0].base_url if slices else None)
     report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices))
     for slice_ in slices:
-        note = Note.of(slice_, every)
-        target = root / f"project={_folder(slice_.project_id)}" / f"date={note.date_from}" / _FILE
-        if target.exists() and _is_newest(Note.read(module, target), note, root):
+        folder = root / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
+        target = folder / _held.FILE
+        if target.exists() and _is_newest(_held.noted(module, target), slice_, root):
             report = report._replace(kept=report.kept + 1)
             continue
         rows = _held_rows(store, [slice_.export], settle_days=settle_days)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         file = _WholeFile(target, aside=_aside(root))
         try:
-            _parquet.write(module, rows, file.path, note.text())
+            _parquet.write(module, rows, file.path, slice_.note())
             file.commit()
         finally:
             file.discard()
@@ -165,7 +103,7 @@ def export_dataset(
     return report
 
 
-def _check(there: Note, root: Path, every: str, base_url: str | None) -> None:
+def _check(there: Slice, root: Path, every: str, base_url: str | None) -> None:
     if there.every != every:
         raise ValueError(
             f"{root} has slices of every={there.every!r}, and uniques of different lengths are not to stand in one "
@@ -175,17 +113,17 @@ def _check(there: Note, root: Path, every: str, base_url: str | None) -> None:
         raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")
 
 
-def _is_newest(there: Note, note: Note, root: Path) -> bool:
+def _is_newest(there: Slice, held: Slice, root: Path) -> bool:
     """Whether what is there need not be replaced."""
-    _check(there, root, note.every, note.base_url)
-    if there.project_id != note.project_id:
+    _check(there, root, held.every, held.base_url)
+    if there.project_id != held.project_id:
         raise ValueError(
-            f"{root}: the file system takes the projects {there.project_id!r} and {note.project_id!r} for one; "
+            f"{root}: the file system takes the projects {there.project_id!r} and {held.project_id!r} for one; "
             "give each a dataset of its own"
         )
-    if (there.begun, there.export) == (note.begun, note.export):
-        return there.settled == note.settled
-    return there.begun > note.begun
+    if (there.begun, there.export) == (held.begun, held.export):
+        return there.settled == held.settled
+    return there.begun > held.begun
 
 
 def _folder(project_id: str) -> str:

@@ -22,6 +22,8 @@ _MODULES = {
     "to_parquet": ("pyarrow", "polars", "duckdb"),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
+    "docplatform.dask.read_visitors": ("dask",),
+    "docplatform.spark.register": ("pyspark",),
 }
 _EXTRAS = {
     "to_pandas": "pandas",
@@ -30,6 +32,8 @@ _EXTRAS = {
     "to_parquet": "arrow",
     "write_arrow": "arrow",
     "export_dataset": "arrow",
+    "docplatform.dask.read_visitors": "dask",
+    "docplatform.spark.register": "spark",
 }
 
 

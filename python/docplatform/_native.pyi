@@ -1225,7 +1225,7 @@ def _table(meta: str, lines: bytes) -> VisitorTable: ...
 def _trend(meta: str, lines: bytes) -> TrendTable: ...
 def _held_slices(
     store: str | PathLike[str],
-    every: _Every,
+    every: str,
     *,
     projects: str | Iterable[str] | None = None,
     date_from: _Date | None = None,

@@ -1,0 +1,92 @@
+"""The slices that a store or a dataset has: what is known of each, without reading its rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from datetime import date, datetime
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from docplatform import _parquet
+from docplatform._native import _held_slices
+
+Day: TypeAlias = str | date | datetime
+
+FILE = "part-0.parquet"
+"""The name of a dataset's files."""
+
+
+class Slice(NamedTuple):
+    """What a file of a dataset says of itself, and what a store knows."""
+
+    base_url: str
+    every: str
+    project_id: str
+    date_from: date
+    date_to: date
+    begun: int
+    export: int
+    settled: bool
+    rows: int
+
+    def note(self) -> str:
+        """As a file says it."""
+        return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
+
+
+def held(
+    store: str | os.PathLike[str],
+    *,
+    every: str,
+    projects: str | Iterable[str] | None,
+    date_from: Day | None,
+    date_to: Day | None,
+    base_url: str | None,
+    organization: str | None,
+    settle_days: int,
+) -> list[Slice]:
+    """The slices of one length that a store holds, by project and day."""
+    found = _held_slices(
+        store,
+        every,
+        projects=projects,
+        date_from=date_from,
+        date_to=date_to,
+        base_url=base_url,
+        organization=organization,
+        settle_days=settle_days,
+    )
+    return [
+        Slice(url, every, project, first, end, begun, export, settled, rows)
+        for export, url, _, project, first, end, begun, rows, settled in found
+    ]
+
+
+def noted(module: str, path: Path) -> Slice:
+    """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
+    try:
+        fields = json.loads(_parquet.read_note(module, path) or "")
+        if fields.pop("version") != 1:
+            raise ValueError("another version")
+        days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
+        return Slice(**{**fields, **days})
+    except (ValueError, TypeError, LookupError, AttributeError):
+        text = f"{path} was not written by this export_dataset(), and was left as it is: give another path"
+        raise ValueError(text) from None
+
+
+def files(root: Path) -> Iterable[Path]:
+    """The files of a dataset, in no order."""
+    return root.glob(f"project=*/date=*/{FILE}")
+
+
+def day(what: str, value: Day | None) -> date | None:
+    """A day as users give it."""
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{what} must be a day, as YYYY-MM-DD; it is {value!r}") from None
+    return value.date() if isinstance(value, datetime) else value

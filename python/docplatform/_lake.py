@@ -1,0 +1,143 @@
+"""What engines share: a store or a dataset in parts that any process reads, with no client, no key and no request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from docplatform import _held
+from docplatform._native import _held_rows, _HeldRows
+
+if TYPE_CHECKING:
+    from docplatform._held import Day, Slice
+
+PARTITION_ROWS = 100_000
+"""How many rows a part has at most, where its slices have no more."""
+
+
+class Part(NamedTuple):
+    """Some slices of one project. What it names never changes: read again, it has the same rows."""
+
+    store: str | None
+    exports: tuple[int, ...]
+    files: tuple[str, ...]
+    settle_days: int
+
+    def read(self) -> Any:
+        """Its rows as a ``pyarrow.Table``."""
+        pyarrow = import_module("pyarrow")
+        if self.store is not None:
+            return pyarrow.table(_held_rows(self.store, list(self.exports), settle_days=self.settle_days))
+        parquet = import_module("pyarrow.parquet")
+        tables = [
+            parquet.ParquetFile(file).read().select(schema().names).cast(schema()) for file in self.files
+        ]
+        return pyarrow.concat_tables(tables) if tables else schema().empty_table()
+
+
+def schema() -> Any:
+    """The columns of all parts as a ``pyarrow.Schema``."""
+    return import_module("pyarrow").schema(_HeldRows())
+
+
+class Lake(NamedTuple):
+    """Where slices are, and of which length."""
+
+    store: str | None
+    dataset: str | None
+    every: str | None
+    base_url: str | None
+    organization: str | None
+    settle_days: int
+
+    @classmethod
+    def of(
+        cls,
+        store: str | os.PathLike[str] | None,
+        dataset: str | os.PathLike[str] | None,
+        every: str | None,
+        base_url: str | None,
+        organization: str | None,
+        settle_days: int,
+    ) -> Lake:
+        """Checks that it is one of both; processes with another working directory find it, too."""
+        if (store is None) == (dataset is None):
+            raise ValueError(
+                "give store=, the file of a client's store, or dataset=, a folder of export_dataset()"
+            )
+        if dataset is not None and (base_url, organization) != (None, None):
+            raise ValueError("base_url and organization choose from a store; a dataset is of one")
+        paths = [None if path is None else os.path.abspath(os.fspath(path)) for path in (store, dataset)]  # noqa: PTH100
+        return cls(paths[0], paths[1], every, base_url, organization, settle_days)
+
+    def slices(
+        self,
+        projects: str | Iterable[str] | None = None,
+        date_from: Day | None = None,
+        date_to: Day | None = None,
+    ) -> list[tuple[Slice, str | None]]:
+        """The slices, and of a dataset their files."""
+        if self.store is None:
+            return self._noted(projects, date_from, date_to)
+        held = _held.held(
+            self.store,
+            every=self.every or "day",
+            projects=projects,
+            date_from=date_from,
+            date_to=date_to,
+            base_url=self.base_url,
+            organization=self.organization,
+            settle_days=self.settle_days,
+        )
+        return [(slice_, None) for slice_ in held]
+
+    def _noted(
+        self, projects: str | Iterable[str] | None, date_from: Day | None, date_to: Day | None
+    ) -> list[tuple[Slice, str | None]]:
+        root = Path(self.dataset or "")
+        files = [(_held.noted("pyarrow", file), str(file)) for file in sorted(_held.files(root))]
+        if not files:
+            raise ValueError(f"{root} has no files of export_dataset()")
+        found = {slice_.every for slice_, _ in files}
+        if found != {self.every or files[0][0].every}:
+            raise ValueError(f"{root} has slices of every={', '.join(map(repr, sorted(found)))}")
+        ids = {projects} if isinstance(projects, str) else projects and set(projects)
+        first, end = _held.day("date_from", date_from), _held.day("date_to", date_to)
+        return [
+            (slice_, file)
+            for slice_, file in files
+            if (ids is None or slice_.project_id in ids)
+            and (first is None or first <= slice_.date_from)
+            and (end is None or slice_.date_to <= end)
+        ]
+
+    def parts(self, slices: Iterable[tuple[Slice, str | None]], most: int) -> list[Part]:
+        """The same in parts of at most so many rows and one project, at least one part."""
+        if most < 1:
+            raise ValueError(f"partition_rows must be 1 or more; it is {most}")
+        parts = []
+        for _, found in groupby(slices, lambda slice_: slice_[0].project_id):
+            parts += [self._part(run) for run in _runs(found, most)]
+        return parts or [self._part([])]
+
+    def _part(self, slices: list[tuple[Slice, str | None]]) -> Part:
+        exports = tuple(slice_.export for slice_, file in slices if file is None)
+        return Part(
+            self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
+        )
+
+
+def _runs(slices: Iterable[tuple[Slice, str | None]], most: int) -> Iterator[list[tuple[Slice, str | None]]]:
+    run: list[tuple[Slice, str | None]] = []
+    rows = 0
+    for slice_ in slices:
+        if run and rows + slice_[0].rows > most:
+            yield run
+            run, rows = [], 0
+        run.append(slice_)
+        rows += slice_[0].rows
+    yield run

@@ -1,0 +1,68 @@
+"""What a store or a dataset holds, as a Dask DataFrame: ``pip install "docplatform[dask]"``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import date, datetime
+from importlib import import_module
+from typing import Any, Literal
+
+from docplatform._frames import need
+from docplatform._lake import PARTITION_ROWS, Lake, Part
+
+__all__ = ["read_visitors"]
+
+
+def read_visitors(
+    *,
+    store: str | os.PathLike[str] | None = None,
+    dataset: str | os.PathLike[str] | None = None,
+    projects: str | Iterable[str] | None = None,
+    date_from: str | date | datetime | None = None,
+    date_to: str | date | datetime | None = None,
+    every: Literal["day", "week", "month"] | None = None,
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+    partition_rows: int = PARTITION_ROWS,
+) -> Any:
+    """A ``dask.dataframe.DataFrame`` of what a store, or the dataset that was made of it, holds.
+
+    The columns are those of :func:`docplatform.export_dataset`. A partition is one project and some of its slices. No worker
+    asks the service for anything or has a key: each opens the file or the dataset at the same path. What a partition
+    has is settled when this is called, so that it is the same each time that it is read, whatever is bought meanwhile.
+
+    Args:
+        store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
+        dataset: The folder of :func:`docplatform.export_dataset`, instead of a store: for clusters of several machines.
+        projects: Ids of projects, or one; all without it.
+        date_from: The first day; without it, of all that is held.
+        date_to: The day behind the last.
+        every: How long the slices are: ``"day"`` where nothing is said; a dataset has one length.
+        base_url: Of which service, where the store holds several.
+        organization: Of which organization, where the store holds several.
+        settle_days: As the client's, for the column ``settled`` of a store.
+        partition_rows: How many rows a partition has at most; a single slice may have more.
+
+    Raises:
+        ConfigurationError: There is no such store, or it cannot be read.
+        ValueError: Neither a store nor a dataset, several organizations, or no slices of this length but others.
+        ImportError: Dask is missing; says which extra to install.
+
+    Example:
+        >>> from docplatform.dask import read_visitors
+        >>> visitors = read_visitors(store="visitors.db", date_from="2026-01-01")
+        >>> visitors.groupby("path")["total"].max().nlargest(10).compute()
+    """
+    need("docplatform.dask.read_visitors")
+    lake = Lake.of(store, dataset, every, base_url, organization, settle_days)
+    parts = lake.parts(lake.slices(projects, date_from, date_to), partition_rows)
+    nothing = Part(None, (), (), settle_days)
+    return import_module("dask.dataframe").from_map(_frame, parts, meta=_frame(nothing), label="visitors")
+
+
+def _frame(part: Part) -> Any:
+    frame = part.read().to_pandas(date_as_object=False)
+    days = dict.fromkeys(("date_from", "date_to"), "datetime64[s]")
+    return frame.astype(days)

@@ -1,0 +1,169 @@
+"""What a store or a dataset holds, as a table of Spark 4.1 or later: ``pip install "docplatform[spark]"``.
+
+>>> import docplatform.spark
+>>> docplatform.spark.register(spark)
+>>> visitors = spark.read.format("docplatform").option("store", "visitors.db").load()
+>>> visitors.where("project_id = 'docs' AND date_from >= '2026-01-01'").groupBy("path").max("total").show()
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from docplatform import _lake
+from docplatform._frames import need
+
+if TYPE_CHECKING:
+    from docplatform._held import Slice
+
+__all__ = ["VisitorsDataSource", "register"]
+
+_OPTIONS = {
+    "store",
+    "dataset",
+    "path",
+    "every",
+    "base_url",
+    "organization",
+    "settle_days",
+    "partition_rows",
+}
+_TYPES = {"string": "STRING", "date32[day]": "DATE", "int64": "BIGINT", "bool": "BOOLEAN"}
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "EqualTo": operator.eq,
+    "EqualNullSafe": operator.eq,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqual": operator.ge,
+    "LessThan": operator.lt,
+    "LessThanOrEqual": operator.le,
+    "In": lambda value, among: value in among,
+}
+# What all rows of a slice have in common, and so what a whole partition can be left out by.
+_COMMON: dict[str, type] = {"project_id": str, "date_from": date, "date_to": date, "settled": bool}
+
+
+def register(spark: Any) -> None:
+    """Makes the format ``docplatform`` known to a session, and lets filters reach it.
+
+    It sets ``spark.sql.python.filterPushdown.enabled``, without which Spark 4 reads nothing from a source
+    that takes filters.
+
+    Raises:
+        ImportError: pyspark is missing; says which extra to install.
+    """
+    need("docplatform.spark.register")
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    spark.dataSource.register(VisitorsDataSource)
+
+
+def _base(name: str) -> Any:
+    """A class of pyspark; without it, this module can be looked at, and :func:`register` says what is missing."""
+    try:
+        return getattr(import_module("pyspark.sql.datasource"), name)
+    except ImportError:
+        return object
+
+
+if TYPE_CHECKING:
+    # Types are checked where pyspark is not installed, too.
+    _DataSource: TypeAlias = object
+    _DataSourceReader: TypeAlias = object
+else:
+    _DataSource, _DataSourceReader = _base("DataSource"), _base("DataSourceReader")
+
+
+class VisitorsDataSource(_DataSource):
+    """The format ``docplatform``: what a store holds, or the dataset that was made of it. :func:`register` makes it known.
+
+    The columns are those of :func:`docplatform.export_dataset`, whatever the service sent. A partition is one project and some
+    of its slices; filters on ``project_id``, ``date_from``, ``date_to`` and ``settled`` leave out slices before anything
+    is read. No worker asks the service for anything or has a key: each opens the store or the dataset at the same path. What a
+    partition has is settled when the query is planned, so that a task that is run again reads the same.
+
+    Options:
+        store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
+        dataset: The folder of :func:`docplatform.export_dataset`, instead of a store; ``load(path)`` is the same.
+        every: ``day`` (where nothing is said), ``week`` or ``month``: how long the slices are; a dataset has one length.
+        base_url, organization: Of which service and organization, where the store holds several.
+        settle_days: As the client's, for the column ``settled`` of a store; 2.
+        partition_rows: How many rows a partition has at most, where no single slice has more; 100000.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Checks the options."""
+        unknown = {name.lower() for name in options} - _OPTIONS
+        if unknown:
+            raise ValueError(
+                f"no option of docplatform: {', '.join(sorted(unknown))}; there are {', '.join(sorted(_OPTIONS))}"
+            )
+        self._lake = _lake.Lake.of(
+            options.get("store"),
+            options.get("dataset") or options.get("path"),
+            options.get("every"),
+            options.get("base_url"),
+            options.get("organization"),
+            int(options.get("settle_days") or 2),
+        )
+        self._most = int(options.get("partition_rows") or _lake.PARTITION_ROWS)
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "docplatform"
+
+    def schema(self) -> str:
+        """The columns, as Spark's DDL."""
+        columns = (
+            f"{field.name} {_TYPES[str(field.type)]}{'' if field.nullable else ' NOT NULL'}"
+            for field in _lake.schema()
+        )
+        return ", ".join(columns)
+
+    def reader(self, schema: object) -> _Reader:  # noqa: ARG002
+        """What reads it."""
+        return _Reader(self._lake, self._most)
+
+
+class _Reader(_DataSourceReader):
+    """Plans partitions, and reads them. It has paths and numbers, and no client."""
+
+    def __init__(self, lake: _lake.Lake, most: int) -> None:
+        self._lake = lake
+        self._most = most
+        self._wanted: list[tuple[str, str, Any]] = []
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802
+        """Keeps what leaves out whole slices; the rest is Spark's."""
+        for filter_ in filters:
+            wanted = _condition(filter_)
+            if wanted is None:
+                yield filter_
+            else:
+                self._wanted.append(wanted)
+
+    def partitions(self) -> list[Any]:
+        """The parts that the filters leave."""
+        slices = [piece for piece in self._lake.slices() if self._is_wanted(piece[0])]
+        partition = _base("InputPartition")
+        return [partition(part) for part in self._lake.parts(slices, self._most)]
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        """The rows of a partition as Arrow's record batches, on a worker."""
+        yield from partition.value.read().to_batches()
+
+    def _is_wanted(self, slice_: Slice) -> bool:
+        return all(_COMPARISONS[kind](getattr(slice_, column), value) for column, kind, value in self._wanted)
+
+
+def _condition(filter_: Any) -> tuple[str, str, Any] | None:
+    """A filter of Spark that holds for all rows of a slice or for none: the column, the comparison, and with what."""
+    kind = type(filter_).__name__
+    if kind not in _COMPARISONS or (column := ".".join(filter_.attribute)) not in _COMMON:
+        return None
+    values = filter_.value if kind == "In" else (filter_.value,)
+    fit = all(type(value) is _COMMON[column] for value in values)
+    return (column, kind, filter_.value) if fit else None

@@ -1,0 +1,1 @@
+"""What runs where Spark and Dask are installed: `make test-engines`."""

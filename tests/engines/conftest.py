@@ -1,0 +1,61 @@
+"""A store that was filled from a stub, and nothing that an engine could ask the stub with."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from docplatform import export_dataset
+from docplatform.testing import StubServer
+from support.lake import expected, fill, ordered
+
+PROJECTS = ("docs", "blog", "007")
+ROWS = 300
+DAYS = 4
+
+
+class Filled(NamedTuple):
+    """Where everything is, and what has to come out of it."""
+
+    stub: StubServer
+    store: Path
+    dataset: Path
+    rows: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    folder = tmp_path_factory.mktemp("lake")
+    store, dataset = folder / "visitors.db", folder / "visitors"
+    with StubServer(visitors=ROWS, projects=PROJECTS) as stub:
+        fill(store, stub, PROJECTS)
+        rows = ordered(row for project in PROJECTS for row in expected(stub, store, project, DAYS))
+        export_dataset(dataset, store=store)
+        yield Filled(stub, store, dataset, rows)
+
+
+@pytest.fixture(autouse=True)
+def no_request(filled: Filled) -> Iterator[None]:
+    """No engine has a key, or asks the service for anything."""
+    assert not [name for name in os.environ if name.startswith("DOCPLATFORM_")]
+    before = len(filled.stub.requests)
+    assert before == len(PROJECTS) * DAYS * 2
+    yield
+    assert len(filled.stub.requests) == before
+
+
+@pytest.fixture(params=["store", "dataset"])
+def source(request: pytest.FixtureRequest, filled: Filled) -> dict[str, str]:
+    """A test that takes this reads once from each."""
+    return {request.param: str(getattr(filled, request.param))}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quiet() -> None:
+    for name in ("py4j", "distributed"):
+        logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,0 +1,31 @@
+"""What the guide to engines shows is what happens."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+from support.lake import guide
+from support.scripts import run_script
+
+
+def test_every_piece_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, *others = guide()
+    with StubServer() as stub:
+        done = run_script(first, stub=stub)
+        assert (done.status, done.err) == (0, "")
+        sent = len(stub.requests)
+        for piece in others:
+            if "pyspark" in piece and shutil.which("java") is None:
+                continue
+            done = run_script(piece, env={"PYSPARK_PYTHON": sys.executable}, timeout=110)
+            assert done.status == 0, done.err
+            assert "/docs/getting-st" in done.out or "date_from" in done.out
+        assert len(stub.requests) == sent == 28
+    assert "docplatform.spark" in "".join(others)
+    assert "docplatform.dask" in "".join(others)
