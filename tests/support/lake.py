@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from docplatform.testing import StubServer
+from support.exports import eventually
 
 DAYS: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-01-05"}
 COLUMNS = ["project_id", "date_from", "date_to", "path", "human", "ai", "total", "settled", "extra"]
@@ -36,14 +37,21 @@ def expected(stub: StubServer, store: Path, project: str = "demo", days: int = 4
     return found
 
 
+def at_rest(store: Path) -> None:
+    """Waits until its last client has closed it: two copies of SQLite in one process do not see each other's locks."""
+    eventually(lambda: not store.with_name(f"{store.name}-wal").exists())
+
+
 def alter(store: Path, statement: str, *values: object) -> None:
     """Changes what is in a store, as any SQLite tool could."""
+    at_rest(store)
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute(statement, values)
 
 
 def backup(store: Path, target: Path) -> None:
     """Copies a store, as it is to be copied."""
+    at_rest(store)
     with closing(sqlite3.connect(store)) as connection, closing(sqlite3.connect(target)) as copy:
         connection.backup(copy)
 
