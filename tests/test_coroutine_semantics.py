@@ -15,6 +15,7 @@ from docplatform import AsyncClient, Job, NotFoundError
 from docplatform.testing import StubServer
 from support import AsyncFace
 from support.coroutines import CALLS, Call, every_call, face
+from support.phases import HOLD, pending
 
 __all__ = ["face"]
 
@@ -216,6 +217,22 @@ def test_two_that_await_the_same_one_cannot_send_it_twice(face: AsyncFace, stub:
     assert job.id == "job-1"
     assert isinstance(error, RuntimeError)
     assert len(stub.jobs) == 1
+
+
+def test_one_that_is_closed_while_it_is_awaited_lets_its_awaiter_go(
+    face: AsyncFace, stub: StubServer
+) -> None:
+    stub.latency = HOLD
+
+    async def main() -> None:
+        coroutine = face.client(stub).visitor_totals()
+        task = asyncio.create_task(coroutine)
+        await asyncio.to_thread(stub.wait_for, pending)
+        coroutine.close()
+        with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
+            await task
+
+    face.run(main())
 
 
 @pytest.mark.row("I17")

@@ -361,6 +361,24 @@ impl Running {
         Ok(self.port.wait_with(waiter).then_some(future))
     }
 
+    /// Before it is dropped: has a loop that waits for it look again, where it was not that loop that ended it.
+    pub(super) fn release(&self, py: Python<'_>) {
+        if self.pid != process::id() {
+            // A forked child: as below.
+            return;
+        }
+        let waiter = self.port.state().waiter.take();
+        if let Some(Waiter::Loop { future, .. }) = &waiter {
+            // A task that is cancelled cancels its future first.
+            let done = future.bind(py).call_method0(intern!(py, "done")).and_then(|done| done.is_truthy());
+            if !done.unwrap_or(true)
+                && let Some(waiter) = waiter
+            {
+                waiter.wake();
+            }
+        }
+    }
+
     /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job.
     pub(super) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let (write, job) = {

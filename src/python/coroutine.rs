@@ -102,6 +102,7 @@ impl Coroutine {
                 resume(py, running, on, Some(seen), resumed)
             }
             State::Suspended(Suspended { running, .. }) | State::Paused(running) => {
+                running.release(py);
                 Err(running.interrupted(py, error))
             }
             State::New(_) => Err(error),
@@ -118,6 +119,9 @@ impl Coroutine {
         let ended = std::mem::replace(&mut *state, State::Closed);
         // Outside the lock: its request is dropped with it.
         drop(state);
+        if let State::Suspended(Suspended { running, .. }) = &ended {
+            running.release(py);
+        }
         // What `on_poll` returned may want to clean up, also where somebody else still holds it.
         if let State::Suspended(Suspended { on, seen: Some(_), .. }) = &ended
             && let Some(close) = on.bind(py).getattr_opt(intern!(py, "close"))?

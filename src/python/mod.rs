@@ -25,7 +25,7 @@ mod waker;
 mod whole_file;
 
 /// The extension module, `docplatform._native`.
-#[pyo3::pymodule]
+#[pyo3::pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives it")]
