@@ -79,7 +79,8 @@ impl WholeFile {
     /// Has the disk keep it; what is left to do is quick.
     pub fn seal(self) -> io::Result<Sealed> {
         // Whoever wrote under the name may have made a new file of it.
-        let written = File::open(self.file.path())?;
+        // Windows writes out only what may be written.
+        let written = File::options().read(true).write(cfg!(windows)).open(self.file.path())?;
         if let Some(before) = &self.before {
             written.set_permissions(before.permissions())?;
         }
@@ -104,8 +105,9 @@ impl Sealed {
 }
 
 const ENOENT: i32 = 2;
-const EACCES: i32 = 13;
-const EISDIR: i32 = 21;
+// Windows has numbers of its own, and refuses a folder as it refuses what may not be written.
+const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };
+const EISDIR: i32 = if cfg!(windows) { EACCES } else { 21 };
 
 fn folder(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -140,6 +140,10 @@ pub(super) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         None => error.to_string(),
     };
     match number {
+        // Python knows which of its own numbers a number of Windows is.
+        Some(number) if cfg!(windows) && error.raw_os_error().is_some() => {
+            PyOSError::new_err((0, text, path.to_owned(), number))
+        }
         Some(number) => PyOSError::new_err((number, text, path.to_owned())),
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
