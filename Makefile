@@ -6,7 +6,8 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-engines java browser docs lint format bench fuzz soak audit wheel clean
+.PHONY: demo test test-core test-python test-wheel test-engines java browser docs lint format bench fuzz soak audit \
+	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
 ## demo: the main job, end to end, against the embedded stub server
@@ -51,7 +52,9 @@ browser:
 docs: $(STAMPS)/installed $(STAMPS)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --quiet
 
-## lint: formats, lints, types, stubs
+WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml
+
+## lint: formats, lints, types, stubs, workflows
 lint: $(STAMPS)/installed $(STAMPS)/dev
 	cargo fmt --check
 	rustfmt --check --edition 2024 fuzz/main.rs
@@ -63,6 +66,8 @@ lint: $(STAMPS)/installed $(STAMPS)/dev
 	$(BIN)/python -m mypy.stubtest docplatform
 	PATH="$(abspath $(BIN)):$$PATH" pyright --warnings
 	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes docplatform --ignoreexternal
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/zizmor --quiet --offline $(WORKFLOWS)
 
 format: $(STAMPS)/dev
 	cargo fmt
@@ -118,14 +123,49 @@ bench: $(STAMPS)/bench
 $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	$(PYTHON) -m venv $(BENCH_ENV)
 	rm -rf $(BENCH_ENV)/wheel
-	$(BIN)/maturin build --release --locked --quiet --out $(BENCH_ENV)/wheel
+	$(BUILD_RELEASE) --quiet --out $(BENCH_ENV)/wheel
 	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
 	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BENCH_ENV)/wheel/*.whl
 	@touch $@
 
+CARGO_HOME ?= $(HOME)/.cargo
+# The same sources give the same bytes: the one time is the last commit's, and no path of this machine gets in.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
+BUILD_RELEASE = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) RUSTFLAGS="$$RUSTFLAGS --remap-path-prefix=$(CARGO_HOME)=cargo" \
+	$(abspath $(BIN))/maturin build --release --locked
+
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build
-	$(BIN)/maturin build --release --locked --out dist
+	rm -f dist/*.whl
+	$(BUILD_RELEASE) --out dist
+
+## sdist: the source distribution, in dist
+sdist: $(STAMPS)/build
+	rm -f dist/*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
+TOOLS_ENV := $(VENV)/release
+# Each of these gets the wheel, in an environment of its own.
+PYTHONS ?= $(PYTHON)
+
+## release-check: what is in dist is fit to be published; some minutes, as pip builds the source distribution, too
+release-check: wheel sdist $(STAMPS)/release
+	$(TOOLS_ENV)/bin/python -m release.check $(PYTHONS)
+
+## reproducible: a second build, from the source distribution in another folder, is the same byte for byte
+reproducible: wheel sdist
+	again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT \
+	&& tar -xzf dist/*.tar.gz -C "$$again" --strip-components 1 \
+	&& (cd "$$again" && $(BUILD_RELEASE) --quiet --out dist) \
+	&& $(BIN)/python -m release.compare dist/*.whl "$$again"/dist/*.whl
+
+SUITE_ENV := $(VENV)/suite
+WHEEL ?= dist/*.whl
+
+## test-wheel: the suite against the release wheel of `make wheel`, or WHEEL=, in an environment of its own
+test-wheel: $(STAMPS)/suite browser
+	$(SUITE_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
+	$(SUITE_ENV)/bin/python -m pytest -n 4 --dist worksteal $(PYTEST)
 
 clean:
 	rm -rf $(VENV) target dist
@@ -163,6 +203,16 @@ $(STAMPS)/engines: $(STAMPS)/installed $(ENGINES)/stamp
 
 $(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/audit.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/release: requirements/release.txt | $(VENV)/pyvenv.cfg
+	$(PYTHON) -m venv --clear $(TOOLS_ENV)
+	$(TOOLS_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/release.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/suite: requirements/dev.txt requirements/build.txt | $(VENV)/pyvenv.cfg
+	$(PYTHON) -m venv --clear $(SUITE_ENV)
+	$(SUITE_ENV)/bin/python -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
 	@mkdir -p $(STAMPS) && touch $@
 
 # The quick profile; `make wheel` is the slow, small one.

@@ -1,0 +1,146 @@
+"""What would be published holds what it is to hold, and two builds can be told apart."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from release import check, compare
+from release.archives import METADATA, ROOT, in_sdist, in_wheel, sdist_surprises, sources, wheel_surprises
+from release.version import current, wrong
+
+EXTENSION = "docplatform/_native.abi3.so"
+BOM = "docplatform-1.dist-info/sboms/docplatform.cyclonedx.json"
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "maturin", "sdist", "--out", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (made,) = folder.iterdir()
+    return made
+
+
+def wheel(path: Path, **files: str) -> Path:
+    path.mkdir()
+    made = path / "docplatform-1-cp311-abi3-manylinux_2_28_x86_64.whl"
+    with zipfile.ZipFile(made, "w") as opened:
+        for name, text in files.items():
+            opened.writestr(zipfile.ZipInfo(name), text)
+    return made
+
+
+def test_the_source_distribution_has_what_a_build_needs_and_nothing_else(sdist: Path) -> None:
+    assert sdist_surprises(in_sdist(sdist)) == []
+
+
+def test_a_file_too_many_or_too_few_is_told(sdist: Path) -> None:
+    names = in_sdist(sdist)
+    assert sdist_surprises(names - {"src/store/schema.sql"}) == ["missing: src/store/schema.sql"]
+    assert sdist_surprises(names | {".env"}) == ["unexpected: .env"]
+
+
+def test_the_installed_wheel_has_what_it_needs_and_nothing_else() -> None:
+    files = distribution("docplatform").files or ()
+    # What the installer adds has no place in a wheel; nor has the script outside of the packages.
+    added = {"INSTALLER", "REQUESTED", "direct_url.json"}
+    kept = (str(file) for file in files if ".." not in file.parts and file.suffix != ".pyc")
+    names = {name.partition(".dist-info/")[2] or name for name in kept}
+    assert wheel_surprises(names - added) == []
+
+
+def test_a_wheel_is_known_by_its_files(tmp_path: Path) -> None:
+    package = {name.removeprefix("python/") for name in sources("python")}
+    right = {EXTENSION, *package, *(f"docplatform-1.dist-info/{name}" for name in METADATA)}
+    assert wheel_surprises(in_wheel(wheel(tmp_path / "right", **dict.fromkeys(right, "")))) == []
+    wrong = (right | {"docplatform/secret.env"}) - {EXTENSION}
+    assert wheel_surprises(in_wheel(wheel(tmp_path / "wrong", **dict.fromkeys(wrong, "")))) == [
+        "unexpected: docplatform/secret.env",
+        f"missing: {EXTENSION}",
+    ]
+
+
+def test_a_builders_folders_in_the_extension_are_told(tmp_path: Path) -> None:
+    home = f"{Path.home()}/.cargo/registry"
+    assert list(check.machine_paths(wheel(tmp_path / "clean", **{EXTENSION: "cargo/registry"}))) == []
+    (found,) = check.machine_paths(wheel(tmp_path / "told", **{EXTENSION: home}))
+    assert found.endswith(f"the extension names {Path.home()}")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("docplatform-{}-cp311-abi3-manylinux_2_28_x86_64.whl", []),
+        ("docplatform-{}-cp314-cp314t-win_amd64.whl", []),
+        ("docplatform-{}-cp313-cp313-win_amd64.whl", ["neither for the stable ABI"]),
+        ("docplatform-{}-cp311-abi3-linux_x86_64.whl", ["says nothing of the C library"]),
+        ("docplatform-9.9.9-cp311-abi3-win_amd64.whl", ["is not version"]),
+    ],
+)
+def test_a_wheel_says_what_it_is_for(tmp_path: Path, name: str, found: list[str]) -> None:
+    path = tmp_path / name.format(current())
+    right = {EXTENSION, *(name.removeprefix("python/") for name in sources("python"))}
+    wheel(
+        tmp_path / "made", **dict.fromkeys(right | {f"d.dist-info/{name}" for name in METADATA}, "")
+    ).rename(path)
+    told = list(check.of_wheel(path))
+    assert len(told) == len(found)
+    assert all(part in text for part, text in zip(found, told, strict=True))
+
+
+def test_a_large_wheel_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = wheel(tmp_path / "made", **{EXTENSION: ""})
+    small = list(check.of_wheel(made))
+    monkeypatch.setattr(check, "LARGEST", 10)
+    (told,) = set(check.of_wheel(made)) - set(small)
+    assert "bytes, more than 10" in told
+
+
+@pytest.mark.parametrize(
+    ("tag", "changelog", "told"),
+    [
+        ("v1.2.0", "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-20\n", None),
+        ("v1.2.1", "## 1.2.0 - 2026-11-20\n", "the tag is v1.2.1"),
+        ("1.2.0", "## 1.2.0 - 2026-11-20\n", "the tag is 1.2.0"),
+        ("v1.2.0", "## Unreleased\n", "no heading"),
+        ("v1.2.0", "## 1.2.0\n", "no heading"),
+    ],
+)
+def test_a_tag_is_the_version_and_in_the_changelog(tag: str, changelog: str, told: str | None) -> None:
+    found = wrong(tag, "1.2.0", changelog)
+    assert found is None if told is None else told in str(found)
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({}, []),
+        ({EXTENSION: "other"}, [EXTENSION]),
+        ({BOM: '"path+file:///elsewhere#docplatform"'}, []),
+        ({BOM: '"path+file:///here#another"'}, [BOM]),
+        ({"docplatform-1.dist-info/RECORD": f"{EXTENSION},sha256=b,1\n{BOM},sha256=c,9\n"}, []),
+        (
+            {"docplatform-1.dist-info/RECORD": f"{EXTENSION},sha256=z,1\n{BOM},sha256=b,1\n"},
+            ["docplatform-1.dist-info/RECORD"],
+        ),
+        ({"docplatform/more.py": ""}, ["their names, or their lists of files"]),
+    ],
+)
+def test_two_builds_differ_in_nothing_but_the_place(
+    tmp_path: Path, files: dict[str, str], found: list[str]
+) -> None:
+    one = {
+        EXTENSION: "code",
+        BOM: '"path+file:///here#docplatform"',
+        "docplatform-1.dist-info/RECORD": f"{EXTENSION},sha256=b,1\n{BOM},sha256=b,1\n",
+    }
+    assert (
+        compare.differences(wheel(tmp_path / "one", **one), wheel(tmp_path / "other", **{**one, **files}))
+        == found
+    )
