@@ -151,5 +151,19 @@ def test_a_workflow_runs_pinned_actions_with_the_least_it_needs(path: Path) -> N
     assert not re.search(r"run:.*\$\{\{", text)
 
 
+@pytest.mark.row("L7")
+def test_only_the_job_that_publishes_can_say_who_it_is() -> None:
+    release = next(path for path in WORKFLOWS if path.name == "release.yml").read_text()
+    before, publish = release.split("\n  publish:\n")
+    assert "environment: pypi\n    permissions:\n      id-token: write" in publish
+    assert "startsWith(github.ref, 'refs/tags/v')" in publish
+    # It builds nothing and runs nothing of this repository.
+    assert "run:" not in publish
+    assert "checkout" not in publish
+    others = before + "".join(path.read_text() for path in WORKFLOWS if path.name != "release.yml")
+    assert ": write" not in others
+    assert "secrets." not in release
+
+
 def test_there_are_workflows() -> None:
-    assert "ci.yml" in {path.name for path in WORKFLOWS}
+    assert {"ci.yml", "release.yml"} <= {path.name for path in WORKFLOWS}
