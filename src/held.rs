@@ -147,8 +147,6 @@ pub struct HeldRows {
     pub len: usize,
     /// In Arrow's memory.
     pub batches: Vec<RecordBatch>,
-    /// What was found in them, in words.
-    pub warnings: Vec<String>,
 }
 
 impl HeldRows {
@@ -173,7 +171,7 @@ impl HeldRows {
 
     /// None.
     pub fn none() -> Self {
-        Self { len: 0, batches: Vec::new(), warnings: Vec::new() }
+        Self { len: 0, batches: Vec::new() }
     }
 
     /// Reads the exports with these numbers, as a client with this store would.
@@ -184,7 +182,7 @@ impl HeldRows {
             let Some(slice) = HeldSlice::of(held, settle_days) else {
                 return Err(Error::argument(format!("export {export} is not of whole days")));
             };
-            let table = collect(holdings, &slice, &mut rows.warnings).await?;
+            let table = collect(holdings, &slice).await?;
             rows.len += table.len();
             rows.batches.extend(batches(&slice, &table));
         }
@@ -193,7 +191,7 @@ impl HeldRows {
 }
 
 /// All rows of a slice, by the way that a client's rows go.
-async fn collect(holdings: &Holdings, slice: &HeldSlice, warnings: &mut Vec<String>) -> Result<Table> {
+async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
     let Held { export, base_url, project_id, page_size, .. } = &slice.held;
     let listing = Listing::days(&Segment::stored(project_id), slice.days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
@@ -207,8 +205,6 @@ async fn collect(holdings: &Holdings, slice: &HeldSlice, warnings: &mut Vec<Stri
             builder.extend(rows);
         }
     }
-    let of = |found| format!("{} {}: {found}", safe(project_id, 60), slice.days.from);
-    warnings.extend(pager.warnings().into_iter().map(of));
     Ok(builder.finish())
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import docplatform
 from docplatform import DatasetReport, export_dataset
 from docplatform.testing import StubServer
 from support.lake import (
@@ -269,6 +270,18 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
     assert len(files(root)) == 1
 
 
+def test_projects_that_the_file_system_takes_for_one(store: Path, root: Path) -> None:
+    with StubServer(visitors=2, projects=("Docs", "docs")) as stub:
+        fill(store, stub, ("Docs", "docs"), date_to="2024-01-02")
+    export_dataset(root, store=store, projects="Docs")
+    # As it is where names are equal but for their letters' case.
+    (root / "project=docs").symlink_to("project=Docs")
+    before = files(root)
+    with pytest.raises(ValueError, match="takes the projects 'Docs' and 'docs' for one"):
+        export_dataset(root, store=store)
+    assert files(root) == before
+
+
 @pytest.mark.parametrize("left", ["pyarrow", "polars", "duckdb"])
 def test_any_library_that_is_there_will_do(
     stub: StubServer, store: Path, root: Path, left: str, monkeypatch: pytest.MonkeyPatch
@@ -316,6 +329,7 @@ print("docplatform._dataset" in sys.modules, docplatform.export_dataset(sys.argv
 """
     ended = run_script(script, str(root), str(store))
     assert (ended.out, ended.err) == ("False 4\n", "")
+    assert "export_dataset" in dir(docplatform)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")

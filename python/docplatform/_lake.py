@@ -71,7 +71,7 @@ class Lake(NamedTuple):
             )
         if dataset is not None and (base_url, organization) != (None, None):
             raise ValueError("base_url and organization choose from a store; a dataset is of one")
-        paths = [None if path is None else os.path.abspath(os.fspath(path)) for path in (store, dataset)]  # noqa: PTH100
+        paths = [None if path is None else str(Path(path).absolute()) for path in (store, dataset)]
         return cls(paths[0], paths[1], every, base_url, organization, settle_days)
 
     def slices(

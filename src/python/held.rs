@@ -100,12 +100,6 @@ impl HeldRows {
         self.0.len
     }
 
-    /// What was found in them.
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.0.warnings.clone()
-    }
-
     #[expect(clippy::unused_self, reason = "the protocol asks an object")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(held::HeldRows::schema().as_ref())

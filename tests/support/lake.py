@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -37,22 +37,23 @@ def expected(stub: StubServer, store: Path, project: str = "demo", days: int = 4
     return found
 
 
-def at_rest(store: Path) -> None:
-    """Waits until its last client has closed it: two copies of SQLite in one process do not see each other's locks."""
+@contextmanager
+def opened(store: Path) -> Iterator[sqlite3.Connection]:
+    """A store as any SQLite tool has it, once this process's own SQLite has closed it: the two see no locks of each other."""
     eventually(lambda: not store.with_name(f"{store.name}-wal").exists())
+    with closing(sqlite3.connect(store)) as connection, connection:
+        yield connection
 
 
 def alter(store: Path, statement: str, *values: object) -> None:
-    """Changes what is in a store, as any SQLite tool could."""
-    at_rest(store)
-    with closing(sqlite3.connect(store)) as connection, connection:
+    """Changes what is in a store."""
+    with opened(store) as connection:
         connection.execute(statement, values)
 
 
 def backup(store: Path, target: Path) -> None:
     """Copies a store, as it is to be copied."""
-    at_rest(store)
-    with closing(sqlite3.connect(store)) as connection, closing(sqlite3.connect(target)) as copy:
+    with opened(store) as connection, closing(sqlite3.connect(target)) as copy:
         connection.backup(copy)
 
 
