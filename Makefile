@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-wheel test-engines java browser docs lint format bench fuzz soak audit \
+.PHONY: demo test test-core test-python test-wheel test-engines java browser docs lint format bench bench-store fuzz soak audit \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -116,9 +116,12 @@ $(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny:
 BENCH_ENV := $(VENV)/bench
 
 ## bench: the release wheel beside what people use today; some minutes on a machine that does nothing else meanwhile
-bench: $(STAMPS)/bench
+## bench-store: a store of ten million rows: its size, how quick it opens, and what a held range takes
+bench: BENCHMARK = run.py
+bench-store: BENCHMARK = store.py
+bench bench-store: $(STAMPS)/bench
 	cargo build --release --locked --quiet --manifest-path bench/server/Cargo.toml
-	$(BENCH_ENV)/bin/python bench/run.py $(BENCH)
+	$(BENCH_ENV)/bin/python bench/$(BENCHMARK) $(BENCH)
 
 $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	$(PYTHON) -m venv $(BENCH_ENV)

@@ -1,6 +1,6 @@
 """A store of many exports, through the client: how large it is, how quick it opens, and a held range in pandas.
 
-python bench/store.py           with the environment and the server of `make bench`; some minutes
+make bench-store                some minutes
 """
 
 from __future__ import annotations
