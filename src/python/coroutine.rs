@@ -293,7 +293,10 @@ fn resume(
             }
             advance(py, running)
         }
-        Err(error) => Err(running.interrupted(py, error)),
+        Err(error) => {
+            running.release(py);
+            Err(running.interrupted(py, error))
+        }
     }
 }
 
