@@ -113,6 +113,9 @@ class Service:
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         except (OSError, asyncio.IncompleteReadError):
             pass
+        except asyncio.CancelledError:
+            # The server ends, and asyncio would print it for every connection that is still open.
+            pass
         finally:
             writer.close()
 
