@@ -1,5 +1,6 @@
 //! Filling the store: every slice of some projects, bought where the store does not have it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,7 +76,7 @@ pub struct Sync {
     pub filled: Filled,
     /// What was passed over.
     pub failures: Vec<Failure>,
-    /// Whether it was given up, as nothing but failures came.
+    /// Whether it was given up, as failure came upon failure.
     pub given_up: bool,
     /// What ended it before its time.
     pub ended: Option<Error>,
@@ -87,6 +88,41 @@ struct Due<'a> {
     slice: Slice,
     /// Of one that may still change: when it was bought last.
     bought: Option<Millis>,
+}
+
+/// What is left to be bought.
+#[derive(Default)]
+struct Queue<'a> {
+    due: VecDeque<Due<'a>>,
+    /// Of projects of which a slice could not be bought: behind all others.
+    doubtful: VecDeque<Due<'a>>,
+}
+
+impl<'a> Queue<'a> {
+    fn len(&self) -> usize {
+        self.due.len() + self.doubtful.len()
+    }
+
+    /// The next one, and whether it is of a project of which one has failed. Behind a failure it is any: what fails each
+    /// time, and stands in front, would else keep all the rest out each time.
+    fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
+        let doubtful = self.due.is_empty();
+        let queue = if doubtful { &mut self.doubtful } else { &mut self.due };
+        let at = if failing && !queue.is_empty() { fastrand::usize(..queue.len()) } else { 0 };
+        Some((queue.remove(at)?, doubtful))
+    }
+
+    /// Puts what is left of `project` behind all others, or drops it.
+    fn step_back(&mut self, project: &Segment, drop: bool) {
+        let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
+        let (its, due) = std::mem::take(&mut self.due).into_iter().partition::<VecDeque<_>, _>(is_its);
+        self.due = due;
+        if drop {
+            self.doubtful.retain(|due| !is_its(due));
+        } else {
+            self.doubtful.extend(its);
+        }
+    }
 }
 
 /// Fills the store, alone: of two that run at one time the second one waits, or leaves.
@@ -138,7 +174,7 @@ impl Sync {
         client: &Client,
         wanted: &'a Wanted,
         reader: &Reader<'_>,
-    ) -> Result<Vec<Due<'a>>> {
+    ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
         for project in &wanted.projects {
             for &slice in &wanted.slices {
@@ -155,24 +191,23 @@ impl Sync {
             }
         }
         due.sort_by_key(|due| due.bought);
-        Ok(due)
+        Ok(Queue { due: due.into(), ..Queue::default() })
     }
 
-    async fn buy(&mut self, what: What, due: Vec<Due<'_>>, reader: &mut Reader<'_>) -> Result<()> {
+    async fn buy(&mut self, what: What, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
-        let mut done = self.filled.held;
-        for Due { project, slice, .. } in due {
-            reader.observer.progress(done);
-            done += 1;
-            if self.failures.iter().any(|failure| failure.is_of_project(project)) {
-                continue;
-            }
+        loop {
+            reader.observer.progress(self.filled.slices.saturating_sub(queue.len() as u64));
+            let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
+                return Ok(());
+            };
             match self.buy_one(what, project, slice, reader).await {
                 Ok(()) => (granted, strikes) = (true, 0),
                 Err(error) if is_of_all(&error) => return Err(error),
                 Err(error) => {
                     strikes += 1;
-                    self.given_up = strikes >= STRIKES && (error.transient || !granted);
+                    queue.step_back(project, is_of_project(&error));
+                    self.given_up = strikes >= STRIKES && (error.transient || !granted || doubtful);
                     self.failures.push(Failure { project: project.as_str().to_owned(), slice, error });
                     if self.given_up {
                         return Ok(());
@@ -180,8 +215,6 @@ impl Sync {
                 }
             }
         }
-        reader.observer.progress(done);
-        Ok(())
     }
 
     async fn buy_one(
@@ -202,11 +235,10 @@ impl Sync {
     }
 }
 
-impl Failure {
-    /// Whether it stands for all slices of `project`.
-    fn is_of_project(&self, project: &Segment) -> bool {
-        self.project == project.as_str() && matches!(self.error.status, Some(400..500))
-    }
+/// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the
+/// service has no more.
+fn is_of_project(error: &Error) -> bool {
+    matches!(error.status, Some(403 | 404 | 410))
 }
 
 /// Whether no other slice would fare better: the key, the budget, the store, or the way to the service.

@@ -47,7 +47,7 @@ fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<Py
     let mut told: Vec<_> = failures.iter().take(TOLD).map(name).collect();
     told.extend((failures.len() > TOLD).then(|| format!("and {} more", failures.len() - TOLD)));
     let what = match given_up {
-        true => "the sync was given up, as nothing but failures came",
+        true => "the sync was given up, as failure came upon failure",
         false => "all else is in the store, but some slices could not be bought",
     };
     let error = py

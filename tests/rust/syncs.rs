@@ -116,6 +116,45 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_fails_each_time_keeps_nothing_out_for_ever() {
+    // Three in front that fail each time; one whose first days do; and one which ends a sync alone, for others to be first.
+    let first = ["a", "b", "c"];
+    for status in [404, 422, 500] {
+        let (shop, client) = shop();
+        let script = serve(move |project, from| {
+            let refused = first.contains(&project) || (project == "d" && from < "2026-01-06");
+            refused.then(|| bare(status))
+        });
+        let client = client(&shop, &script);
+        let wanted = wanted(&["a", "b", "c", "d", "e", "f"], days("2026-01-01", "2026-01-11"));
+        let there = if status == 404 { 20 } else { 25 };
+        let mut held = 0;
+        for _ in 0..1_000 {
+            let found = run(&client, &wanted, OnRunning::Wait).await;
+            assert!(found.filled.held >= held, "{status}: nothing is lost");
+            held = found.filled.held;
+            if held >= there {
+                break;
+            }
+        }
+        assert!(held >= there, "{status}: {held} of {there}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_that_fails_comes_last() {
+    let script = serve(|project, _| (project == "a").then(|| reply(200, "{}").into()));
+    let (shop, client) = shop();
+    let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
+    let found = run(&client(&shop, &script), &wanted, OnRunning::Wait).await;
+    assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
+    // Three of its ten days show that the others would not come either; the first one's turn was the first.
+    let failures: Vec<_> = found.failures.iter().map(|failure| failure.project.as_str()).collect();
+    assert_eq!(failures, ["a"; 4]);
+    assert_eq!(found.filled.requests, 20 + 4);
+}
+
+#[tokio::test(start_paused = true)]
 async fn where_nothing_but_failures_come_it_is_given_up() {
     let many = ["a", "b", "c", "d", "e", "f", "g"];
     for (status, good, asked) in [(403, 0, 3), (404, 0, 3), (403, 2, 7), (503, 0, 9), (503, 2, 2 + 9)] {
