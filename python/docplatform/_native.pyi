@@ -375,7 +375,8 @@ class Client:
         a time never fill one store, from whatever processes.
 
         A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
-        that as a whole. Three failures before the first success, or three in passing one after another, end it.
+        that as a whole; else what is left of its project comes last. Three failures before the first success, three in
+        passing one after another, or three when nothing else is left, end it.
 
         Args:
             projects: The projects' ids.
@@ -743,7 +744,8 @@ class AsyncClient:
         a time never fill one store, from whatever processes.
 
         A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
-        that as a whole. Three failures before the first success, or three in passing one after another, end it.
+        that as a whole; else what is left of its project comes last. Three failures before the first success, three in
+        passing one after another, or three when nothing else is left, end it.
 
         Args:
             projects: The projects' ids.
