@@ -72,6 +72,8 @@ def test_it_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
     for wrong, error in [(5, TypeError), ([5], TypeError), (["a/b"], ValueError)]:
         with pytest.raises(error):
             client.sync(wrong, **JANUARY)
+    with pytest.raises(ValueError, match="projects: \"# my list\" contains '#'"):
+        client.sync(["a", "# my list"], **JANUARY)
     with pytest.raises(ValueError, match="on_running must be"):
         client.sync("demo", **JANUARY, on_running="leave")
     assert face.run(client.sync([], **JANUARY)) == (0, 0, 0, 0, 0)
