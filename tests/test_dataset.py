@@ -270,6 +270,40 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
     assert len(files(root)) == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
+@pytest.mark.parametrize("link", ["project=demo", "project=demo/date=2024-01-02"])
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_link_leads_nothing_out_of_the_folder(
+    stub: StubServer, store: Path, root: Path, tmp_path: Path, link: str, *, dangling: bool
+) -> None:
+    fill(store, stub)
+    outside = tmp_path / "outside"
+    if not dangling:
+        outside.mkdir()
+    (root / link).parent.mkdir(parents=True)
+    (root / link).symlink_to(outside)
+    with pytest.raises(ValueError, match="leads out of"):
+        export_dataset(root, store=store)
+    assert not outside.exists() or list(outside.iterdir()) == []
+    # The folder itself may be a link.
+    root.with_name("linked").symlink_to(tmp_path / "real")
+    (tmp_path / "real").mkdir()
+    assert export_dataset(root.with_name("linked"), store=store).written == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir] if sys.platform != "win32" else [])
+def test_what_is_no_plain_file_is_not_opened(
+    stub: StubServer, store: Path, root: Path, make: Callable[[Path], None]
+) -> None:
+    fill(store, stub)
+    target = root / "project=demo" / "date=2024-01-03" / "part-0.parquet"
+    target.parent.mkdir(parents=True)
+    make(target)
+    with pytest.raises(ValueError, match="was not written by"):
+        export_dataset(root, store=store)
+
+
 def test_projects_that_the_file_system_takes_for_one(store: Path, root: Path) -> None:
     with StubServer(visitors=2, projects=("Docs", "docs")) as stub:
         fill(store, stub, ("Docs", "docs"), date_to="2024-01-02")

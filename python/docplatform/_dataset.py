@@ -88,6 +88,10 @@ def export_dataset(
     for slice_ in slices:
         folder = root / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
         target = folder / _held.FILE
+        if not folder.resolve().is_relative_to(root.resolve()):
+            raise ValueError(
+                f"{folder} is a link that leads out of {root}: nothing is written there; remove it"
+            )
         if target.exists() and _is_newest(_held.noted(module, target), slice_, root):
             report = report._replace(kept=report.kept + 1)
             continue

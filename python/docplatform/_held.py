@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -67,6 +67,9 @@ def held(
 def noted(module: str, path: Path) -> Slice:
     """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
     try:
+        if not path.is_file():
+            # Whoever opens a pipe to read it waits for a writer.
+            raise ValueError("no file")
         fields = json.loads(_parquet.read_note(module, path) or "")
         if fields.pop("version") != 1:
             raise ValueError("another version")
