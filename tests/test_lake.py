@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +129,35 @@ def test_what_cannot_be_meant_is_told(stub: StubServer, store: Path, tmp_path: P
     assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        ({"projects": ["demo", "typo"]}, ValueError, "projects: .*typo.*those of .demo"),
+        ({"date_from": "2024-01-05", "date_to": "2024-01-01"}, ValueError, "not before"),
+        ({"date_from": datetime.fromisoformat("2024-01-01T12:00")}, ValueError, "must be a day"),
+        ({"date_from": 3}, TypeError, "date_from must be"),
+        ({"projects": 5}, TypeError, "projects must be"),
+    ],
+)
+def test_a_store_and_a_dataset_refuse_the_same(
+    stub: StubServer, store: Path, tmp_path: Path, wrong: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    fill(store, stub)
+    export_dataset(tmp_path / "lake", store=store)
+    for where in ((store, None), (None, tmp_path / "lake")):
+        lake = Lake.of(*where, None, None, None, 2)
+        with pytest.raises(error, match=text):
+            lake.slices(**wrong)
+        midnight = datetime.fromisoformat("2024-01-02")
+        assert len(lake.slices(iter(["demo"]), midnight)) == 3
+
+
 def test_days_of_a_dataset_are_chosen(stub: StubServer, store: Path, tmp_path: Path) -> None:
     fill(store, stub)
     export_dataset(tmp_path / "lake", store=store)
     lake = Lake.of(None, tmp_path / "lake", "day", None, None, 2)
     found = lake.slices("demo", "2024-01-02", "2024-01-04")
     assert [slice_.date_from.day for slice_, _ in found] == [2, 3]
-    assert lake.slices(["other"]) == []
     with pytest.raises(ValueError, match="date_from must be a day"):
         lake.slices(None, "soon")
 

@@ -92,4 +92,10 @@ def day(what: str, value: Day | None) -> date | None:
             return date.fromisoformat(value)
         except ValueError:
             raise ValueError(f"{what} must be a day, as YYYY-MM-DD; it is {value!r}") from None
-    return value.date() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        if (value.time(), value.tzinfo) != (time(), None):
+            raise ValueError(f"{what} must be a day; it is {value.isoformat()}")
+        return value.date()
+    if value is not None and not isinstance(value, date):
+        raise TypeError(f"{what} must be a str, date or datetime, not {type(value).__name__}")
+    return value

@@ -20,7 +20,8 @@ PARTITION_ROWS = 100_000
 
 
 class Part(NamedTuple):
-    """Some slices of one project. What it names never changes: read again, it has the same rows."""
+    """Some slices of one project. Of a store, it has the same rows each time that it is read; of a dataset, until a
+    file is replaced."""
 
     store: str | None
     exports: tuple[int, ...]
@@ -105,8 +106,15 @@ class Lake(NamedTuple):
         found = {slice_.every for slice_, _ in files}
         if found != {self.every or files[0][0].every}:
             raise ValueError(f"{root} has slices of every={', '.join(map(repr, sorted(found)))}")
-        ids = {projects} if isinstance(projects, str) else projects and set(projects)
+        ids = _ids(projects)
+        there = {slice_.project_id for slice_, _ in files}
+        if missing := sorted(set(ids or ()) - there):
+            raise ValueError(
+                f"projects: the dataset has none of {missing[0]!r}; it has those of {_some(there)}"
+            )
         first, end = _held.day("date_from", date_from), _held.day("date_to", date_to)
+        if first is not None and end is not None and first >= end:
+            raise ValueError(f"date_from {first} is not before date_to {end}; date_to is exclusive")
         return [
             (slice_, file)
             for slice_, file in files
@@ -129,6 +137,20 @@ class Lake(NamedTuple):
         return Part(
             self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
         )
+
+
+def _ids(projects: str | Iterable[str] | None) -> set[str] | None:
+    if projects is None:
+        return None
+    if not isinstance(projects, Iterable):
+        raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
+    return {projects} if isinstance(projects, str) else set(projects)
+
+
+def _some(ids: Iterable[str]) -> str:
+    found = sorted(ids)
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(map(repr, found[:5])) + more
 
 
 def _runs(slices: Iterable[tuple[Slice, str | None]], most: int) -> Iterator[list[tuple[Slice, str | None]]]:

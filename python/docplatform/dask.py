@@ -31,7 +31,8 @@ def read_visitors(
 
     The columns are those of :func:`docplatform.export_dataset`. A partition is one project and some of its slices. No worker
     asks the service for anything or has a key: each opens the file or the dataset at the same path. What a partition
-    has is settled when this is called, so that it is the same each time that it is read, whatever is bought meanwhile.
+    has is settled when this is called, so that it is the same each time that it is read, whatever is bought meanwhile;
+    of a dataset, as long as ``export_dataset`` does not replace its files.
 
     Args:
         store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
@@ -47,7 +48,8 @@ def read_visitors(
 
     Raises:
         ConfigurationError: There is no such store, or it cannot be read.
-        ValueError: Neither a store nor a dataset, several organizations, or no slices of this length but others.
+        ValueError: Neither a store nor a dataset, several organizations, a project that is not there, or no slices of this
+            length but others.
         ImportError: Dask is missing; says which extra to install.
 
     Example:

@@ -82,7 +82,8 @@ class VisitorsDataSource(_DataSource):
     The columns are those of :func:`docplatform.export_dataset`, whatever the service sent. A partition is one project and some
     of its slices; filters on ``project_id``, ``date_from``, ``date_to`` and ``settled`` leave out slices before anything
     is read. No worker asks the service for anything or has a key: each opens the store or the dataset at the same path. What a
-    partition has is settled when the query is planned, so that a task that is run again reads the same.
+    partition has is settled when the query is planned, so that a task that is run again reads the same; of a dataset,
+    as long as ``export_dataset`` does not replace its files meanwhile.
 
     Options:
         store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
