@@ -66,7 +66,7 @@ fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<Py
 /// Ids of projects: some, or one; each of them once.
 pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     // Of hundreds, which one.
-    let what = |id: &str| format!("projects: {:?}", crate::text::safe(id, 60));
+    let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
     ids(value)?.iter().map(|id| Ok(Segment::parse(&what(id), id)?)).collect()
 }
 
