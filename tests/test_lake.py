@@ -144,8 +144,10 @@ def test_a_store_and_a_dataset_refuse_the_same(
 ) -> None:
     fill(store, stub)
     export_dataset(tmp_path / "lake", store=store)
-    for where in ((store, None), (None, tmp_path / "lake")):
-        lake = Lake.of(*where, None, None, None, 2)
+    for lake in (
+        Lake.of(store, None, None, None, None, 2),
+        Lake.of(None, tmp_path / "lake", None, None, None, 2),
+    ):
         with pytest.raises(error, match=text):
             lake.slices(**wrong)
         midnight = datetime.fromisoformat("2024-01-02")
@@ -179,3 +181,6 @@ def test_a_source_has_the_columns_of_a_dataset(store: Path) -> None:
     assert columns["extra"] == "STRING"
     with pytest.raises(ValueError, match="no option of docplatform: api_key"):
         VisitorsDataSource({"api_key": "dp_secret"})
+    for wrong in ({"settle_days": "two"}, {"partition_rows": "1e5"}, {"settle_days": "-1"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
+            VisitorsDataSource({"store": str(store), **wrong})

@@ -107,9 +107,9 @@ class VisitorsDataSource(_DataSource):
             options.get("every"),
             options.get("base_url"),
             options.get("organization"),
-            int(options.get("settle_days") or 2),
+            _whole(options, "settle_days", 2),
         )
-        self._most = int(options.get("partition_rows") or _lake.PARTITION_ROWS)
+        self._most = _whole(options, "partition_rows", _lake.PARTITION_ROWS)
 
     @classmethod
     def name(cls) -> str:
@@ -127,6 +127,13 @@ class VisitorsDataSource(_DataSource):
     def reader(self, schema: object) -> _Reader:  # noqa: ARG002
         """What reads it."""
         return _Reader(self._lake, self._most)
+
+
+def _whole(options: Mapping[str, str], name: str, default: int) -> int:
+    text = options.get(name) or str(default)
+    if not text.isdecimal():
+        raise ValueError(f"{name} must be a whole number; it is {text!r}")
+    return int(text)
 
 
 class _Reader(_DataSourceReader):
