@@ -126,6 +126,9 @@ def test_wrong_usage_is_told_before_anything_is_sent(
         ((*JANUARY, "-f", str(empty)), "there is no project"),
         ((*JANUARY, "-f", str(tmp_path)), "cannot be read"),
         (("a/b", *JANUARY), "projects"),
+        # Which of them was meant?
+        (("other", "--project", "demo", *JANUARY), "with --project, or"),
+        (("--project", "demo", "-f", str(empty), *JANUARY), "with --project, or"),
     ]:
         ended = cli("sync", *arguments)
         assert (ended.status, ended.out) == (2, ""), arguments
