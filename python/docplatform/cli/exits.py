@@ -62,6 +62,9 @@ def code_of(error: Exception) -> Exit:
             return Exit.UNCONFIRMED
         case KeyProblemError() | docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
             return Exit.KEY
+        case docplatform.ConfigurationError(report=report) if report is not None and report.requests:
+            # A store that failed on the way.
+            return Exit.FAILURE
         case docplatform.ConfigurationError():
             return Exit.USAGE
         case docplatform.RateLimitError() | docplatform.BudgetError():
