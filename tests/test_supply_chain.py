@@ -136,6 +136,19 @@ def test_every_tool_is_pinned(path: Path) -> None:
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line), path
 
 
+def test_what_is_wanted_by_name_is_what_is_pinned() -> None:
+    def names(requirements: list[str]) -> set[str]:
+        found = [re.match(r"[\w.-]+", requirement) for requirement in requirements]
+        return {re.sub(r"[-_.]+", "-", name[0]).lower() for name in found if name}
+
+    files = {path.stem: path for path in (ROOT / "requirements").glob("*.txt")}
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    # One that is there beside what `dev` pins.
+    assert files.keys() - groups.keys() == {"oldest"}
+    for group, wanted in groups.items():
+        assert names(wanted) <= names(files[group].read_text().splitlines()), group
+
+
 @pytest.mark.row("L7")
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_runs_pinned_actions_with_the_least_it_needs(path: Path) -> None:
