@@ -25,16 +25,8 @@ _MODULES = {
     "docplatform.dask.read_visitors": ("dask",),
     "docplatform.spark.register": ("pyspark",),
 }
-_EXTRAS = {
-    "to_pandas": "pandas",
-    "to_polars": "polars",
-    "to_arrow": "arrow",
-    "to_parquet": "arrow",
-    "write_arrow": "arrow",
-    "export_dataset": "arrow",
-    "docplatform.dask.read_visitors": "dask",
-    "docplatform.spark.register": "spark",
-}
+# The extra that brings a module.
+_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow", "dask": "dask", "pyspark": "spark"}
 
 
 def need(way: str) -> str:
@@ -44,7 +36,9 @@ def need(way: str) -> str:
         if find_spec(module) is not None:
             return module
     missing = " or ".join(modules)
-    raise ImportError(f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[way]}]"', name=modules[0])
+    raise ImportError(
+        f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[modules[0]]}]"', name=modules[0]
+    )
 
 
 def to_pandas(table: VisitorTable | TrendTable) -> Any:
