@@ -12,11 +12,12 @@ import click
 
 from docplatform import DocPlatformError
 from docplatform.cli import files, output
+from docplatform.cli.days import range_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import shown
 from docplatform.cli.params import FILE
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import range_options, summary
+from docplatform.cli.visitors import summary
 from docplatform.cli.writing import Writer, begin, output_options
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ Where the first of these breaks off, the second goes on behind it:
 
 @click.command("export", cls=Command, epilog=EXAMPLE)
 @range_options
-@output_options("-", "standard output")
+@output_options("-", "standard output, as csv")
 @click.option(
     "--checkpoint",
     type=FILE,

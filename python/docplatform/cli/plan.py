@@ -8,10 +8,10 @@ import click
 
 from docplatform import PlanSlice
 from docplatform.cli import output
+from docplatform.cli.days import slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import count
 from docplatform.cli.session import Session, with_store
-from docplatform.cli.visitors import slice_options
 
 EXAMPLES = """\b
 What these cost, of the same days:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,14 @@ import click
 
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output, page, reading
+from docplatform.cli.days import range_options
 from docplatform.cli.help import Command
 from docplatform.cli.markup import account
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
 from docplatform.cli.parts import Asked
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import range_options, summary
+from docplatform.cli.visitors import summary
 
 if TYPE_CHECKING:
     from docplatform.cli.reading import Found
@@ -108,7 +108,7 @@ def report(
 
 def _page(session: Session, asked: Asked, found: Found) -> page.Report:
     return page.Report(
-        project=session.project or os.environ.get("DOCPLATFORM_PROJECT_ID", ""),
+        project=session.project_id(),
         date_from=asked.date_from,
         date_to=asked.date_to,
         made=found.made,

@@ -9,11 +9,11 @@ import click
 
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import output
+from docplatform.cli.days import slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress
 from docplatform.cli.params import FILE, read_text
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import slice_options
 
 if TYPE_CHECKING:
     from docplatform import SyncReport
@@ -32,7 +32,7 @@ From cron, every hour; whatever the budget did not grant comes with the next run
     "--file",
     type=FILE,
     metavar="FILE",
-    help="Read ids of projects from a file, one a line; - is stdin.",
+    help="Read ids of projects from a file, one a line; - is standard input.",
 )
 @slice_options("day")
 @click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
@@ -55,7 +55,7 @@ def sync(
     totals: bool,
     on_running: Literal["wait", "stop"],
 ) -> None:
-    """Fill the --store with the days of some projects, and buy nothing twice.
+    """Fill the --store for some projects, and buy nothing twice.
 
     Without a PROJECT it is the one of --project or DOCPLATFORM_PROJECT_ID. What the store has costs no request; what
     has settled is bought once, what may still change each time. Ended at any point, the same command goes on there.

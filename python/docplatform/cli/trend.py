@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform.cli import output
+from docplatform.cli.days import slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import COUNTS, slice_options
+from docplatform.cli.visitors import COUNTS
 from docplatform.cli.writing import begin, output_options
 
 if TYPE_CHECKING:

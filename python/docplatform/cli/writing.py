@@ -136,7 +136,7 @@ def output_options(
                 "--format",
                 "format_",
                 type=click.Choice(list(FORMATS.values())),
-                help="The format, where the name does not say it; standard output takes csv, the default, and jsonl.",
+                help="The format, where the name does not say it; standard output takes csv and jsonl.",
             ),
             click.option(
                 "-o",
