@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from docplatform import Totals
-from docplatform.cli import chart, rising
-from docplatform.cli import page as report
+from docplatform.cli.report import chart, rising
+from docplatform.cli.report import page as report
 from support.browser import browser as started
 
 EVIL = "<script>document.title='x'</script><img src=x onerror=\"document.title='x'\">\u202e"

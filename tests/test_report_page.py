@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from docplatform import Totals
-from docplatform.cli import chart, page, rising
-from docplatform.cli.top import Top
+from docplatform.cli.report import chart, page, rising
+from docplatform.cli.report.top import Top
 from support.reports import Parsed, comparison, headings, made, trend
 
 EVIL = "<script>alert(1)</script>\"'&</style></title>\u202e\x1b[31m"

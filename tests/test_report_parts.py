@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docplatform.cli import rising
+from docplatform.cli.report import rising
 from docplatform.testing import StubServer
 from support.cli import Cli
 from support.reports import Parsed, headings

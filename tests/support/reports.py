@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from docplatform import Totals
-from docplatform.cli import chart, page, rising
+from docplatform.cli.report import chart, page, rising
 
 
 class Parsed(HTMLParser):

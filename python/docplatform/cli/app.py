@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, export, job, plain, plan, report, secrets, sync, trend, visitors
+from docplatform.cli import doctor, export, job, plain, plan, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.output import say, shown
+from docplatform.cli.report.command import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +90,7 @@ for _command in (
     visitors.group,
     plan.plan,
     sync.sync,
-    report.report,
+    report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),
     _as_plain("stub", plain.STUB),

@@ -9,9 +9,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import docplatform
-from docplatform.cli import chart, rising
-from docplatform.cli.markup import KEY, KINDS, account, bars, cell, section, table, text
-from docplatform.cli.parts import Part
+from docplatform.cli.report import chart, rising
+from docplatform.cli.report.markup import KEY, KINDS, account, bars, cell, section, table, text
+from docplatform.cli.report.parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class Report:
 
 def render(report: Report) -> str:
     """The page."""
-    style = files("docplatform.cli").joinpath("report.css").read_text(encoding="utf-8")
+    style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
     # The hash allows this style and no other; nothing else is allowed at all.
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

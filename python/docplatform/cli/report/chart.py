@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from docplatform._slices import is_cut
-from docplatform.cli.markup import KEY, KINDS, cell, section, table, text
+from docplatform.cli.report.markup import KEY, KINDS, cell, section, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

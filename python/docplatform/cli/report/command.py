@@ -1,4 +1,4 @@
-"""``docplatform report``: a page for people who will never open Python."""
+"""The command: a page for people who will never open Python."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform._native import _WholeFile
-from docplatform.cli import files, output, page, reading
+from docplatform.cli import files, output
 from docplatform.cli.days import range_options
 from docplatform.cli.help import Command
-from docplatform.cli.markup import account
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
-from docplatform.cli.parts import Asked
+from docplatform.cli.report import page, reading
+from docplatform.cli.report.markup import account
+from docplatform.cli.report.parts import Asked
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import summary
 
 if TYPE_CHECKING:
-    from docplatform.cli.reading import Found
+    from docplatform.cli.report.reading import Found
 
 
 @click.command("report", cls=Command)

@@ -13,17 +13,17 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 from docplatform import BudgetError, DocPlatformError, RateLimitError
-from docplatform.cli import chart, parts, rising
 from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.parts import Part
-from docplatform.cli.top import Top
+from docplatform.cli.report import chart, parts, rising
+from docplatform.cli.report.parts import Part
+from docplatform.cli.report.top import Top
 from docplatform.cli.visitors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docplatform import Client, Totals
-    from docplatform.cli.parts import Ahead, Asked
+    from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
 

@@ -6,8 +6,8 @@ import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from docplatform.cli.markup import bars, cell, section, table, text
 from docplatform.cli.output import count
+from docplatform.cli.report.markup import bars, cell, section, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

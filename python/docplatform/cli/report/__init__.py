@@ -1,0 +1,1 @@
+"""``docplatform report``: what it reads, and the page that shows it."""
