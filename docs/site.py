@@ -57,14 +57,14 @@ def _section(file: str, name: str) -> str:
     return text.partition(f"[start:{name}] -->\n")[2].partition(f"<!-- --8<-- [end:{name}]")[0]
 
 
-def _commands(command: click.Command, path: str) -> Iterator[str]:
-    context = click.Context(command, info_name=path, max_content_width=WIDTH, terminal_width=WIDTH)
-    help_ = command.get_help(context)
-    yield f"## `{path}`\n\n```text\n{help_}\n```\n"
-    for name, below in getattr(command, "commands", {}).items():
+def _commands(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
+    settings = {**command.context_settings, "max_content_width": WIDTH, "terminal_width": WIDTH}
+    context = click.Context(command, info_name=name, parent=above, **settings)
+    yield f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
+    for part, below in getattr(command, "commands", {}).items():
         # These two bring their own help.
-        if name not in ("demo", "stub"):
-            yield from _commands(below, f"{path} {name}")
+        if part not in ("demo", "stub"):
+            yield from _commands(below, part, context)
 
 
 class Native(griffe.Extension):
