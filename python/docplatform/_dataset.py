@@ -1,4 +1,4 @@
-"""A store's slices as a partitioned Parquet dataset: one file a slice, each with a note of what it was made from."""
+"""``export_dataset``: a store's slices as a partitioned Parquet dataset: one file a slice, each with a note of what it was made from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from docplatform._native import _held_rows, _WholeFile
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
-    from docplatform._held import Slice
+    from docplatform._held import HeldSlice
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _LONGEST = 200
@@ -107,7 +107,7 @@ def export_dataset(
     return report
 
 
-def _check(there: Slice, root: Path, every: str, base_url: str | None) -> None:
+def _check(there: HeldSlice, root: Path, every: str, base_url: str | None) -> None:
     if there.every != every:
         raise ValueError(
             f"{root} has slices of every={there.every!r}, and uniques of different lengths are not to stand in one "
@@ -117,7 +117,7 @@ def _check(there: Slice, root: Path, every: str, base_url: str | None) -> None:
         raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")
 
 
-def _is_newest(there: Slice, held: Slice, root: Path) -> bool:
+def _is_newest(there: HeldSlice, held: HeldSlice, root: Path) -> bool:
     """Whether what is there need not be replaced."""
     _check(there, root, held.every, held.base_url)
     if there.project_id != held.project_id:

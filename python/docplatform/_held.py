@@ -1,4 +1,7 @@
-"""The slices that a store or a dataset has: what is known of each, without reading its rows."""
+"""The slices that a store or a dataset has: what is known of each, without reading its rows.
+
+:func:`docplatform.export_dataset` makes a dataset of those of a store, and engines read either (:mod:`docplatform._lake`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ FILE = "part-0.parquet"
 """The name of a dataset's files."""
 
 
-class Slice(NamedTuple):
+class HeldSlice(NamedTuple):
     """What a file of a dataset says of itself, and what a store knows."""
 
     base_url: str
@@ -46,7 +49,7 @@ def held(
     base_url: str | None,
     organization: str | None,
     settle_days: int,
-) -> list[Slice]:
+) -> list[HeldSlice]:
     """The slices of one length that a store holds, by project and day."""
     found = _held_slices(
         store,
@@ -59,12 +62,12 @@ def held(
         settle_days=settle_days,
     )
     return [
-        Slice(url, every, project, first, end, begun, export, settled, rows)
+        HeldSlice(url, every, project, first, end, begun, export, settled, rows)
         for export, url, _, project, first, end, begun, rows, settled in found
     ]
 
 
-def noted(module: str, path: Path) -> Slice:
+def noted(module: str, path: Path) -> HeldSlice:
     """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
     try:
         if not path.is_file():
@@ -74,7 +77,7 @@ def noted(module: str, path: Path) -> Slice:
         if fields.pop("version") != 1:
             raise ValueError("another version")
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
-        return Slice(**{**fields, **days})
+        return HeldSlice(**{**fields, **days})
     except (ValueError, TypeError, LookupError, AttributeError):
         text = f"{path} was not written by this export_dataset(), and was left as it is: give another path"
         raise ValueError(text) from None

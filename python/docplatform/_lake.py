@@ -1,4 +1,6 @@
-"""What engines share: a store or a dataset in parts that any process reads, with no client, no key and no request."""
+"""What :mod:`docplatform.spark` and :mod:`docplatform.dask` share: a store or a dataset in parts that any process reads, with no
+client, no key and no request.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from docplatform import _held
 from docplatform._native import _held_rows, _HeldRows
 
 if TYPE_CHECKING:
-    from docplatform._held import Day, Slice
+    from docplatform._held import Day, HeldSlice
 
 PARTITION_ROWS = 100_000
 """How many rows a part has at most, where its slices have no more."""
@@ -80,7 +82,7 @@ class Lake(NamedTuple):
         projects: str | Iterable[str] | None = None,
         date_from: Day | None = None,
         date_to: Day | None = None,
-    ) -> list[tuple[Slice, str | None]]:
+    ) -> list[tuple[HeldSlice, str | None]]:
         """The slices, and of a dataset their files."""
         if self.store is None:
             return self._noted(projects, date_from, date_to)
@@ -98,7 +100,7 @@ class Lake(NamedTuple):
 
     def _noted(
         self, projects: str | Iterable[str] | None, date_from: Day | None, date_to: Day | None
-    ) -> list[tuple[Slice, str | None]]:
+    ) -> list[tuple[HeldSlice, str | None]]:
         root = Path(self.dataset or "")
         files = [(_held.noted("pyarrow", file), str(file)) for file in sorted(_held.files(root))]
         if not files:
@@ -123,7 +125,7 @@ class Lake(NamedTuple):
             and (end is None or slice_.date_to <= end)
         ]
 
-    def parts(self, slices: Iterable[tuple[Slice, str | None]], most: int) -> list[Part]:
+    def parts(self, slices: Iterable[tuple[HeldSlice, str | None]], most: int) -> list[Part]:
         """The same in parts of at most so many rows and one project, at least one part."""
         if most < 1:
             raise ValueError(f"partition_rows must be 1 or more; it is {most}")
@@ -132,7 +134,7 @@ class Lake(NamedTuple):
             parts += [self._part(run) for run in _runs(found, most)]
         return parts or [self._part([])]
 
-    def _part(self, slices: list[tuple[Slice, str | None]]) -> Part:
+    def _part(self, slices: list[tuple[HeldSlice, str | None]]) -> Part:
         exports = tuple(slice_.export for slice_, file in slices if file is None)
         return Part(
             self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
@@ -153,8 +155,10 @@ def _some(ids: Iterable[str]) -> str:
     return ", ".join(map(repr, found[:5])) + more
 
 
-def _runs(slices: Iterable[tuple[Slice, str | None]], most: int) -> Iterator[list[tuple[Slice, str | None]]]:
-    run: list[tuple[Slice, str | None]] = []
+def _runs(
+    slices: Iterable[tuple[HeldSlice, str | None]], most: int
+) -> Iterator[list[tuple[HeldSlice, str | None]]]:
+    run: list[tuple[HeldSlice, str | None]] = []
     rows = 0
     for slice_ in slices:
         if run and rows + slice_[0].rows > most:

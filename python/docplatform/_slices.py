@@ -1,4 +1,4 @@
-"""Slices of a range: days, weeks from Monday on, months of the calendar."""
+"""How a range is cut: into days, weeks from Monday on, months of the calendar. The core does it; drawings have to know of it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from docplatform import _lake
 from docplatform._frames import need
 
 if TYPE_CHECKING:
-    from docplatform._held import Slice
+    from docplatform._held import HeldSlice
 
 __all__ = ["VisitorsDataSource", "register"]
 
@@ -163,7 +163,7 @@ class _Reader(_DataSourceReader):
         """The rows of a partition as Arrow's record batches, on a worker."""
         yield from partition.value.read().to_batches()
 
-    def _is_wanted(self, slice_: Slice) -> bool:
+    def _is_wanted(self, slice_: HeldSlice) -> bool:
         return all(_COMPARISONS[kind](getattr(slice_, column), value) for column, kind, value in self._wanted)
 
 
