@@ -56,6 +56,12 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Where a store is to be; it is not there yet."""
+    return tmp_path / "visitors.db"
+
+
 @pytest.fixture(params=["sync", "async"])
 def face(request: pytest.FixtureRequest) -> Iterator[Face]:
     """A test that takes this runs once on each face."""

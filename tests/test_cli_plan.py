@@ -13,11 +13,6 @@ from support.cli import Cli
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 def facts(cli: Cli, *arguments: object) -> dict[str, str]:
     """What it prints, where nothing is sent."""
     before = len(cli.stub.requests)

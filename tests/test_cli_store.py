@@ -22,11 +22,6 @@ every_reader = pytest.mark.parametrize("command", READERS, ids=lambda command: "
 every_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 @every_command
 def test_what_a_store_holds_is_not_asked_for_again(
     cli: Cli, store: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]

@@ -35,11 +35,6 @@ from support.scripts import command, environment, run_script
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
-@pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "lake" / "visitors"
 

@@ -15,7 +15,7 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from support import Face
-from support.exports import FILES, ROWS, export, offsets, read
+from support.exports import FILES, ROWS, export, names, offsets, read
 
 every_way = pytest.mark.parametrize("way", FILES)
 every_library = pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
@@ -33,10 +33,6 @@ def table() -> VisitorTable:
     """A table of all rows."""
     with StubServer(ROWS) as stub, stub.client() as client:
         return client.visitors().collect()
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 @every_way

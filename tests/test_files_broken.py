@@ -16,7 +16,7 @@ from docplatform import DataChangedWarning, NotFoundError, VisitorTable
 from docplatform.testing import StubServer
 from support import Face
 from support.children import tell
-from support.exports import FILES, ROWS, break_off, eventually, export, read, sums
+from support.exports import FILES, ROWS, break_off, eventually, export, names, read, sums
 from support.pages import page, serve
 from support.scripts import run_script
 
@@ -28,10 +28,6 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits a
 def given() -> Iterator[StubServer]:
     with StubServer(ROWS) as stub:
         yield stub
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.mark.row("E10", "J1")

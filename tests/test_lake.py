@@ -21,11 +21,6 @@ from support.lake import COLUMNS, alter, expected, fill, ordered
 from support.pages import page, row, rows, serve
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 def parts(most: int = 1, **where: Any) -> list[Part]:
     lake = Lake.of(
         where.get("store"),

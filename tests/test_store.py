@@ -31,11 +31,6 @@ SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 OPEN: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 def test_a_settled_range_is_bought_once(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     assert not stub.requests

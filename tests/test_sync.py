@@ -29,11 +29,6 @@ from support.scripts import Script
 JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 def test_it_fills_the_store(face: Face, store: Path) -> None:
     with StubServer(projects=("demo", "other"), visitors=300) as stub:
         client = face.client(stub, store=store)

@@ -26,11 +26,6 @@ JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "visitors.db"
-
-
 def ranges(stub: StubServer) -> list[tuple[str, str]]:
     """The days of each request."""
     return [(request.query["dateFrom"], request.query["dateTo"]) for request in stub.requests]

@@ -35,6 +35,11 @@ def offsets(stub: StubServer) -> list[int]:
     return [int(request.query["offset"]) for request in stub.requests if "offset" in request.query]
 
 
+def names(folder: Path) -> list[str]:
+    """The files of a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())
+
+
 def dicts(result: Any) -> list[dict[str, Any]]:
     """The rows of a table or a frame."""
     if hasattr(result, "to_pylist"):
