@@ -11,7 +11,6 @@ use super::convert;
 use super::handle::Handle;
 use super::ops::{self, PagingArguments};
 use super::options;
-use super::trend;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
 use crate::client::OnBudget;
 use crate::config::Options;
@@ -285,7 +284,7 @@ macro_rules! client_face {
                 progress: Option<bool>,
             ) -> PyResult<Py<PyAny>> {
                 let slices = convert::slices(date_from, date_to, every)?;
-                let projects = trend::projects(projects)?;
+                let projects = convert::projects(projects)?;
                 let bar = collect::progress(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
                 let wanted = Wanted { projects, slices, what: What::of(pages) };
                 let op = ops::sync(concat!($name, ".sync"), &self.handle, wanted, on_budget, on_running)?;

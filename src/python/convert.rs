@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::client::OnBudget;
 use crate::dates::{Moment, check_range};
+use crate::endpoint::Segment;
 use crate::jobs::Prompt;
 use crate::rows::Totals;
 use crate::slices::{self, Every, Slice};
@@ -259,4 +260,27 @@ pub(super) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<
         return Err(wrong_type(what, "callable", &value));
     }
     Ok(Some(value.unbind()))
+}
+
+/// Ids of projects: some, or one; each of them once.
+pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
+    // Of hundreds, which one.
+    let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
+    ids(value)?.iter().map(|id| Ok(Segment::parse(&what(id), id)?)).collect()
+}
+
+/// The same as texts, for what is sent nowhere.
+pub(super) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![text("projects", value)?]);
+    }
+    let all = value.try_iter().map_err(|_| wrong_type("projects", "ids of projects", value))?;
+    let mut ids = Vec::new();
+    for id in all {
+        let id = text("projects", &id?)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }

@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::bridge::{self, Next, Op};
-use super::{collect, convert, trend};
+use super::{collect, convert};
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::held::{self, HeldSlice, Wish};
 use crate::slices::Every;
-use crate::store::Holdings;
+use crate::store::{Held, Holdings};
 use crate::visitors::VISITORS;
 
 /// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
@@ -45,16 +45,15 @@ pub(super) fn _held_slices(
         moment.map(parse).transpose()
     };
     let (from, to) = (day("date_from", from)?, day("date_to", to)?);
-    let projects = projects.map(trend::ids).transpose()?;
+    let projects = projects.map(convert::ids).transpose()?;
     let wish = Wish { every, projects, from, to, base_url, organization, settle_days };
     let file = collect::path(store)?;
     let look = move |_| async move { wish.choose(Holdings::of(&file, VISITORS)?.latest().await?) };
     let finish = |py: Python<'_>, slices: Vec<HeldSlice>| {
-        let tuple = |slice: HeldSlice| {
-            let held = slice.held;
-            let days = (convert::day(py, slice.days.from)?, convert::day(py, slice.days.to)?);
-            let of = (held.export, held.base_url, held.organization, held.project_id);
-            Ok((of.0, of.1, of.2, of.3, days.0, days.1, held.begun, held.rows, slice.settled))
+        let tuple = |HeldSlice { held, days, settled }: HeldSlice| {
+            let Held { export, base_url, organization, project_id, begun, rows, .. } = held;
+            let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
+            Ok((export, base_url, organization, project_id, first, end, begun, rows, settled))
         };
         let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
         Ok(Next::Value(tuples?.into_pyobject(py)?.into_any().unbind()))

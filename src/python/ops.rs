@@ -11,8 +11,10 @@ use super::cursor::{Buying, Cursor};
 use super::data::Meta;
 use super::handle::Handle;
 use super::job::JobArgument;
+use super::plan::planned;
+use super::sync::synced;
 use super::table::TrendTable;
-use super::{convert, job, trend};
+use super::{convert, job};
 use crate::checkpoint::{Checkpoint, check_page_size};
 use crate::client::{Answer, Call, Client, OnBudget};
 use crate::endpoint::{Segment, Template};
@@ -194,7 +196,7 @@ pub(super) fn plan_visitors(
     let project = handle.client()?.project(project_id)?;
     let look =
         move |client: Client, _: Arc<Port>| async move { plan::plan(&client, &project, slices, what).await };
-    Ok(of_client(name, handle, look, |py, plan| trend::plan(py, &plan).map(Next::Value)))
+    Ok(of_client(name, handle, look, |py, plan| planned(py, &plan).map(Next::Value)))
 }
 
 pub(super) fn visitor_trend(
@@ -230,7 +232,7 @@ pub(super) fn sync(
         let exports = client.exports().ok_or_else(no_store)?;
         Ok(sync::sync(&client, exports, &wanted, on_running, port).await)
     };
-    Ok(of_client(name, handle, fill, |py, sync| trend::synced(py, sync).map(Next::Value)))
+    Ok(of_client(name, handle, fill, |py, sync| synced(py, sync).map(Next::Value)))
 }
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.

@@ -34,7 +34,8 @@ pub struct Held {
 }
 
 impl Held {
-    const COLUMNS: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
+    /// What stands in a `SELECT` behind the number: the columns, and which exports count.
+    const REST: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
          FROM export JOIN account ON account.id = export.account
          WHERE path = ?1 AND kind = 'pages' AND finished IS NOT NULL
              AND project_id IS NOT NULL AND date_from IS NOT NULL AND date_to IS NOT NULL";
@@ -75,7 +76,7 @@ impl Holdings {
             let mut latest = connection.prepare(&format!(
                 "SELECT max(export.id), {} GROUP BY account, project_id, date_from, date_to
                  ORDER BY base_url, organization, project_id, date_from, date_to",
-                Held::COLUMNS
+                Held::REST
             ))?;
             let found = latest.query_map([path], Held::read)?;
             Ok(found.collect::<rusqlite::Result<Vec<_>>>()?)
@@ -88,7 +89,7 @@ impl Holdings {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
             let mut one =
-                connection.prepare(&format!("SELECT export.id, {} AND export.id = ?2", Held::COLUMNS))?;
+                connection.prepare(&format!("SELECT export.id, {} AND export.id = ?2", Held::REST))?;
             one.query_row((path, export), Held::read).optional()?.ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await

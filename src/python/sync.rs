@@ -1,26 +1,10 @@
-//! Plans, trends and the store's filling as Python sees them.
+//! What a sync did, as Python sees it.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 
 use super::{convert, errors};
-use crate::endpoint::Segment;
-use crate::plan::Plan;
 use crate::sync::{Failure, Filled, Sync};
-
-/// A plan as its named tuple.
-pub(super) fn plan(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
-    let class = convert::named_tuple(py, "PlanSlice")?;
-    let slices = plan.slices.iter().map(|planned| {
-        let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
-        class.call1((from, to, planned.requests, planned.held, planned.exact))
-    });
-    let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
-    let held: u64 = plan.slices.iter().map(|planned| planned.held).sum();
-    let exact = plan.slices.iter().all(|planned| planned.exact);
-    let class = convert::named_tuple(py, "Plan")?;
-    Ok(class.call1((plan.requests(), held, exact, plan.hours, slices))?.unbind())
-}
 
 /// What a sync found and bought, as its named tuple; or the error that it ended with, which carries that.
 pub(super) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
@@ -61,27 +45,4 @@ fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<Py
     });
     error.setattr("failures", PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
     Ok(PyErr::from_value(error))
-}
-
-/// Ids of projects: some, or one; each of them once.
-pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
-    // Of hundreds, which one.
-    let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
-    ids(value)?.iter().map(|id| Ok(Segment::parse(&what(id), id)?)).collect()
-}
-
-/// The same as texts, for what is sent nowhere.
-pub(super) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if value.is_instance_of::<PyString>() {
-        return Ok(vec![convert::text("projects", value)?]);
-    }
-    let all = value.try_iter().map_err(|_| convert::wrong_type("projects", "ids of projects", value))?;
-    let mut ids = Vec::new();
-    for id in all {
-        let id = convert::text("projects", &id?)?;
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    Ok(ids)
 }
