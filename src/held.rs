@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use crate::checkpoint::Checkpoint;
 use crate::dates::Moment;
 use crate::endpoint::Segment;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::observer::{Note, Observer};
 use crate::pager::{Full, Pager, Paging, Source};
 use crate::rows::{Page, Rows};
@@ -184,7 +184,7 @@ impl HeldRows {
             };
             let table = collect(holdings, &slice).await?;
             rows.len += table.len();
-            rows.batches.extend(batches(&slice, &table));
+            rows.batches.extend(batches(&slice, &table)?);
         }
         Ok(rows)
     }
@@ -209,7 +209,7 @@ async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
 }
 
 /// The rows of a slice, with what is the same in all of them.
-fn batches(slice: &HeldSlice, table: &Table) -> Vec<RecordBatch> {
+fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
     let mut extras = table.extras().iter().peekable();
     let batch = |(rows, columns): (std::ops::Range<usize>, [ArrayRef; 4])| {
         let count = rows.len();
@@ -225,10 +225,10 @@ fn batches(slice: &HeldSlice, table: &Table) -> Vec<RecordBatch> {
         all.extend(columns);
         all.push(Arc::new(BooleanArray::from(vec![slice.settled; count])));
         all.push(extra);
-        // Lengths and types agree by construction.
-        RecordBatch::try_new(HeldRows::schema(), all).ok()
+        RecordBatch::try_new(HeldRows::schema(), all)
+            .map_err(|error| Error::new(Kind::Internal, format!("a bug in docplatform: {error}")))
     };
-    table.chunks().filter_map(batch).collect()
+    table.chunks().map(batch).collect()
 }
 
 /// The pages of an export that is held.
