@@ -1,16 +1,16 @@
-//! The settings of a client: what a user may give, and what it becomes once it was checked.
+//! What a user may give, what the environment says where nothing was given, and how it is checked.
 
-use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::headers::headers;
+use super::key::ApiKey;
+use super::seconds::{seconds, seconds_or_zero};
+use super::{Memory, Settings, Wire};
 use crate::budget::account::Terms;
 use crate::endpoint::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
-use crate::redact;
 use crate::store::{Organization, Owner};
 
 /// Environment variables that stand in for arguments that were not given.
@@ -19,103 +19,6 @@ pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
 pub const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
 /// See [`ENV_API_KEY`].
 pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
-
-/// Only the last four letters of a key at least this long are ever shown.
-const SHOWABLE_KEY: usize = 20;
-
-/// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
-const SHOWN_KEY: usize = 16;
-
-/// The bytes of a key's fingerprint: no two keys will ever share one.
-const FINGERPRINT: usize = 16;
-
-/// A header's value that is shorter is no secret worth a search.
-const SECRET_HEADER: usize = 8;
-
-/// Headers that are this client's own business.
-const RESERVED_HEADERS: [&str; 14] = [
-    "accept",
-    "accept-encoding",
-    "authorization",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
-/// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
-#[derive(Clone)]
-pub struct ApiKey(SecretString);
-
-impl ApiKey {
-    /// Checks a key. No error ever contains it.
-    pub fn parse(text: &SecretString) -> Result<Self> {
-        let key = text.expose_secret();
-        let fault = if key.is_empty() {
-            "is empty"
-        } else if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
-            "starts with \"Bearer \"; give the key alone"
-        } else if key.contains(char::is_whitespace) {
-            "contains white space (perhaps a line end from a file); strip it"
-        } else if key.contains(['"', '\'', '`']) {
-            "contains quotes; give the key alone"
-        } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
-            "contains characters that no key has; copy it again from the dashboard"
-        } else {
-            return Ok(Self(text.clone()));
-        };
-        Err(Error::configuration(format!("the API key {fault}")))
-    }
-
-    /// The last four letters of a long key, for people to tell keys apart.
-    pub fn hint(&self) -> Option<&str> {
-        let key = self.0.expose_secret();
-        if key.len() < SHOWABLE_KEY {
-            return None;
-        }
-        key.get(key.len() - 4..)
-    }
-
-    /// The value of the `Authorization` header, marked sensitive.
-    pub(crate) fn header(&self) -> Result<HeaderValue> {
-        let text = SecretString::from(format!("Bearer {}", self.0.expose_secret()));
-        let mut value = HeaderValue::from_str(text.expose_secret())
-            .map_err(|_| Error::configuration("the API key cannot stand in a header"))?;
-        value.set_sensitive(true);
-        Ok(value)
-    }
-
-    /// What tells this key from others for whoever has `salt`, and cannot be turned back into it.
-    pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
-        let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
-        let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
-        tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
-    }
-
-    /// `text` with every echo of the key, or of so much of it that it could be told, replaced.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
-}
-
-impl PartialEq for ApiKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.expose_secret() == other.0.expose_secret()
-    }
-}
 
 /// What a user may give, unchecked. Kept by a client so that a handle or a copy can be made of it.
 #[derive(Debug, Clone)]
@@ -186,82 +89,6 @@ impl Default for Options {
             settle_days: 2,
             organization: None,
         }
-    }
-}
-
-/// Checked settings. Cheap to share, impossible to print a secret from.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The API key.
-    pub api_key: ApiKey,
-    /// The customer's address.
-    pub base_url: BaseUrl,
-    /// The project where a call names none.
-    pub project_id: Option<Segment>,
-    /// See [`Options::timeout`].
-    pub timeout: Duration,
-    /// See [`Options::deadline`].
-    pub deadline: Duration,
-    /// See [`Options::max_retries`].
-    pub max_retries: u32,
-    /// See [`Options::max_retry_after`].
-    pub max_retry_after: Duration,
-    /// What every request carries besides the client's own headers.
-    pub headers: HeaderMap,
-    /// See [`Options::max_response_bytes`].
-    pub max_response_bytes: usize,
-    /// See [`Options::job_path`].
-    pub job_path: Template,
-    /// What the connections need to know.
-    pub wire: Wire,
-    /// The request budget, where one is kept.
-    pub terms: Option<Terms>,
-    /// See [`Options::settle_days`].
-    pub settle_days: u32,
-    /// What the store needs to know; `None`: there is none.
-    pub memory: Option<Memory>,
-}
-
-/// The part of the settings that says what is remembered, and for whom.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Memory {
-    /// See [`Options::store`].
-    pub path: PathBuf,
-    /// Whose requests and exports they are.
-    pub owner: Owner,
-}
-
-impl Settings {
-    /// `text` with every echo of the key and of the headers' values replaced.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        let values = self.headers.values().filter_map(|value| value.to_str().ok());
-        values
-            .filter(|value| value.len() >= SECRET_HEADER)
-            .fold(self.api_key.redact(text), |text, value| redact::hide(&text, value, "[header]", SHOWN_KEY))
-    }
-}
-
-/// The part of the settings that makes a connection pool: two clients share one only where these,
-/// the key and the address are the same.
-#[derive(Debug, Clone)]
-pub struct Wire {
-    /// See [`Options::connect_timeout`].
-    pub connect_timeout: Duration,
-    /// See [`Options::proxy`].
-    pub proxy: Option<SecretString>,
-    /// See [`Options::trust_env`].
-    pub trust_env: bool,
-    /// See [`Options::ca_bundle`].
-    pub ca_bundle: Option<PathBuf>,
-}
-
-impl PartialEq for Wire {
-    fn eq(&self, other: &Self) -> bool {
-        let proxy = |wire: &Self| wire.proxy.as_ref().map(|p| p.expose_secret().to_owned());
-        self.connect_timeout == other.connect_timeout
-            && proxy(self) == proxy(other)
-            && self.trust_env == other.trust_env
-            && self.ca_bundle == other.ca_bundle
     }
 }
 
@@ -347,42 +174,6 @@ impl Options {
     }
 }
 
-/// A finite number of seconds above zero.
-pub fn seconds(what: &str, value: f64) -> Result<Duration> {
-    positive(what, value, value > 0.0, "above 0")
-}
-
-/// A finite number of seconds, 0 included.
-pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
-    positive(what, value, value >= 0.0, "0 or more")
-}
-
-fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
-    /// A hundred years: far beyond any use, far below any overflow.
-    const MOST: f64 = 100.0 * 365.0 * 86_400.0;
-    if value.is_finite() && fits && value <= MOST {
-        return Ok(Duration::from_secs_f64(value));
-    }
-    Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))
-}
-
-fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
-    let mut map = HeaderMap::new();
-    for (name, value) in given {
-        let header = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| Error::argument(format!("headers: {name:?} is no header name")))?;
-        if RESERVED_HEADERS.contains(&header.as_str()) {
-            return Err(Error::argument(format!("headers: {header} is set by the client itself")));
-        }
-        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
-            Error::argument(format!("headers: the value of {header} cannot stand in a header"))
-        })?;
-        value.set_sensitive(true);
-        map.append(header, value);
-    }
-    Ok(map)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -456,14 +247,6 @@ mod tests {
         let shown = format!("{settings:?}");
         assert!(!shown.contains("0123456789") && !shown.contains("hush"), "{shown}");
         assert_eq!(settings.api_key.hint(), Some("ghij"));
-    }
-
-    #[test]
-    fn seconds_are_finite_and_positive() {
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
-            assert!(seconds("timeout", bad).is_err());
-        }
-        assert_eq!(seconds_or_zero("max_retry_after", 0.0).unwrap(), Duration::ZERO);
     }
 
     #[test]

@@ -1,0 +1,42 @@
+//! The extra headers that a user may give.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::error::{Error, Result};
+
+/// Headers that are this client's own business.
+const RESERVED_HEADERS: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Checks them; their values are marked sensitive.
+pub(super) fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
+    let mut map = HeaderMap::new();
+    for (name, value) in given {
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| Error::argument(format!("headers: {name:?} is no header name")))?;
+        if RESERVED_HEADERS.contains(&header.as_str()) {
+            return Err(Error::argument(format!("headers: {header} is set by the client itself")));
+        }
+        let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
+            Error::argument(format!("headers: the value of {header} cannot stand in a header"))
+        })?;
+        value.set_sensitive(true);
+        map.append(header, value);
+    }
+    Ok(map)
+}

@@ -1,0 +1,85 @@
+//! The API key.
+
+use std::fmt;
+
+use http::HeaderValue;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::error::{Error, Result};
+use crate::redact;
+
+/// Only the last four letters of a key at least this long are ever shown.
+const SHOWABLE_KEY: usize = 20;
+
+/// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
+pub(super) const SHOWN_KEY: usize = 16;
+
+/// The bytes of a key's fingerprint: no two keys will ever share one.
+const FINGERPRINT: usize = 16;
+
+/// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// Checks a key. No error ever contains it.
+    pub fn parse(text: &SecretString) -> Result<Self> {
+        let key = text.expose_secret();
+        let fault = if key.is_empty() {
+            "is empty"
+        } else if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
+            "starts with \"Bearer \"; give the key alone"
+        } else if key.contains(char::is_whitespace) {
+            "contains white space (perhaps a line end from a file); strip it"
+        } else if key.contains(['"', '\'', '`']) {
+            "contains quotes; give the key alone"
+        } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
+            "contains characters that no key has; copy it again from the dashboard"
+        } else {
+            return Ok(Self(text.clone()));
+        };
+        Err(Error::configuration(format!("the API key {fault}")))
+    }
+
+    /// The last four letters of a long key, for people to tell keys apart.
+    pub fn hint(&self) -> Option<&str> {
+        let key = self.0.expose_secret();
+        if key.len() < SHOWABLE_KEY {
+            return None;
+        }
+        key.get(key.len() - 4..)
+    }
+
+    /// The value of the `Authorization` header, marked sensitive.
+    pub(crate) fn header(&self) -> Result<HeaderValue> {
+        let text = SecretString::from(format!("Bearer {}", self.0.expose_secret()));
+        let mut value = HeaderValue::from_str(text.expose_secret())
+            .map_err(|_| Error::configuration("the API key cannot stand in a header"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    /// What tells this key from others for whoever has `salt`, and cannot be turned back into it.
+    pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
+        let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
+        let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
+        tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    }
+
+    /// `text` with every echo of the key, or of so much of it that it could be told, replaced.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+impl PartialEq for ApiKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+}

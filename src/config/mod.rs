@@ -1,0 +1,102 @@
+//! The settings of a client, once they were checked. [`Options`] is what a user may give; [`Options::validate`] makes
+//! [`Settings`] of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::HeaderMap;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::budget::account::Terms;
+use crate::endpoint::{BaseUrl, Segment, Template};
+use crate::redact;
+use crate::store::Owner;
+
+mod headers;
+mod key;
+mod options;
+mod seconds;
+
+pub use key::ApiKey;
+use key::SHOWN_KEY;
+pub use options::{ENV_API_KEY, ENV_BASE_URL, ENV_PROJECT_ID, Options};
+pub use seconds::{seconds, seconds_or_zero};
+
+/// A header's value that is shorter is no secret worth a search.
+const SECRET_HEADER: usize = 8;
+
+/// Checked settings. Cheap to share, impossible to print a secret from.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The API key.
+    pub api_key: ApiKey,
+    /// The customer's address.
+    pub base_url: BaseUrl,
+    /// The project where a call names none.
+    pub project_id: Option<Segment>,
+    /// See [`Options::timeout`].
+    pub timeout: Duration,
+    /// See [`Options::deadline`].
+    pub deadline: Duration,
+    /// See [`Options::max_retries`].
+    pub max_retries: u32,
+    /// See [`Options::max_retry_after`].
+    pub max_retry_after: Duration,
+    /// What every request carries besides the client's own headers.
+    pub headers: HeaderMap,
+    /// See [`Options::max_response_bytes`].
+    pub max_response_bytes: usize,
+    /// See [`Options::job_path`].
+    pub job_path: Template,
+    /// What the connections need to know.
+    pub wire: Wire,
+    /// The request budget, where one is kept.
+    pub terms: Option<Terms>,
+    /// See [`Options::settle_days`].
+    pub settle_days: u32,
+    /// What the store needs to know; `None`: there is none.
+    pub memory: Option<Memory>,
+}
+
+/// The part of the settings that says what is remembered, and for whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    /// See [`Options::store`].
+    pub path: PathBuf,
+    /// Whose requests and exports they are.
+    pub owner: Owner,
+}
+
+impl Settings {
+    /// `text` with every echo of the key and of the headers' values replaced.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let values = self.headers.values().filter_map(|value| value.to_str().ok());
+        values
+            .filter(|value| value.len() >= SECRET_HEADER)
+            .fold(self.api_key.redact(text), |text, value| redact::hide(&text, value, "[header]", SHOWN_KEY))
+    }
+}
+
+/// The part of the settings that makes a connection pool: two clients share one only where these,
+/// the key and the address are the same.
+#[derive(Debug, Clone)]
+pub struct Wire {
+    /// See [`Options::connect_timeout`].
+    pub connect_timeout: Duration,
+    /// See [`Options::proxy`].
+    pub proxy: Option<SecretString>,
+    /// See [`Options::trust_env`].
+    pub trust_env: bool,
+    /// See [`Options::ca_bundle`].
+    pub ca_bundle: Option<PathBuf>,
+}
+
+impl PartialEq for Wire {
+    fn eq(&self, other: &Self) -> bool {
+        let proxy = |wire: &Self| wire.proxy.as_ref().map(|p| p.expose_secret().to_owned());
+        self.connect_timeout == other.connect_timeout
+            && proxy(self) == proxy(other)
+            && self.trust_env == other.trust_env
+            && self.ca_bundle == other.ca_bundle
+    }
+}

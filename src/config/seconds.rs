@@ -1,0 +1,37 @@
+//! Times that a user gives, in seconds.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// A finite number of seconds above zero.
+pub fn seconds(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value > 0.0, "above 0")
+}
+
+/// A finite number of seconds, 0 included.
+pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value >= 0.0, "0 or more")
+}
+
+fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
+    /// A hundred years: far beyond any use, far below any overflow.
+    const MOST: f64 = 100.0 * 365.0 * 86_400.0;
+    if value.is_finite() && fits && value <= MOST {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_finite_and_positive() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            assert!(seconds("timeout", bad).is_err());
+        }
+        assert_eq!(seconds_or_zero("max_retry_after", 0.0).unwrap(), Duration::ZERO);
+    }
+}
