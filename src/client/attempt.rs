@@ -1,0 +1,163 @@
+//! One attempt of a call: a request, to the last byte of its answer.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use super::{Answer, Call, Client};
+use crate::budget::Ticket;
+use crate::error::Result;
+use crate::observer::{Level, Note, Observer};
+use crate::report;
+use crate::retry::{Failure, Head};
+use crate::retry_after::retry_after;
+use crate::trace::TRACEPARENT;
+use crate::transport::{Incoming, Outgoing, SendError};
+
+/// The most of an error's body that is read.
+pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
+/// How long the body of an error may take.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+/// The most memory that is set aside for a body before it came.
+const BELIEVED: usize = 256 * 1024;
+
+impl Client {
+    /// One request, to the last byte of its answer.
+    pub(super) async fn attempt(
+        &self,
+        call: &Call,
+        url: Url,
+        mut ticket: Option<Ticket>,
+        deadline: Instant,
+        observer: &dyn Observer,
+    ) -> Result<Answer, Failure> {
+        let timeout = self.settings.timeout * if call.is_write() { 2 } else { 1 };
+        let until = deadline.min(Instant::now() + timeout);
+        let late = || {
+            if until == deadline {
+                "no whole answer within the call's deadline".to_owned()
+            } else {
+                format!("no whole answer within {} s", timeout.as_secs_f64())
+            }
+        };
+        let request = Outgoing {
+            method: call.method.clone(),
+            url,
+            headers: self
+                .headers(call, observer)
+                .map_err(|error| Failure::Unsent { reason: error.message.clone(), fatal: true })?,
+            body: call.body.clone(),
+        };
+        self.stats.requests.fetch_add(1, Ordering::Relaxed);
+        observer.sent();
+        if let Some(ticket) = &mut ticket {
+            ticket.sending();
+        }
+        let mut incoming = match timeout_at(until, self.pool.transport.send(request)).await {
+            Ok(Ok(incoming)) => incoming,
+            Ok(Err(error)) => {
+                if let (Some(ticket), SendError::Unsent { .. }) = (ticket, &error) {
+                    ticket.unsent();
+                }
+                return Err(error.into());
+            }
+            Err(_) => return Err(Failure::Ambiguous { reason: late(), timeout: true }),
+        };
+
+        let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
+        if malformed {
+            let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
+            observer.note(Note::new(Level::Warning, text));
+        }
+        if let Some(ticket) = ticket {
+            ticket.answered(incoming.status.as_u16(), &incoming.headers, told);
+        }
+        let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
+        let success = incoming.status.is_success();
+        let cap = if success { call.cap } else { MAX_ERROR_BODY };
+        // A refusal is known by its head: its words are worth a moment, not the whole timeout.
+        let patience = if success { until } else { until.min(Instant::now() + LAST_WORDS) };
+        let body = match encoding(&incoming.headers) {
+            None => timeout_at(patience, read(&mut incoming, cap)).await,
+            Some(encoding) => Ok(Err(Lost::Unusable(format!(
+                "identity was asked for, but the body is encoded as {encoding}"
+            )))),
+        };
+        if !success {
+            // The head decides, also where the body is cut.
+            let body = match body {
+                Ok(Ok(body) | Err(Lost::TooLarge(body))) => body.into(),
+                _ => Bytes::new(),
+            };
+            return Err(Failure::Refused { head, body });
+        }
+        match body {
+            Ok(Ok(body)) => Ok(Answer { head, body: body.into() }),
+            Ok(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
+            Ok(Err(Lost::Unusable(reason))) => Err(Failure::Unreadable { head, reason, body: Bytes::new() }),
+            Ok(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
+                head,
+                reason: format!("the answer is larger than {cap} bytes (see max_response_bytes)"),
+                body: Bytes::from(body).slice(..MAX_ERROR_BODY.min(cap)),
+            }),
+            Err(_) => Err(Failure::BodyLost { head, reason: late(), timeout: true }),
+        }
+    }
+
+    fn headers(&self, call: &Call, observer: &dyn Observer) -> Result<HeaderMap> {
+        let mut headers = self.settings.headers.clone();
+        headers.insert(AUTHORIZATION, self.settings.api_key.header()?);
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if call.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        // One that the user set holds.
+        if let Some(trace) = observer.trace().filter(|_| !headers.contains_key(TRACEPARENT)) {
+            headers.insert(TRACEPARENT, trace.header());
+        }
+        Ok(headers)
+    }
+}
+
+enum Lost {
+    Broken(String),
+    TooLarge(Vec<u8>),
+    Unusable(String),
+}
+
+async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
+    // What the service says of the length, where that is believable: a body is not copied to grow.
+    let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(BELIEVED));
+    while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
+        let room = cap - body.len();
+        if chunk.len() > room {
+            body.extend_from_slice(chunk.get(..room).unwrap_or_default());
+            return Err(Lost::TooLarge(body));
+        }
+        if body.capacity() - body.len() < chunk.len() {
+            // Doubling, but never beyond the cap: a flood costs no more memory than was allowed.
+            let wanted = (body.capacity() * 2).max(body.len() + chunk.len()).min(cap);
+            body.reserve_exact(wanted - body.len());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The content encoding, where there is one.
+fn encoding(headers: &HeaderMap) -> Option<String> {
+    let all: Vec<_> = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .filter(|value| !value.eq_ignore_ascii_case("identity"))
+        .collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}

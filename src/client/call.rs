@@ -1,0 +1,173 @@
+//! One logical call: what it is, and the attempts that it becomes until one is good.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use tokio::task::yield_now;
+use tokio::time::Instant;
+
+use super::attempt::MAX_ERROR_BODY;
+use super::place::Place;
+use super::{Client, OnBudget};
+use crate::endpoint::{Segment, Template};
+use crate::error::{Attempt, Outcome, Result};
+use crate::gate::Lane;
+use crate::observer::Observer;
+use crate::report;
+use crate::retry::{self, Failure, Head, Limits, Plan};
+
+/// One logical call, before it becomes requests.
+#[derive(Clone)]
+pub struct Call {
+    /// `GET` reads; everything else is a write.
+    pub method: Method,
+    /// Where to; also what logs and errors show.
+    pub path: Template,
+    /// For `{project_id}`.
+    pub project: Option<Segment>,
+    /// For `{id}`.
+    pub id: Option<Segment>,
+    /// Query parameters.
+    pub query: Vec<(String, String)>,
+    /// JSON.
+    pub body: Option<Bytes>,
+    /// What it is throttled with.
+    pub lane: Lane,
+    /// The largest answer, in bytes.
+    pub cap: usize,
+    /// What the user wrote, so that no error shows it where the service echoes it.
+    pub prompt: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Call {
+    /// Without what the user wrote.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Call({})", report::what(self))
+    }
+}
+
+impl Call {
+    /// Whether sending it twice could do something twice.
+    pub fn is_write(&self) -> bool {
+        self.method != Method::GET
+    }
+}
+
+/// A whole 2xx answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its head.
+    pub head: Box<Head>,
+    /// Its body.
+    pub body: Bytes,
+}
+
+impl Client {
+    /// Sends `call`, as often as the policy allows, until `decode` gets a whole 2xx answer.
+    pub async fn call<T>(
+        &self,
+        call: Call,
+        observer: &dyn Observer,
+        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+    ) -> Result<T> {
+        self.call_early(call, observer, |_| false, decode).await
+    }
+
+    /// As [`Client::call`]; where `arrived` says so of a whole 2xx answer, others have a turn before it is decoded.
+    pub async fn call_early<T>(
+        &self,
+        call: Call,
+        observer: &dyn Observer,
+        arrived: impl Fn(&Answer) -> bool + Send,
+        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+    ) -> Result<T> {
+        let write = call.is_write();
+        let url =
+            self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
+        let mut deadline = Instant::now() + self.settings.deadline;
+        let budget = self.budget().filter(|_| call.lane == Lane::Analytics);
+        observer.write(write.then_some(Outcome::NotSent));
+        let mut attempts = Vec::new();
+        let mut waited = Duration::ZERO;
+        let mut last_retry = None;
+        let mut number = 0;
+        loop {
+            number += 1;
+            let place = self.place(&call, budget.as_ref(), &mut deadline, &mut waited, observer).await;
+            let Place { permit, ticket } = place.map_err(|mut error| {
+                // Failed attempts of this very call say more than the gate that they closed.
+                error.attempts = std::mem::take(&mut attempts);
+                error
+            })?;
+            if write {
+                observer.write(Some(Outcome::Unknown));
+            }
+            if number > 1 {
+                self.stats.retries.fetch_add(1, Ordering::Relaxed);
+            }
+            let begun = Instant::now();
+            // Boxed: thousands of calls that stand in line are small, only those under way are large.
+            let answer = Box::pin(self.attempt(&call, url.clone(), ticket, deadline, observer)).await;
+            if answer.as_ref().is_ok_and(&arrived) {
+                yield_now().await;
+            }
+            let failure = match answer.and_then(|answer| {
+                decode(&answer).map_err(|reason| Failure::Unreadable {
+                    head: answer.head.clone(),
+                    reason,
+                    body: answer.body.slice(..answer.body.len().min(MAX_ERROR_BODY)),
+                })
+            }) {
+                Ok(value) => {
+                    observer.write(None);
+                    self.pool.shared.give_back(last_retry);
+                    return Ok(value);
+                }
+                Err(failure) => failure,
+            };
+
+            let verdict = retry::judge(write, &failure);
+            observer.write(verdict.outcome);
+            let told = failure.head().and_then(|head| head.retry_after);
+            let status = failure.head().map(|head| head.status);
+            // A refusal stands in the ledger, for all who share it.
+            let spent = status == Some(429) && budget.is_some();
+            if let (Some(told), Some(status @ (429 | 503)), false) = (told, status, spent) {
+                self.pool.shared.close(call.lane, status, told);
+            }
+            let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
+            let attempt =
+                Attempt { number, status, error: report.attempt(), elapsed: begun.elapsed(), waited };
+            observer.note(report.note(&attempt));
+            attempts.push(attempt);
+
+            if spent && (number <= self.settings.max_retries || self.on_budget == OnBudget::Stop) {
+                // The ledger knows for how long.
+                waited = Duration::ZERO;
+                continue;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let limits = Limits {
+                max_retries: self.settings.max_retries,
+                max_retry_after: self.settings.max_retry_after,
+            };
+            let mut plan = retry::plan(verdict.retry, told, number, limits, left, || self.jitter());
+            if let (Plan::Pause(_), Some(pace)) = (plan, verdict.retry)
+                && !self.pool.shared.take(pace)
+            {
+                plan = Plan::GiveUp;
+            }
+            let Plan::Pause(pause) = plan else {
+                return Err(report.error(attempts, plan == Plan::Deadline));
+            };
+            last_retry = verdict.retry;
+            drop(permit);
+            self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
+            waited = pause;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The client: its settings, and what it and its handles share. [`Client::call`] is the only way to the transport.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::budget::{Budget, Ledger};
+use crate::clock::{Clock, Millis};
+use crate::config::Settings;
+use crate::endpoint::Segment;
+use crate::error::{Error, Result};
+use crate::gate::Shared;
+use crate::store::{Exports, Owner, Store};
+use crate::transport::Transport;
+
+mod attempt;
+mod call;
+mod place;
+mod stats;
+
+pub use call::{Answer, Call};
+pub use stats::{Snapshot, Stats};
+
+/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
+/// client within 64 connections, also while finished connections wait to be closed.
+pub const MAX_READS: usize = 24;
+/// Writes in flight at one time; each has a connection of its own.
+pub const MAX_WRITES: usize = 12;
+
+/// What a client and its handles share.
+struct Pool {
+    transport: Arc<dyn Transport>,
+    reads: Semaphore,
+    writes: Semaphore,
+    shared: Shared,
+    jitter: Box<dyn Fn() -> f64 + Send + Sync>,
+    clock: Clock,
+    ledger: Ledger,
+    exports: Option<Exports>,
+}
+
+/// What a call does that the budget does not grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnBudget {
+    /// It waits, and says so.
+    #[default]
+    Wait,
+    /// It is not sent.
+    Stop,
+}
+
+/// The store of a client, and the clock that it goes by.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// The store.
+    pub store: Store,
+    /// The clock.
+    pub clock: Clock,
+    /// Whose it is.
+    pub owner: Owner,
+}
+
+/// The core client. A clone is the same client.
+#[derive(Clone)]
+pub struct Client {
+    settings: Arc<Settings>,
+    pool: Arc<Pool>,
+    stats: Arc<Stats>,
+    on_budget: OnBudget,
+}
+
+impl Client {
+    /// A client with connections of its own, that keeps its budget by itself. `jitter` gives random numbers from 0 to 1.
+    pub fn new(
+        settings: impl Into<Arc<Settings>>,
+        transport: Arc<dyn Transport>,
+        stats: Arc<Stats>,
+        jitter: impl Fn() -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_memory(settings, transport, stats, jitter, None)
+    }
+
+    /// As [`Client::new`], with a store.
+    pub fn with_memory(
+        settings: impl Into<Arc<Settings>>,
+        transport: Arc<dyn Transport>,
+        stats: Arc<Stats>,
+        jitter: impl Fn() -> f64 + Send + Sync + 'static,
+        remembered: Option<Remembered>,
+    ) -> Self {
+        let (clock, ledger, exports) = match remembered {
+            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
+            Some(Remembered { store, clock, owner }) => (
+                clock.clone(),
+                Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
+                Some(Exports::new(store, clock, owner)),
+            ),
+        };
+        let pool = Pool {
+            transport,
+            reads: Semaphore::new(MAX_READS),
+            writes: Semaphore::new(MAX_WRITES),
+            shared: Shared::default(),
+            jitter: Box::new(jitter),
+            clock,
+            ledger,
+            exports,
+        };
+        Self { settings: settings.into(), pool: Arc::new(pool), stats, on_budget: OnBudget::default() }
+    }
+
+    /// A second handle with other settings on the same connections, gates and counts; `None` where the
+    /// change needs connections of its own.
+    pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
+        let settings = settings.into();
+        let (old, new) = (&self.settings, &settings);
+        let same = Arc::ptr_eq(old, new)
+            || (old.base_url == new.base_url
+                && old.api_key == new.api_key
+                && old.wire == new.wire
+                && old.memory == new.memory);
+        same.then(|| Self { settings, ..self.clone() })
+    }
+
+    /// The same client, which does so where the budget grants no request.
+    #[must_use]
+    pub fn on_budget(&self, on_budget: OnBudget) -> Self {
+        Self { on_budget, ..self.clone() }
+    }
+
+    /// The budget of analytics requests, where one is kept.
+    pub fn budget(&self) -> Option<Budget> {
+        self.settings.terms.map(|terms| self.pool.ledger.budget(terms))
+    }
+
+    /// The time of day, as it and its store know it.
+    pub(crate) fn now(&self) -> Millis {
+        self.pool.clock.now()
+    }
+
+    /// The exports in its store, where it has one.
+    pub fn exports(&self) -> Option<&Exports> {
+        self.pool.exports.as_ref()
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The counts.
+    pub fn stats(&self) -> &Arc<Stats> {
+        &self.stats
+    }
+
+    /// A random number from 0 to 1.
+    pub(crate) fn jitter(&self) -> f64 {
+        (self.pool.jitter)()
+    }
+
+    /// The project of a call: the one named, or the client's.
+    pub fn project(&self, named: Option<&str>) -> Result<Segment> {
+        if let Some(id) = named {
+            return Segment::parse("project_id", id);
+        }
+        self.settings.project_id.clone().ok_or_else(|| {
+            Error::configuration(format!(
+                "no project: pass project_id= to the call or the client, or set {}",
+                crate::config::ENV_PROJECT_ID
+            ))
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! What a call waits for before a request of it goes out: the gate, a place, the budget, a retry's pause.
+
+use std::time::Duration;
+
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::{Call, Client, OnBudget};
+use crate::budget::{Budget, Grant, Slot, Ticket};
+use crate::error::{Error, Kind, Outcome, Result};
+use crate::observer::{Level, Note, Observer};
+use crate::report;
+use crate::retry::{self, LAST_CALL};
+
+/// A pause longer than this is told before it begins.
+const TELL: Duration = Duration::from_secs(1);
+
+/// A place among the requests in flight, with the budget's leave.
+pub(super) struct Place<'a> {
+    pub(super) permit: SemaphorePermit<'a>,
+    pub(super) ticket: Option<Ticket>,
+}
+
+impl Client {
+    /// Waits until the gate is open, a place is free and the budget grants a request; adds its pauses to `waited`.
+    /// The deadline does not run while it waits for the budget.
+    pub(super) async fn place(
+        &self,
+        call: &Call,
+        budget: Option<&Budget>,
+        deadline: &mut Instant,
+        waited: &mut Duration,
+        observer: &dyn Observer,
+    ) -> Result<Place<'_>> {
+        let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
+        let mut told = None;
+        loop {
+            // A write that goes out with no time left for its answer would only leave an unknown outcome.
+            let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
+            if let Some(gate) = self.pool.shared.closed(call.lane) {
+                let now = Instant::now();
+                let left = gate.until.saturating_duration_since(now);
+                if gate.until > last_call {
+                    return Err(
+                        report::closed_gate(call, gate.status, left).with_outcome(Some(Outcome::NotSent))
+                    );
+                }
+                let spread = left + retry::spread(gate.told, self.jitter());
+                let pause = spread.min(last_call.saturating_duration_since(now));
+                self.pause(pause, &format!("{}: throttled", report::what(call)), observer).await;
+                *waited += pause;
+            }
+            let Ok(place) = timeout_at(last_call, places.acquire()).await else {
+                let not_sent = call.is_write().then_some(Outcome::NotSent);
+                return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
+            };
+            let permit = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
+            let ticket = match budget {
+                None => None,
+                Some(budget) => match budget.acquire().await? {
+                    Grant::Granted(ticket) => Some(ticket),
+                    Grant::Wait(slot) => {
+                        drop(permit);
+                        if self.on_budget == OnBudget::Stop {
+                            return Err(report::budget_spent(call, slot));
+                        }
+                        let begun = Instant::now();
+                        self.nap(call, slot, &mut told, observer).await;
+                        *waited += begun.elapsed();
+                        *deadline += begun.elapsed();
+                        continue;
+                    }
+                },
+            };
+            // The gate may have closed while this call stood in line.
+            if self.pool.shared.closed(call.lane).is_none() {
+                return Ok(Place { permit, ticket });
+            }
+        }
+    }
+
+    /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `told`.
+    async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
+        /// Slots move a little as answers come in.
+        const SAME: Duration = Duration::from_mins(1);
+        if slot.wait > TELL && told.is_none_or(|told| slot.at.duration_since(told.at).unsigned_abs() > SAME) {
+            observer.note(report::waits_for_budget(call, slot));
+            *told = Some(slot);
+        }
+        let nap = slot.nap();
+        sleep(nap).await;
+        self.stats.paused(nap);
+    }
+
+    pub(super) async fn pause(&self, pause: Duration, why: &str, observer: &dyn Observer) {
+        if pause > TELL {
+            let text = format!("{why}: waiting {:.1} s", pause.as_secs_f64());
+            observer.note(Note::new(Level::Info, text));
+        }
+        sleep(pause).await;
+        self.stats.paused(pause);
+    }
+}

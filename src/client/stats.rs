@@ -1,0 +1,39 @@
+//! What a client counts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Counts of a client and all its handles.
+#[derive(Debug, Default)]
+pub struct Stats {
+    pub(super) requests: AtomicU64,
+    pub(super) retries: AtomicU64,
+    waited_micros: AtomicU64,
+}
+
+/// The counts at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Snapshot {
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// Retries among them.
+    pub retries: u64,
+    /// Seconds spent in pauses.
+    pub waited: f64,
+}
+
+impl Stats {
+    /// The counts now.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            requests: self.requests.load(Ordering::Relaxed),
+            retries: self.retries.load(Ordering::Relaxed),
+            waited: Duration::from_micros(self.waited_micros.load(Ordering::Relaxed)).as_secs_f64(),
+        }
+    }
+
+    pub(super) fn paused(&self, pause: Duration) {
+        let micros = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
+        self.waited_micros.fetch_add(micros, Ordering::Relaxed);
+    }
+}
