@@ -282,7 +282,8 @@ def test_a_frame_that_cannot_be_made_leaves_the_rows_where_they_were(
     before = visitors.checkpoint
     with monkeypatch.context() as patch:
         # What each of them begins with, once the rows are there.
-        patch.setattr("docplatform._frames." + {"to_parquet": "to_arrow"}.get(way, way), fail)
+        begins = {"to_parquet": "docplatform._parquet.write"}
+        patch.setattr(begins.get(way, f"docplatform._frames.{way}"), fail)
         with pytest.raises(MemoryError):
             export(face, visitors, way, tmp_path / "file")
     assert visitors.checkpoint == before
