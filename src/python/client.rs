@@ -5,10 +5,11 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::bridge::{self, Next, Op};
+use super::bridge;
 use super::collect::{self, SLICES};
 use super::convert;
 use super::handle::Handle;
+use super::op::{Next, Op};
 use super::ops::{self, PagingArguments};
 use super::options;
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};

@@ -9,9 +9,9 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::bridge::Op;
 use super::cursor::{Cursor, Worked};
 use super::data::Meta;
+use super::op::Op;
 use super::table::VisitorTable;
 use super::{convert, errors};
 use crate::error::Error;

@@ -10,7 +10,8 @@ use pyo3::{PyErr, intern};
 use pyo3_async_runtimes::TaskLocals;
 use tokio::sync::oneshot;
 
-use super::bridge::{Event, Op, Running};
+use super::op::Op;
+use super::running::{Event, Running};
 use super::runtime::call_out;
 
 /// What `AsyncClient`'s methods return: a `collections.abc.Coroutine`.

@@ -12,9 +12,10 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::bridge::{Next, Op, Port};
 use super::engine::Engine;
 use super::handle::Handle;
+use super::op::{Next, Op};
+use super::port::Port;
 use super::{convert, rows};
 use crate::checkpoint::Checkpoint;
 use crate::client::OnBudget;

@@ -7,7 +7,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use super::bridge::{self, Next, Op};
+use super::bridge;
+use super::op::{Next, Op};
 use super::{collect, convert};
 use crate::dates::{Moment, check_range};
 use crate::error::Error;

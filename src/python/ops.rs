@@ -6,12 +6,13 @@ use futures_util::future::Either;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::bridge::{Next, Op, Port};
 use super::cursor::{Buying, Cursor};
 use super::data::Meta;
 use super::handle::Handle;
 use super::job::JobArgument;
+use super::op::{Next, Op};
 use super::plan::planned;
+use super::port::Port;
 use super::sync::synced;
 use super::table::TrendTable;
 use super::{convert, job};

@@ -6,9 +6,10 @@ use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::bridge::{Op, awaitable, block};
+use super::bridge::{awaitable, block};
 use super::collect::Rest::{Kept, Partial};
 use super::cursor::{Cursor, How, Rest};
+use super::op::Op;
 use super::{collect, convert, data, whole_file};
 use crate::formats::Format;
 

@@ -1,0 +1,253 @@
+//! An operation under way: how it starts, what its caller does with each message, and how it ends from outside.
+
+use std::panic::AssertUnwindSafe;
+use std::process;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use futures_util::FutureExt as _;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use pyo3_async_runtimes::TaskLocals;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+use super::op::{Next, OnError, Op, Work};
+use super::port::{Message, Port, Waiter};
+use super::runtime::call_out;
+use super::{errors, job, logging, rows, runtime, tracing};
+use crate::error::{Error, Kind, Outcome};
+
+impl Op {
+    /// Starts it; the result comes through the port.
+    pub(super) fn start(self, py: Python<'_>) -> PyResult<Running> {
+        let trace = if self.needs_loop() { tracing::current(py)? } else { None };
+        let port = Arc::new(Port::new(&self, trace));
+        let mut turn_first = false;
+        let task = match self.work {
+            Work::Ready(finish) => {
+                port.push(Message::Done(Ok(finish)));
+                None
+            }
+            Work::Future { start, in_place } => {
+                let runtime = runtime::handle(py)?;
+                let _context = runtime.enter();
+                let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
+                // Ready here, or on a worker before this thread looks again: either would starve the loop.
+                turn_first = in_place;
+                let ready = match in_place {
+                    true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
+                    false => Poll::Pending,
+                };
+                match ready {
+                    Poll::Ready(result) => {
+                        port.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
+                        None
+                    }
+                    Poll::Pending => {
+                        let port = Arc::clone(&port);
+                        let task = runtime.spawn(async move {
+                            let result = future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
+                            port.push(Message::Done(result));
+                        });
+                        Some(task.abort_handle())
+                    }
+                }
+            }
+        };
+        Ok(Running {
+            pid: process::id(),
+            port,
+            task,
+            turn_first,
+            on_poll: self.on_poll,
+            progress: self.progress,
+            rows: self.rows,
+            on_error: self.on_error,
+        })
+    }
+}
+
+/// To be called on the thread that panicked.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    let place = runtime::take_panic_place();
+    Error::new(Kind::Internal, format!("a bug in docplatform: {words}{place}; please report it"))
+}
+
+/// An operation under way. Dropping it drops its request.
+pub(super) struct Running {
+    pid: u32,
+    port: Arc<Port>,
+    task: Option<AbortHandle>,
+    turn_first: bool,
+    on_poll: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    rows: Option<Py<PyList>>,
+    on_error: Option<OnError>,
+}
+
+/// What an operation wants of its caller.
+pub(super) enum Event {
+    /// Nothing before it wakes its waiter.
+    Idle,
+    /// It has only now begun, and may be done already.
+    Begun,
+    /// `on_poll` was called and returned this; the poll goes on once `seen` is told.
+    Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
+    /// It has ended with this value.
+    Done(Py<PyAny>),
+}
+
+impl Running {
+    /// Deals with what came, up to the first event that only the caller can deal with.
+    pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
+        loop {
+            let message = self.port.state().inbox.pop_front();
+            match message {
+                None => return Ok(Event::Idle),
+                Some(Message::Note(note)) => {
+                    logging::emit(py, &note).map_err(|error| self.interrupted(py, error))?;
+                    if let (Some(progress), Some(until)) = (&self.progress, note.until) {
+                        let until = job::datetime(py, until)?;
+                        call_out(&progress.bind(py).getattr(intern!(py, "waits"))?, (until,))
+                            .map_err(|error| self.interrupted(py, error))?;
+                    }
+                }
+                Some(Message::Polled(job, seen)) => {
+                    let Some(on_poll) = &self.on_poll else {
+                        let _ = seen.send(());
+                        continue;
+                    };
+                    let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))
+                        .map_err(|error| self.interrupted(py, error))?;
+                    return Ok(Event::Polled { returned: returned.unbind(), seen });
+                }
+                Some(Message::Found(findings)) => {
+                    for finding in findings {
+                        rows::warn(py, finding, 1).map_err(|error| self.interrupted(py, error))?;
+                    }
+                }
+                Some(Message::Rows(came)) => {
+                    if let Some(list) = &self.rows {
+                        rows::extend(list.bind(py), &came)?;
+                    }
+                }
+                Some(Message::Progress) => {
+                    let rows = std::mem::take(&mut self.port.state().progress);
+                    if let (Some(progress), Some(rows)) = (&self.progress, rows) {
+                        call_out(&progress.bind(py).getattr(intern!(py, "update"))?, (rows,))
+                            .map_err(|error| self.interrupted(py, error))?;
+                    }
+                }
+                Some(Message::Done(Ok(finish))) => match finish(py)? {
+                    Next::Value(value) => return Ok(Event::Done(value)),
+                    Next::Then(op) => {
+                        *self = op.start(py)?;
+                        return Ok(Event::Begun);
+                    }
+                },
+                Some(Message::Done(Err(error))) => {
+                    let error = errors::to_py(py, error);
+                    if let Some(on_error) = &self.on_error {
+                        on_error(error.value(py).as_any())?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Where its messages wait.
+    pub(super) fn port(&self) -> &Port {
+        &self.port
+    }
+
+    /// Whether the loop is to have a turn before anything else, since it may be done already. Said once.
+    pub(super) fn take_turn_first(&mut self) -> bool {
+        std::mem::take(&mut self.turn_first)
+    }
+
+    /// The future that wakes the loop of `locals` when there is something to deal with; `None` if there is already.
+    pub(super) fn wake_up<'py>(
+        &self,
+        py: Python<'py>,
+        locals: &TaskLocals,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let future = locals.event_loop(py).call_method0(intern!(py, "create_future"))?;
+        let waker = runtime::waker(py)?;
+        let waiter = || Waiter::Loop { waker, locals: locals.clone(), future: future.clone().unbind() };
+        Ok(self.port.wait_with(waiter).then_some(future))
+    }
+
+    /// Before it is dropped: has a loop that waits for it look again, where it was not that loop that ended it.
+    pub(super) fn release(&self, py: Python<'_>) {
+        if self.pid != process::id() {
+            // A forked child: as below.
+            return;
+        }
+        let waiter = self.port.state().waiter.take();
+        if let Some(Waiter::Loop { future, .. }) = &waiter {
+            // A task that is cancelled cancels its future first.
+            let done = future.bind(py).call_method0(intern!(py, "done")).and_then(|done| done.is_truthy());
+            if !done.unwrap_or(true)
+                && let Some(waiter) = waiter
+            {
+                waiter.wake();
+            }
+        }
+    }
+
+    /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job.
+    pub(super) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let (write, job) = {
+            let state = self.port.state();
+            (state.write, state.job.clone())
+        };
+        let note = match (write, job) {
+            (Some(Outcome::NotSent), _) => {
+                Some("docplatform: the request was not sent (outcome: not_sent)".to_owned())
+            }
+            (Some(Outcome::Unknown), _) => Some(
+                "docplatform: the request was under way, and its outcome is unknown: \
+                 look on the platform before you send it again"
+                    .to_owned(),
+            ),
+            (_, Some(id)) => Some(format!(
+                "docplatform: job {id} goes on by itself; wait_for_job({id:?}) takes the wait up again"
+            )),
+            _ => None,
+        };
+        if let Some(note) = note {
+            // A note is a kindness: an exception that takes none is raised without it.
+            let _ = error.value(py).call_method1(intern!(py, "add_note"), (note,));
+        }
+        error
+    }
+
+    /// The callback, for the garbage collector.
+    pub(super) fn callback(&self) -> Option<&Py<PyAny>> {
+        self.on_poll.as_ref()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: what the parent's workers may have locked is not to be touched.
+            std::mem::forget(Arc::clone(&self.port));
+            return;
+        }
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+        // Here, where the interpreter is held: the task may outlive this on a worker, which holds none.
+        let waiter = self.port.state().waiter.take();
+        drop(waiter);
+    }
+}
