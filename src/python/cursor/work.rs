@@ -1,0 +1,95 @@
+//! Work on all that is left at once, for what ends an export: the page at hand is closed meanwhile.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use pyo3::prelude::*;
+use tokio::sync::OwnedMutexGuard;
+
+use super::Cursor;
+use crate::checkpoint::Checkpoint;
+use crate::error::Result;
+use crate::observer::Observer;
+use crate::pager::{Mark, Paging, Turn};
+use crate::python::engine::Engine;
+use crate::python::op::{Next, Op};
+use crate::python::port::Port;
+use crate::rows::Rows;
+
+/// Where an export stands, and how it goes on from there.
+type Place = (Checkpoint, Paging);
+
+/// What an operation on the engine came to; nobody else has the engine yet.
+pub(in crate::python) struct Worked<T> {
+    pub(in crate::python) engine: OwnedMutexGuard<Engine>,
+    pub(in crate::python) result: Result<T>,
+}
+
+impl Cursor {
+    /// An operation on all that is left, with no page at hand meanwhile: what is left of it comes first.
+    pub(in crate::python) fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        work: impl for<'a> FnOnce(&'a mut Engine, Place, Arc<dyn Observer>) -> BoxFuture<'a, Result<T>>
+        + Send
+        + 'static,
+        finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Py<PyAny>> + Send + 'static,
+    ) -> PyResult<Op> {
+        self.begin()?;
+        self.handle.client()?;
+        let cursor = Arc::clone(self);
+        let work = move |port: Arc<Port>| {
+            // On the caller's thread, in the process where it is awaited.
+            let engine = cursor.engine();
+            let client = cursor.handle.client();
+            async move {
+                client?;
+                let (engine, _) = engine?;
+                let mut engine = engine.lock_owned().await;
+                let (place, rest) = cursor.close_page();
+                engine.settle(rest);
+                let result = work(&mut engine, place, port).await;
+                Ok(Worked { engine, result })
+            }
+        };
+        let finish = move |py: Python<'_>, worked| finish(py, worked).map(Next::Value);
+        Ok(Op::new(name, work, finish).on_error(self.tell_checkpoint()))
+    }
+
+    /// Where the export stands, and what is left of the page at hand, which hands out no more.
+    fn close_page(&self) -> (Place, Option<Turn>) {
+        let mut state = self.state();
+        let place = (state.place(), self.paging_behind(state.handed));
+        let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
+            page.closed = true;
+            let spent = page.source.len() - page.rows.len();
+            Turn {
+                rows: Rows::Visitors(page.source.iter().skip(spent).collect()),
+                totals: page.totals,
+                offset: page.place().offset,
+                has_more: page.has_more,
+                findings: Vec::new(),
+                mark: Arc::clone(&page.mark),
+            }
+        });
+        (place, rest)
+    }
+
+    /// Notes that `rows` more were handed out, up to `mark`; `ended`: they were the last.
+    pub(in crate::python) fn handed(&self, rows: u64, mark: Option<&Mark>, ended: bool, engine: &Engine) {
+        let mut state = self.state();
+        if let Some(mark) = mark {
+            state.start = mark.behind(mark.rows());
+        } else {
+            state.start = state.place();
+        }
+        state.handed += rows;
+        state.ended |= ended;
+        state.totals = state.totals.or(engine.totals());
+        state.warnings = engine.warnings();
+        let old = state.page.take();
+        drop(state);
+        // Outside the lock: dropping rows may run Python.
+        drop(old);
+    }
+}
