@@ -1,0 +1,81 @@
+//! The escape hatch: any request to the service.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::of_client;
+use crate::client::{Answer, Call, Client};
+use crate::endpoint::Template;
+use crate::error::Outcome;
+use crate::gate::Lane;
+use crate::python::convert;
+use crate::python::handle::Handle;
+use crate::python::op::{Next, Op};
+use crate::python::port::Port;
+use crate::visitors;
+
+/// The escape hatch's call: any path of the service, with auth, retries and errors.
+fn request_call(
+    client: &Client,
+    method: &str,
+    path: &str,
+    params: Option<&Bound<'_, PyAny>>,
+    json: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Call> {
+    let method = http::Method::from_bytes(method.to_ascii_uppercase().as_bytes())
+        .ok()
+        .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
+        .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
+    let template = plain_path(path)?;
+    let read = method == http::Method::GET;
+    let body = json.map(|json| convert::json_in("json", json)).transpose()?;
+    if read && body.is_some() {
+        return Err(PyValueError::new_err("a GET takes params, not json"));
+    }
+    Ok(Call {
+        lane: if read { visitors::lane(path) } else { Lane::Writes },
+        method,
+        project: path.contains("{project_id}").then(|| client.project(None)).transpose()?,
+        path: template,
+        id: None,
+        query: convert::params(params)?,
+        prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
+        body: body.map(|body| body.to_string().into()),
+        cap: client.settings().max_response_bytes,
+    })
+}
+
+pub(in crate::python) fn request(
+    name: &'static str,
+    handle: &Arc<Handle>,
+    method: &str,
+    path: &str,
+    params: Option<&Bound<'_, PyAny>>,
+    json: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Op> {
+    let client = handle.client()?;
+    let call = request_call(&client, method, path, params, json)?;
+    let not_sent = call.is_write().then_some(Outcome::NotSent);
+    let ask = move |client: Client, port: Arc<Port>| async move {
+        let decode = |answer: &Answer| match answer.body.is_empty() {
+            true => Ok(serde_json::Value::Null),
+            false => crate::json::parse(&answer.body).map(|parsed| parsed.value),
+        };
+        client.call(call, &*port, decode).await.map_err(|error| {
+            let outcome = error.outcome.or(not_sent);
+            error.with_outcome(outcome)
+        })
+    };
+    Ok(of_client(name, handle, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind()))))
+}
+
+/// A path that a user gave, with no placeholder but the project's.
+pub(super) fn plain_path(path: &str) -> PyResult<Template> {
+    let template = Template::parse("path", path)?;
+    if template.has_id() {
+        return Err(PyValueError::new_err("path may hold {project_id}; put the id in as it is"));
+    }
+    Ok(template)
+}
