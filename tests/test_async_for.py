@@ -82,15 +82,19 @@ def test_the_checkpoint_stands_behind_the_row_in_hand(
 def test_two_tasks_share_one_pass_each(face: AsyncFace, client: AsyncClient) -> None:
     visitors = client.visitors(page_size=7)
 
-    async def each() -> list[Any]:
+    async def each(mine: asyncio.Event, others: asyncio.Event) -> list[Any]:
         got = []
         async for row in visitors:
-            got.append(row)  # a comprehension would not let the other go on
+            got.append(row)
+            mine.set()
+            # Who is faster is not promised: each is to have had a row before the other has all.
+            await others.wait()
             await asyncio.sleep(0)
         return got
 
     async def both() -> list[list[Any]]:
-        return list(await asyncio.gather(each(), each()))
+        first, second = asyncio.Event(), asyncio.Event()
+        return list(await asyncio.gather(each(first, second), each(second, first)))
 
     one, other = face.run(both())
     assert one
