@@ -1,15 +1,13 @@
 //! What a store holds, for what has no client: `docplatform._lake` rests on it.
 
 use arrow_array::RecordBatchIterator;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::bridge;
 use super::op::{Next, Op};
-use super::{collect, convert};
+use super::{arrow, collect, convert};
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::held::{self, HeldSlice, Wish};
@@ -102,9 +100,7 @@ impl HeldRows {
 
     #[expect(clippy::unused_self, reason = "the protocol asks an object")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(held::HeldRows::schema().as_ref())
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        arrow::schema(py, &held::HeldRows::schema())
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -113,10 +109,8 @@ impl HeldRows {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A wish that the protocol allows to pass over.
         let _ = requested_schema;
         let batches = self.0.batches.clone().into_iter().map(Ok);
-        let reader = RecordBatchIterator::new(batches, held::HeldRows::schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, held::HeldRows::schema())))
     }
 }

@@ -1,5 +1,6 @@
 //! The thin layer that knows Python. Nothing outside this folder names a Python type.
 
+mod arrow;
 mod bridge;
 mod client;
 mod collect;

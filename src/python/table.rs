@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::{PyIndexError, PyOSError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString, PyTuple};
 
 use super::data::{Data, Meta, frame, load, sequence};
-use super::{convert, rows};
+use super::{arrow, convert, rows};
 use crate::extras;
 use crate::formats::{Encoder, Format};
 use crate::rows::Totals;
@@ -118,9 +116,7 @@ macro_rules! table {
 
             /// The schema: `path`, `human`, `ai`, `total`, then whatever else the service sent.
             fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-                let schema = FFI_ArrowSchema::try_from(self.table.schema().as_ref())
-                    .map_err(|error| PyValueError::new_err(error.to_string()))?;
-                PyCapsule::new_with_value(py, schema, c"arrow_schema")
+                arrow::schema(py, &self.table.schema())
             }
 
             /// The rows, in the memory that they are in; may be asked for any number of times.
@@ -130,10 +126,8 @@ macro_rules! table {
                 py: Python<'py>,
                 requested_schema: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyCapsule>> {
-                // A wish that the protocol allows to pass over: readers cast what they get.
                 let _ = requested_schema;
-                let stream = FFI_ArrowArrayStream::new(self.table.reader());
-                PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+                arrow::stream(py, self.table.reader())
             }
 
             /// A `pandas.DataFrame`.
