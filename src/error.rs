@@ -191,6 +191,11 @@ impl Error {
         Self::new(Kind::Configuration, message)
     }
 
+    /// What only a mistake in this crate can bring about.
+    pub fn bug(what: impl fmt::Display) -> Self {
+        Self::new(Kind::Internal, format!("a bug in docplatform: {what}; please report it"))
+    }
+
     /// The same error, with what it means for a write.
     #[must_use]
     pub fn with_outcome(mut self, outcome: Option<Outcome>) -> Self {

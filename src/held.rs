@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use crate::checkpoint::Checkpoint;
 use crate::dates::Moment;
 use crate::endpoint::Segment;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::observer::{Note, Observer};
 use crate::pager::{Full, Pager, Paging, Source};
 use crate::rows::{Page, Rows};
@@ -225,8 +225,7 @@ fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
         all.extend(columns);
         all.push(Arc::new(BooleanArray::from(vec![slice.settled; count])));
         all.push(extra);
-        RecordBatch::try_new(HeldRows::schema(), all)
-            .map_err(|error| Error::new(Kind::Internal, format!("a bug in docplatform: {error}")))
+        RecordBatch::try_new(HeldRows::schema(), all).map_err(Error::bug)
     };
     table.chunks().map(batch).collect()
 }

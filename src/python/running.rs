@@ -17,7 +17,7 @@ use super::op::{Next, OnError, Op, Work};
 use super::port::{Message, Port, Waiter};
 use super::runtime::call_out;
 use super::{errors, job, logging, rows, runtime, tracing};
-use crate::error::{Error, Kind, Outcome};
+use crate::error::{Error, Outcome};
 
 impl Op {
     /// Starts it; the result comes through the port.
@@ -77,7 +77,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
     let place = runtime::take_panic_place();
-    Error::new(Kind::Internal, format!("a bug in docplatform: {words}{place}; please report it"))
+    Error::bug(format_args!("{words}{place}"))
 }
 
 /// An operation under way. Dropping it drops its request.

@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 mod exports;
 mod fault;
@@ -132,7 +132,7 @@ impl Store {
         // A panic is a bug, but must not take the others' work with it.
         match catch_unwind(AssertUnwindSafe(|| work(connection))) {
             Ok(result) => result.map_err(|fault| fault.error(self.path())),
-            Err(_) => Err(bug("the store panicked")),
+            Err(_) => Err(Error::bug("the store panicked")),
         }
     }
 
@@ -143,9 +143,5 @@ impl Store {
 }
 
 fn lost() -> Error {
-    bug("the store's work was dropped")
-}
-
-fn bug(what: &str) -> Error {
-    Error::new(Kind::Internal, format!("a bug in docplatform: {what}; please report it"))
+    Error::bug("the store's work was dropped")
 }
