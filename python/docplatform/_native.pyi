@@ -53,6 +53,7 @@ __all__ = [
     "_client",
     "_held_rows",
     "_held_slices",
+    "_is_cut",
     "_job",
     "_panic",
     "_safe",
@@ -1052,6 +1053,9 @@ def _job(raw: str, project_id: str) -> Job: ...
 
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to so many letters.
 def _safe(text: str, most: int) -> str: ...
+
+# Whether a slice of a range is shorter than its kind, as the range begins or ends within it: fewer uniques for that alone.
+def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 
 # How a test sees what becomes of a bug.
 def _panic(client: Client | AsyncClient) -> Any: ...

@@ -7,8 +7,7 @@ from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
-from docplatform._native import _safe
-from docplatform._slices import is_cut
+from docplatform._native import _is_cut, _safe
 from docplatform.types import Totals
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     axes = ax if ax is not None else _axes(8)
     slices = list(table)
     days = [one["date_from"] for one in slices]
-    cut = [at for at, one in enumerate(slices) if is_cut(table.every, one["date_from"], one["date_to"])]
+    cut = [at for at, one in enumerate(slices) if _is_cut(table.every, one["date_from"], one["date_to"])]
     for name, style, mark, dashes in LINES:
         color, counts = style["facecolor"], [one[name] for one in slices]
         marker = mark if len(days) < _MANY else ""

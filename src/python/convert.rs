@@ -31,6 +31,18 @@ pub(super) fn html<'py>(
     py.import("docplatform._html")?.getattr("fields")?.call1((caption, fields.to_vec()))
 }
 
+/// Whether a slice of a range is shorter than its kind, as the range begins or ends within it: drawings have to know.
+#[pyfunction]
+#[pyo3(signature = (every, date_from, date_to))]
+pub(super) fn _is_cut(
+    #[pyo3(from_py_with = every)] every: Option<Every>,
+    date_from: &Bound<'_, PyAny>,
+    date_to: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let days = slices(date_from, date_to, None)?;
+    Ok(every.is_some_and(|every| days.iter().any(|&days| !every.is_whole(days))))
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, Client};
     #[pymodule_export]
-    use super::convert::_safe;
+    use super::convert::{_is_cut, _safe};
     #[pymodule_export]
     use super::held::{_held_rows, _held_slices, HeldRows};
     #[pymodule_export]

@@ -10,7 +10,7 @@ from itertools import count as count_from
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from docplatform._slices import is_cut
+from docplatform._native import _is_cut
 from docplatform.cli.report.markup import KEY, KINDS, cell, section, table, text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Trend:
 
     def cut(self, one: Slice) -> bool:
         """Whether a slice is shorter than it would be, as the range begins or ends within it."""
-        return is_cut(self.every, one.date_from, one.date_to)
+        return _is_cut(self.every, one.date_from, one.date_to)
 
 
 _SHORT = 7
