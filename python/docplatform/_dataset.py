@@ -72,6 +72,7 @@ def export_dataset(
     """
     module = need("export_dataset")
     root = Path(os.fspath(path)).absolute()
+    within = root.resolve()
     slices = _held.held(
         store,
         every=every,
@@ -88,7 +89,7 @@ def export_dataset(
     for slice_ in slices:
         folder = root / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
         target = folder / _held.FILE
-        if not folder.resolve().is_relative_to(root.resolve()):
+        if not folder.resolve().is_relative_to(within):
             raise ValueError(
                 f"{folder} is a link that leads out of {root}: nothing is written there; remove it"
             )

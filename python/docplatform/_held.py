@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
 from docplatform import _parquet
 from docplatform._native import _held_slices
@@ -39,31 +39,23 @@ class HeldSlice(NamedTuple):
         return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
 
 
-def held(
-    store: str | os.PathLike[str],
-    *,
-    every: str,
-    projects: str | Iterable[str] | None,
-    date_from: Day | None,
-    date_to: Day | None,
-    base_url: str | None,
-    organization: str | None,
-    settle_days: int,
-) -> list[HeldSlice]:
+class Wish(TypedDict):
+    """Which slices of a store are wanted, as :func:`docplatform.export_dataset` takes it."""
+
+    every: str
+    projects: str | Iterable[str] | None
+    date_from: Day | None
+    date_to: Day | None
+    base_url: str | None
+    organization: str | None
+    settle_days: int
+
+
+def held(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[HeldSlice]:
     """The slices of one length that a store holds, by project and day."""
-    found = _held_slices(
-        store,
-        every,
-        projects=projects,
-        date_from=date_from,
-        date_to=date_to,
-        base_url=base_url,
-        organization=organization,
-        settle_days=settle_days,
-    )
     return [
-        HeldSlice(url, every, project, first, end, begun, export, settled, rows)
-        for export, url, _, project, first, end, begun, rows, settled in found
+        HeldSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
+        for export, url, _, project, first, end, begun, rows, settled in _held_slices(store, **wish)
     ]
 
 
