@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -66,14 +66,14 @@ def _settings(session: Session) -> Iterator[Finding]:
         session.base_url,
         "--base-url",
         "DOCPLATFORM_BASE_URL",
-        lambda url: Client("any", base_url=url, project_id="any"),
+        lambda url: _client(base_url=url),
     )
     yield _setting(
         "project",
         session.project,
         "--project",
         "DOCPLATFORM_PROJECT_ID",
-        lambda project: Client("any", base_url="http://127.0.0.1", project_id=project),
+        lambda project: _client(project_id=project),
     )
     if session.ca_bundle is not None:
         yield _setting(
@@ -81,7 +81,7 @@ def _settings(session: Session) -> Iterator[Finding]:
             session.ca_bundle,
             "--ca-bundle",
             "",
-            lambda path: Client("any", base_url="https://localhost", project_id="any", ca_bundle=path),
+            lambda path: _client(base_url="https://localhost", ca_bundle=path),
         )
     if session.store is not None:
         yield _setting(
@@ -89,7 +89,7 @@ def _settings(session: Session) -> Iterator[Finding]:
             session.store,
             "--store or DOCPLATFORM_STORE",
             "",
-            lambda path: Client("any", base_url="http://127.0.0.1", project_id="any", store=path),
+            lambda path: _client(store=path),
         )
     try:
         secrets.read(session.api_key_file)
@@ -114,6 +114,12 @@ def _setting(
     except ValueError as error:
         return Finding(name, "wrong", str(error), f"mend {where}")
     return Finding(name, "ok", f"{value} (from {where})")
+
+
+def _client(**tried: str) -> Client:
+    """A client that nothing is sent with, to see whether it takes what is tried."""
+    rest: dict[str, Any] = {"base_url": "http://127.0.0.1", "project_id": "any", **tried}
+    return Client("any", **rest)
 
 
 def _code(settings: list[Finding]) -> Exit:
