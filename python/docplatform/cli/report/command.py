@@ -87,7 +87,7 @@ def report(
         file = _WholeFile(path) if path is not None else None
         try:
             found = reading.read(session, client, asked)
-            html = page.render(_page(session, asked, found))
+            html = page.render(found)
             if file is None:
                 sys.stdout.buffer.write(html.encode())
             else:
@@ -105,24 +105,6 @@ def report(
     if found.failed is not None:
         found.failed.add_note("The page is written all the same, and says what it lacks.")
         raise found.failed
-
-
-def _page(session: Session, asked: Asked, found: Found) -> page.Report:
-    return page.Report(
-        project=session.project_id(),
-        date_from=asked.date_from,
-        date_to=asked.date_to,
-        made=found.made,
-        pages=found.pages,
-        requests=found.requests,
-        totals=found.totals,
-        top=found.top,
-        top_ai=found.top_ai,
-        warnings=found.warnings,
-        trend=found.trend,
-        rising=found.rising,
-        left_out=found.left_out,
-    )
 
 
 def _summary(found: Found) -> dict[str, Any]:

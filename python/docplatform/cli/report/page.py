@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from docplatform import Totals
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Report:
     """What the page tells."""
 
@@ -29,16 +29,16 @@ class Report:
     date_to: str | None
     made: datetime
     """When it was asked for, in UTC."""
-    pages: int
+    pages: int = 0
     """How many pages had visitors."""
-    requests: Mapping[str, int]
+    requests: dict[str, int] = field(default_factory=dict)
     """How many each part took."""
-    totals: Totals | None
-    top: Sequence[dict[str, Any]]
+    totals: Totals | None = None
+    top: Sequence[dict[str, Any]] = ()
     """The pages that most visitors read, the first one ahead."""
-    top_ai: Sequence[dict[str, Any]]
+    top_ai: Sequence[dict[str, Any]] = ()
     """The same for AI agents."""
-    warnings: Sequence[str] = ()
+    warnings: list[str] = field(default_factory=list)
     trend: chart.Trend | None = None
     rising: rising.Comparison | None = None
     left_out: Mapping[Part, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ made without them and says why.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.report import chart, parts, rising
+from docplatform.cli.report.page import Report
 from docplatform.cli.report.parts import Part
 from docplatform.cli.report.top import Top
 from docplatform.cli.visitors import counted
@@ -22,29 +23,15 @@ from docplatform.cli.visitors import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from docplatform import Client, Totals
+    from docplatform import Client
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
 
-@dataclass
-class Found:
+@dataclass(kw_only=True)
+class Found(Report):
     """What was read."""
 
-    made: datetime
-    """When it was asked for."""
-    left_out: dict[Part, str]
-    """Why a part is not there."""
-    pages: int = 0
-    """How many pages had visitors."""
-    totals: Totals | None = None
-    top: list[dict[str, Any]] = field(default_factory=list)
-    top_ai: list[dict[str, Any]] = field(default_factory=list)
-    trend: chart.Trend | None = None
-    rising: rising.Comparison | None = None
-    requests: dict[str, int] = field(default_factory=dict)
-    """How many each part took."""
-    warnings: list[str] = field(default_factory=list)
     failed: DocPlatformError | None = None
     """What a part failed with that was asked for by name."""
 
@@ -67,7 +54,13 @@ class _Reading:
         )
         self._ahead: Ahead = parts.plan(client, asked)
         self._compared: Top[str] = Top(rising.COMPARED if Part.RISING in self._ahead.plans else 0)
-        self.found = Found(datetime.now(UTC), self._ahead.left_out)
+        self.found = Found(
+            project=session.project_id(),
+            date_from=asked.date_from,
+            date_to=asked.date_to,
+            made=datetime.now(UTC),
+            left_out=self._ahead.left_out,
+        )
         for line in self._ahead.told():
             session.say(line)
 
