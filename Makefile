@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+PIP    := -m pip install --quiet --disable-pip-version-check
+# A wheel that was built anew has the version of the one before.
+REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
@@ -32,21 +35,21 @@ ENGINES := $(VENV)/engines
 test-engines: $(STAMPS)/engines java
 	$(ENGINES)/bin/python -m pytest --confcutdir=tests/engines tests/engines $(PYTEST)
 
+# A package of Debian's, where this user may install it.
+debian = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(1) >/dev/null; }
+
 ## java: Debian's Java 17, for Spark, where this user may install it; else it says so
 java:
-	@command -v java >/dev/null || test -n "$$JAVA_HOME" || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
-		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends openjdk-17-jre-headless >/dev/null; \
-	} || echo "make java: no Java, and it cannot be installed here; tests/engines/test_spark.py is skipped"
+	@command -v java >/dev/null || test -n "$$JAVA_HOME" || $(call debian,openjdk-17-jre-headless) \
+		|| echo "make java: no Java, and it cannot be installed here; tests/engines/test_spark.py is skipped"
 
 BROWSERS := chromium chromium-browser google-chrome chrome
 
 ## browser: Debian's Chromium, for the tests of the report's page, where this user may install it; else it says so
 browser:
-	@command -v $(BROWSERS) >/dev/null || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
-		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium >/dev/null; \
-	} || echo "make browser: no Chromium, and it cannot be installed here; tests/test_report_browser.py is skipped"
+	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
+		|| echo "make browser: no Chromium, and it cannot be installed here; tests/test_report_browser.py is skipped"
 
 ## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs
@@ -127,8 +130,8 @@ $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	$(PYTHON) -m venv $(BENCH_ENV)
 	rm -rf $(BENCH_ENV)/wheel
 	$(BUILD_RELEASE) --quiet --out $(BENCH_ENV)/wheel
-	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
-	$(BENCH_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(BENCH_ENV)/wheel/*.whl
+	$(BENCH_ENV)/bin/python $(PIP) -r requirements/bench.txt
+	$(BENCH_ENV)/bin/python $(REINSTALL) $(BENCH_ENV)/wheel/*.whl
 	@touch $@
 
 CARGO_HOME ?= $(HOME)/.cargo
@@ -167,7 +170,7 @@ WHEEL ?= dist/*.whl
 
 ## test-wheel: the suite against the release wheel of `make wheel`, or WHEEL=, in an environment of its own
 test-wheel: $(STAMPS)/suite browser
-	$(SUITE_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
+	$(SUITE_ENV)/bin/python $(REINSTALL) $(WHEEL)
 	$(SUITE_ENV)/bin/python -m pytest -n 4 --dist worksteal $(PYTEST)
 
 clean:
@@ -177,50 +180,50 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMPS)/build: requirements/build.txt | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/build.txt
+	$(BIN)/python $(PIP) -r requirements/build.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/dev: requirements/dev.txt | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(BIN)/python $(PIP) -r requirements/dev.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/dev | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	$(BIN)/python $(PIP) -r requirements/docs.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 # Beside the newest, where PYTHONPATH finds it first.
 $(STAMPS)/oldest: requirements/oldest.txt | $(VENV)/pyvenv.cfg
 	rm -rf $(VENV)/oldest
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/oldest -r $<
+	$(BIN)/python $(PIP) --no-deps --target $(VENV)/oldest -r $<
 	@mkdir -p $(STAMPS) && touch $@
 
 # An environment of its own: Spark's half a gigabyte, and the pandas that it knows.
 $(ENGINES)/stamp: requirements/engines.txt
 	$(PYTHON) -m venv --clear $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(ENGINES)/bin/python $(PIP) -r $<
 	@touch $@
 
 $(STAMPS)/engines: $(STAMPS)/installed $(ENGINES)/stamp
-	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(ENGINES)/bin/python $(REINSTALL) $(VENV)/wheel/*.whl
 	@touch $@
 
 $(STAMPS)/audit: requirements/audit.txt | $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/audit.txt
+	$(BIN)/python $(PIP) -r requirements/audit.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/release: requirements/release.txt | $(VENV)/pyvenv.cfg
 	$(PYTHON) -m venv --clear $(TOOLS_ENV)
-	$(TOOLS_ENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/release.txt
+	$(TOOLS_ENV)/bin/python $(PIP) -r requirements/release.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/suite: requirements/dev.txt requirements/build.txt | $(VENV)/pyvenv.cfg
 	$(PYTHON) -m venv --clear $(SUITE_ENV)
-	$(SUITE_ENV)/bin/python -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$^)
+	$(SUITE_ENV)/bin/python $(PIP) $(addprefix -r ,$^)
 	@mkdir -p $(STAMPS) && touch $@
 
 # The quick profile; `make wheel` is the slow, small one.
 $(STAMPS)/installed: $(SOURCES) $(STAMPS)/build
 	rm -rf $(VENV)/wheel
 	$(BIN)/maturin build --profile light --locked --quiet --out $(VENV)/wheel
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(BIN)/python $(REINSTALL) $(VENV)/wheel/*.whl
 	@mkdir -p $(STAMPS) && touch $@
