@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.cli import Cli
+from support.cli import NOT_SLICES, Cli
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 
@@ -114,11 +114,7 @@ def test_json_is_one_document(cli: Cli, store: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "--from"),
-        (("--from", "2024-01-01"), "--to"),
-        (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
-        (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
-        ((*JANUARY, "--every", "hour"), "--every"),
+        *NOT_SLICES,
         ((*JANUARY, "--on-budget", "stop"), "--on-budget"),
     ],
 )

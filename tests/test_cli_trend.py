@@ -13,7 +13,7 @@ import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import Cli, shell
+from support.cli import NOT_SLICES, Cli, shell
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
@@ -135,11 +135,7 @@ def test_standard_output_takes_rows_and_nothing_else(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "--from"),
-        (("--from", "2024-01-01"), "--to"),
-        (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
-        (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
-        ((*JANUARY, "--every", "hour"), "--every"),
+        *NOT_SLICES,
         ((*JANUARY, "--last", "7"), "give one or the other"),
         ((*JANUARY, "-o", "t.xlsx"), "ends in .csv"),
         ((*JANUARY, "-o", "-", "--json"), "name a file"),

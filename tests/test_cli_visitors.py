@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import Cli
+from support.cli import ROWS, Cli
 
-ROWS = [
-    {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
-    for i in range(600)
-]
 TOTALS = {"human": 3, "ai": 2, "total": 4}
 
 
@@ -25,7 +21,7 @@ def stub() -> Iterator[StubServer]:
 
 
 def best(by: str, number: int) -> list[dict[str, Any]]:
-    return sorted(ROWS, key=lambda row: -int(row[by]))[:number]  # type: ignore[call-overload]
+    return sorted(ROWS, key=lambda row: -int(row[by]))[:number]
 
 
 def test_totals(cli: Cli) -> None:

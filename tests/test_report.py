@@ -11,14 +11,10 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import FULL_DISK, SCRIPT, Cli
+from support.cli import FULL_DISK, ROWS, SCRIPT, Cli
 from support.reports import Parsed
 from support.scripts import run_script
 
-ROWS = [
-    {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
-    for i in range(600)
-]
 TOTALS = {"human": 30_000, "ai": 20_000, "total": 40_000}
 
 
@@ -42,7 +38,7 @@ def test_the_page(cli: Cli, tmp_path: Path) -> None:
     for said in ("30,000", "20,000", "40,000", "2026-01-01", "They do not add up", "demo", "UTC"):
         assert said in parsed.text
     shown = [row[0] for row in parsed.rows if row[0].startswith("/")]
-    best = {by: sorted(ROWS, key=lambda row: -int(row[by]))[:3] for by in ("total", "ai")}  # type: ignore[call-overload]
+    best = {by: sorted(ROWS, key=lambda row: -int(row[by]))[:3] for by in ("total", "ai")}
     assert shown == [row["path"] for by in ("total", "ai") for row in best[by]]
     assert cli.stub.api_key not in parsed.text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

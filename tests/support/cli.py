@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,21 @@ from support.scripts import Ended, environment
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 """What the installed script does."""
+
+NOT_SLICES = [
+    ((), "--from"),
+    (("--from", "2024-01-01"), "--to"),
+    (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
+    (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
+    (("--from", "2024-01-01", "--to", "2024-02-01", "--every", "hour"), "--every"),
+]
+"""Days that no command cuts into slices, and what it says of them."""
+
+ROWS: list[dict[str, Any]] = [
+    {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
+    for i in range(600)
+]
+"""Readers whose order by path, people, agents and all of them differs."""
 
 FULL_DISK = f"""
 import resource, signal
