@@ -60,31 +60,43 @@ def test_the_guides_first_line(stub: StubServer, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("status", "code", "says"),
-    [("completed", 0, LINK), ("failed", 5, ""), ("dropped", 7, "Look on the platform")],
+    [
+        ("completed", 0, LINK),
+        ("without a link", 0, "without a pull request"),
+        ("failed", 5, ""),
+        ("dropped", 7, "Look on the platform"),
+    ],
 )
 def test_the_guides_script(stub: StubServer, tmp_path: Path, status: str, code: int, says: str) -> None:
     if status == "dropped":
         stub.fail_next(drop=True)
+    elif status == "without a link":
+        stub.script_job("completed", pr_link=None)
     else:
         stub.script_job(status)
     done = shell(SHELL.findall(GUIDE)[1], stub, tmp_path)
     assert done.returncode == code
     assert says in done.stdout
+    assert "no file" not in done.stdout
 
 
 def steps() -> list[str]:
     return [dedent(step) for step in re.findall(r"run: \|\n((?: {10}.*\n)+)", WORKFLOW)]
 
 
-def test_the_workflows_step(stub: StubServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [LINK, None])
+def test_the_workflows_step(stub: StubServer, tmp_path: Path, link: str | None) -> None:
+    stub.script_job("completed", pr_link=link)
     (step,) = steps()
     files = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
     prompt = "Fix `the` $(links)\nand \"the\" 'rest'"
     for _ in range(2):  # the second time is a re-run, with the file of the first
         done = shell(step, stub, tmp_path, PROMPT=prompt, **files)
         assert (done.returncode, done.stdout) == (0, "")
-        assert (tmp_path / "output").read_text().splitlines()[-1] == f"url={LINK}"
-        assert (tmp_path / "summary").read_text().splitlines()[-1] == LINK
+        assert (tmp_path / "output").read_text().splitlines()[-1] == f"url={link or ''}"
+        # A job without a pull request may have changed files all the same.
+        summary = (tmp_path / "summary").read_text().splitlines()[-1]
+        assert summary == link or "without a pull request" in summary
     assert [job.prompts for job in stub.jobs] == [[f"{prompt}\n"]]
 
 

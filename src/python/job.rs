@@ -90,7 +90,7 @@ impl Job {
         self.inner.model.as_deref()
     }
 
-    /// The pull request; `None` while active, or when no file changed.
+    /// The pull request; `None` while active, and where the job made none: it may still have changed files.
     #[getter]
     fn pr_link(&self) -> Option<&str> {
         self.inner.pr_link.as_deref()

@@ -275,7 +275,7 @@ class StubServer:
 
         The answer to its creation is ``active`` all the same. ``pr_link`` is served with
         ``completed`` and ``archived``; ``{number}`` in it becomes the number of the job, and
-        ``None`` means that no file changed. Several calls queue up. A message to the job ends the
+        ``None`` stands for a job without a pull request. Several calls queue up. A message to the job ends the
         script: what follows is the usual ``active``, then ``completed``.
 
         Example: ``stub.script_job("active", "paused", "failed")``.
