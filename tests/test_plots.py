@@ -133,11 +133,16 @@ def test_letters_that_matplotlib_has_not(face: Face, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("number", [15, 100])
 def test_the_key_hides_no_bar(face: Face, number: int) -> None:
     axes = table(face, counted(number)).plot(number)
-    assert drawn(axes)
-    legend = axes.get_legend()
-    assert legend is not None
-    assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
-    assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
+    for title in (
+        axes.get_title(),
+        "A title of the user's own, which is as long as the whole picture is wide, or more",
+    ):
+        axes.set_title(title)
+        assert drawn(axes)
+        legend = axes.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
+        assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
 
 
 # -- trends ----------------------------------------------------------------------------------------

@@ -119,6 +119,8 @@ _DAY = 0.9
 """The room that a day's name takes below a trend, in inches."""
 _MANY = 100
 """From so many slices on their marks would hide the line."""
+_TITLE = 22
+"""The room of a title above the axes, in points."""
 
 
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
@@ -129,9 +131,13 @@ def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> No
     axes.grid(visible=True, axis=counts, alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    # The key has a line of its own, where it hides nothing.
-    axes.set_title(title, pad=26, parse_math=False)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0, **key)
+    from matplotlib.transforms import ScaledTranslation
+
+    # The key has a line above the title: there, it hides nothing, also under a title of the user's own, which has no `pad`.
+    axes.set_title(title, parse_math=False)
+    above = axes.transAxes + ScaledTranslation(0, _TITLE / 72, axes.figure.dpi_scale_trans)
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "bbox_transform": above}
+    axes.legend(**place, ncols=2, frameon=False, borderaxespad=0, **key)
 
 
 def _families(known: Sequence[str]) -> list[str]:
