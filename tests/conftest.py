@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -28,6 +29,10 @@ from support.wired import (
 
 # `make test-engines` runs these, where Spark and Dask are installed.
 collect_ignore = ["engines"]
+
+# A background job and `nohup` have SIGINT ignored, and all their children with it; a handler is not inherited, so that each
+# process that a test starts has Ctrl-C as a user's has it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPORTS = pytest.StashKey[list[pytest.TestReport]]()
 

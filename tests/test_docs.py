@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
+from contextlib import closing
 from importlib.metadata import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -66,6 +67,17 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
 
 
+def test_every_path_that_is_named_exists() -> None:
+    """What the service lists, as far as it is known."""
+    listings = "visitors views searches feedback feedback/by-page assistant".split()
+    agent = "job job/{id} job/{projectId} job/{id}/message".split()
+    known = {f"/v1/analytics/{{project_id}}/{name}" for name in listings}
+    known |= {f"/v2/agent/{{project_id}}/{name}" for name in agent}
+    sources = [*PAGES, *(ROOT / "examples").iterdir(), *(ROOT / "python").rglob("*.py*")]
+    text = "".join(path.read_text(encoding="utf-8") for path in sources if path.suffix != ".pyc")
+    assert set(re.findall(r"/v\d/\w+/\{project_id\}/[\w{}/-]+", text)) <= known
+
+
 @named
 def test_what_a_page_includes_is_there(page: Path) -> None:
     for found in INCLUDED.finditer(page.read_text(encoding="utf-8")):
@@ -102,7 +114,7 @@ def test_every_name_is_in_the_reference() -> None:
 
 
 def test_the_page_about_the_store_is_of_its_tables() -> None:
-    with sqlite3.connect(":memory:") as store:
+    with closing(sqlite3.connect(":memory:")) as store:
         store.executescript((ROOT / "src" / "store" / "schema.sql").read_text(encoding="utf-8"))
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         made = {

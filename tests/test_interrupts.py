@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -32,6 +34,12 @@ later = docplatform.AsyncClient()
 def tell(*_):
     # `print` cannot be entered again by the next signal's handler.
     os.write(1, b"told\\n")
+
+def hold(job):
+    tell()
+    # In steps: a signal that comes before a long sleep has begun does not end it.
+    while True:
+        time.sleep(0.01)
 
 def rows(prefetch):
     rows = client.visitors(page_size=100, prefetch=prefetch)
@@ -88,9 +96,7 @@ PHASES = {
     "between polls": Phase(
         "client.wait_for_job('job-1', on_poll=tell, poll_interval=60, max_poll_interval=60)", GOES_ON, False
     ),
-    "on_poll": Phase(
-        "client.wait_for_job('job-1', on_poll=lambda job: (tell(), time.sleep(60)))", GOES_ON, False
-    ),
+    "on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, False),
     "pause before a retry": Phase("client.get_job('job-1')", in_flight=False, prepare=refuse),
     "totals": Phase("client.visitor_totals()"),
     "first page": Phase("next(client.visitors())"),
@@ -116,7 +122,7 @@ def reach(script: Script, stub: StubServer, phase: Phase) -> None:
         stub.wait_for(lambda s: sum("offset" in r.query for r in s.requests) == pages and not pending(s))
         stub.latency = HOLD
         script.write("go on")
-    elif "tell" in phase.call:
+    elif "on_poll" in phase.call:
         assert script.read() == "told"
     if phase.in_flight:
         stub.wait_for(pending, timeout=30)
@@ -149,6 +155,27 @@ def test_ctrl_c_ends_a_call_and_its_request(phase: Phase) -> None:
             ended = script.end()
         assert (ended.status, ended.out, ended.err) == (0, "", "")
         assert len(stub.requests) == requests + 2
+
+
+def test_the_suite_interrupts_also_where_its_parent_ignores_ctrl_c() -> None:
+    """As under `nohup`, or in a background job."""
+    here = shlex.join(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            "ends_a_call and get",
+            __file__,
+        ]
+    )
+    done = subprocess.run(
+        ["sh", "-c", f"trap '' INT; exec {here}"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def check_notes(phase: Phase, notes: list[str]) -> None:
