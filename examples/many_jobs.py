@@ -11,10 +11,15 @@ TASKS = ["Fix the broken links", "Explain the rate limits", "Add an example to t
 
 
 async def main() -> None:
-    async with docplatform.AsyncClient() as client, asyncio.TaskGroup() as group:
-        jobs = [group.create_task(client.run_job(task, check=False)) for task in TASKS]
+    async with docplatform.AsyncClient() as client:
+        runs = [client.run_job(task, check=False) for task in TASKS]
+        # Not a TaskGroup: its first failure cancels the others, maybe while their jobs are being created.
+        jobs = await asyncio.gather(*runs, return_exceptions=True)
     for task, job in zip(TASKS, jobs, strict=True):
-        print(f"{job.result().status:>10}  {job.result().pr_link}  {task}")
+        if isinstance(job, docplatform.Job):
+            print(f"{job.status:>10}  {job.pr_link}  {task}")
+        else:
+            print(f"{'error':>10}  {job}  {task}")
 
 
 asyncio.run(main())

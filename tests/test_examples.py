@@ -14,7 +14,7 @@ from docplatform.testing import StubServer
 from support.lake import guide
 
 ROOT = Path(__file__).parent.parent
-# Those of docs/store.md show what its own test tries; those of ENGINES go on from each other.
+# That of docs/store.md needs a store; those of ENGINES go on from each other.
 ENGINES = ROOT / "docs" / "how-to" / "engines.md"
 SOURCES = [
     ROOT / "README.md",
@@ -22,7 +22,9 @@ SOURCES = [
     *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {ENGINES}),
 ]
 PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
-PIECES = re.findall(r"^```python\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL)
+PYTHON = r"^```python\n(.*?)^```$"
+PIECES = re.findall(PYTHON, PAGES, re.MULTILINE | re.DOTALL)
+(TOGETHER,) = (piece for piece in PIECES if "gather" in piece)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -68,6 +70,29 @@ def test_readme_main_job_prints_what_it_says(tmp_path: Path) -> None:
     assert lines[0] == "completed https://github.com/example/docs/pull/1"
     assert len(lines) == 1 + 3 + 1
     assert lines[-1].startswith("Totals(human=")
+
+
+def test_the_stores_example_reads_what_was_fetched(tmp_path: Path) -> None:
+    (piece,) = re.findall(
+        PYTHON, (ROOT / "docs" / "store.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    with StubServer(visitors=3) as stub, stub.client(store=tmp_path / "visitors.db") as client:
+        client.visitors(date_from="2026-01-01", date_to="2026-02-01").to_dicts()
+    done = run(stub, ["-c", f"{piece}\nprint(len(page['visitors']))"], tmp_path)
+    assert (done.stdout, done.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-c", TOGETHER], [str(ROOT / "examples" / "many_jobs.py")]], ids=["README", "example"]
+)
+def test_a_job_that_fails_leaves_the_others_alone(arguments: list[str], tmp_path: Path) -> None:
+    with StubServer(active_polls=1) as stub:
+        stub.fail_next(status=400, body={"error": "not this one"}, path="/job")
+        out = run(stub, arguments, tmp_path).stdout
+    assert "not this one" in out
+    assert stub.jobs
+    assert [job.polls for job in stub.jobs] == [2] * len(stub.jobs)
+    assert [request.disconnected for request in stub.requests if request.disconnected] == []
 
 
 def test_the_guide_to_engines_as_far_as_no_engine_is_needed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,17 @@ def test_the_table_is_up_to_date() -> None:
         [sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_each_row_without_a_test_says_why() -> None:
+    explained = rows.PAGE.read_text(encoding="utf-8").partition(rows.BEGIN)[0]
+    named = {
+        row
+        for cell in re.findall(r"^\| ([A-Z]\d.*?) \|", explained, re.MULTILINE)
+        for row in cell.split(", ")
+    }
+    known = {row for row in rows.matrix() if len(row) > 1}
+    assert known - {one.row for one in rows.everything()} <= named <= known
 
 
 def test_marks_are_found_on_tests_classes_and_modules() -> None:

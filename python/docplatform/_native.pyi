@@ -410,8 +410,8 @@ class Client:
         """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/referrers"``; the client's project is filled in.
-            items: The field that holds the rows.
+            path: As ``"/v1/analytics/{project_id}/views"``; the client's project is filled in.
+            items: The field that holds the rows, as ``"views"``.
             has_more: The field that says whether there are more.
             params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
             page_size: As in :meth:`visitors`, as are the arguments that follow.
@@ -779,8 +779,8 @@ class AsyncClient:
         """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/referrers"``; the client's project is filled in.
-            items: The field that holds the rows.
+            path: As ``"/v1/analytics/{project_id}/views"``; the client's project is filled in.
+            items: The field that holds the rows, as ``"views"``.
             has_more: The field that says whether there are more.
             params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
             page_size: As in :meth:`visitors`, as are the arguments that follow.
@@ -851,8 +851,8 @@ class Job:
         """The AI model."""
     @property
     def pr_link(self) -> str | None:
-        """The pull request's URL; ``None`` while active, and when no file changed. Data from outside: check it
-        before you open it."""
+        """The pull request's URL; ``None`` while the job is active, and where it made no pull request: it changed no file, or its
+        project publishes without one. Data from outside: check it before you open it."""
     @property
     def created_at(self) -> datetime | None:
         """When the job was created, in UTC."""
