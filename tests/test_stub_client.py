@@ -10,9 +10,7 @@ import pytest
 
 from docplatform import (
     AsyncClient,
-    AuthenticationError,
     Client,
-    NotFoundError,
     RateLimitError,
     ServerError,
     TransportError,
@@ -81,43 +79,6 @@ def test_both_faces_send_the_same(stub: StubServer) -> None:
     assert sent() == blocking
 
 
-def test_what_was_sent_can_be_looked_at(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    face.run(client.create_job("Fix it"))
-    face.run(client.send_message("job-1", "And that"))
-    face.all(client.visitors(date_from="2026-01-01", max_rows=2))
-    create, message, visitors = stub.requests
-    assert (create.method, create.path, create.json) == ("POST", "/v2/agent/demo/job", {"prompt": "Fix it"})
-    assert (message.path, message.json) == ("/v2/agent/demo/job/job-1/message", {"prompt": "And that"})
-    assert visitors.query == {"dateFrom": "2026-01-01", "limit": "2", "offset": "0"}
-    assert [request.headers["authorization"] for request in stub.requests] == ["Bearer ***"] * 3
-    assert stub.api_key not in repr(stub.requests)
-    assert create.time <= message.time <= visitors.time
-    assert stub.jobs[0].prompts == ["Fix it", "And that"]
-
-
-def test_jobs_can_be_written_to(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    job = face.run(client.create_job("Fix it"))
-    stub.jobs[0].status = "failed"
-    stub.jobs[0].model = "another-model"
-    stub.jobs[0].source = {"repository": "example/other", "ref": None}
-    job = face.run(client.get_job(job))
-    assert (job.status, job.model, job.source) == ("failed", "another-model", ("example/other", None))
-
-
-def test_reset_makes_it_new(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    job = face.run(client.create_job("Fix it"))
-    stub.fail_next(status=500, times=100)
-    stub.script_job("failed")
-    stub.reset()
-    assert (stub.requests, stub.jobs) == ([], [])
-    with pytest.raises(NotFoundError):
-        face.run(client.get_job(job))
-    assert face.run(client.run_job("Again", poll_interval=0.01)).id == "job-1"
-
-
 def test_faults_are_what_the_client_makes_of_them(face: Face, stub: StubServer) -> None:
     client = face.client(stub, max_retries=0)
     stub.fail_next(path="/visitors")
@@ -135,34 +96,6 @@ def test_faults_are_what_the_client_makes_of_them(face: Face, stub: StubServer) 
     with pytest.raises(RateLimitError, match="slow down") as throttled:
         face.run(client.get_job("job-1"))
     assert (throttled.value.retry_after, throttled.value.request_id) == (7, "req-7")
-
-
-def test_the_hourly_limit_is_one_for_all_analytics(face: Face) -> None:
-    with StubServer(visitors=100, requests_per_hour=2) as stub:
-        client = face.client(stub)
-        face.run(client.visitor_totals())
-        assert len(face.all(client.visitors())) == 100
-        with pytest.raises(RateLimitError) as caught:
-            face.run(client.visitor_totals())
-        assert caught.value.retry_after is not None
-        assert 3_500 < caught.value.retry_after <= 3_600
-        face.run(client.create_job("Fix it"))
-
-
-@pytest.mark.row("K3")
-def test_another_key_is_refused_and_not_kept(face: Face, stub: StubServer) -> None:
-    with pytest.raises(AuthenticationError, match="DOCPLATFORM_API_KEY"):
-        face.run(face.client(stub, api_key="dp_a_real_one_by_mistake").visitor_totals())
-    assert "dp_a_real_one_by_mistake" not in repr(stub.requests)
-
-
-def test_a_stub_that_comes_back_is_found_again(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    face.run(client.create_job("Fix it"))
-    stub.close()
-    stub.start()
-    assert face.run(client.get_job("job-1")).id == "job-1"
-    assert face.run(client.create_job("Fix that")).id == "job-2"
 
 
 @pytest.mark.row("K5")

@@ -1,4 +1,4 @@
-"""The wire: HTTP/1.1 over asyncio, in one thread, for loopback alone.
+"""The wire: as much of HTTP/1.1 as a stand-in on loopback needs, over asyncio's streams, in one thread.
 
 Not :mod:`http.server`, which takes a thread for each connection, does not see a client leave, and
 cannot hold thousands of delayed answers.
@@ -7,19 +7,17 @@ cannot hold thousands of delayed answers.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
-import logging
-import re
 import socket
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 from itertools import count
-from typing import Any, cast
+from typing import NamedTuple
 
 from docplatform.testing._service import Answer, Refusal, StubRequest
 
@@ -32,33 +30,20 @@ LINGER_SECONDS = 2.0
 
 BACKLOG = 1024
 
-_log = logging.getLogger("docplatform.testing")
-_log.addHandler(logging.NullHandler())  # without a handler, logging itself prints to stderr
-_start = re.compile(rb"\r?\Z|[!#$%&'*+\-.^_`|~0-9A-Za-z]").match
-_token = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+").fullmatch
-_target = re.compile(rb"/[\x21-\x7e]*").fullmatch
-_control = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]").search
-_VERSIONS = {b"HTTP/1.1": True, b"HTTP/1.0": False}
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_DEFAULTS = ("content-type", "date", "x-request-id")
 
 
-@dataclass(slots=True)
-class Head:
-    """What stands before the body of a request."""
+class Received(NamedTuple):
+    """A request that was read whole."""
 
     method: str
     target: str
     headers: dict[str, str]
+    body: bytes
     keep_alive: bool
-    length: int = 0
-    expects_continue: bool = False
-    refusal: Answer | None = None
-    """Set where the body is not to be read, because the wire itself refuses the request."""
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A request and what is to come of it: an answer after a delay, or (``None``) silence."""
 
     request: StubRequest
@@ -72,242 +57,108 @@ class App:
 
     opened: Callable[[], None]
     closed: Callable[[], None]
-    received: Callable[[Head, bytes], Exchange]
-    """A request was read. ``Head.refusal``, where it is set, is the answer."""
+    received: Callable[[Received], Exchange]
     answered: Callable[[StubRequest, int], None]
     abandoned: Callable[[StubRequest], None]
     """The client went away before its answer."""
 
 
-def parse_head(raw: bytes) -> Head:
-    """Read a request line and headers, without the empty line. Raises :class:`Refusal`."""
-    line, _, rest = raw.partition(b"\r\n")
-    parts = line.split(b" ")
-    if len(parts) != 3 or parts[2] not in _VERSIONS or not _token(parts[0]):
-        raise Refusal(400, "Malformed request line")
-    if not _target(parts[1]):
-        raise Refusal(400, "Malformed request target")
+async def _read(reader: asyncio.StreamReader) -> Received:
+    """The next request. Raises :class:`Refusal` for what is none that the stub takes."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except asyncio.LimitOverrunError:
+        raise Refusal(431, f"The head is larger than {MAX_HEAD} bytes") from None
+    line, *fields = head.split("\r\n")[:-2]
     headers: dict[str, str] = {}
-    for field in rest.split(b"\r\n") if rest else ():
-        raw_name, colon, raw_value = field.partition(b":")
-        if not colon or not _token(raw_name) or _control(raw_value):
+    for field in fields:
+        name, colon, value = field.partition(":")
+        if not colon:
             raise Refusal(400, "Malformed header")
-        name, value = raw_name.decode().lower(), raw_value.strip(b" \t").decode("latin-1")
+        name, value = name.lower(), value.strip()
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    if "host" not in headers:
-        raise Refusal(400, "Missing Host header")
-    keep_alive = _VERSIONS[parts[2]]
-    if "connection" in headers:
-        tokens = {token.strip() for token in headers["connection"].lower().split(",")}
-        keep_alive = "close" not in tokens and (keep_alive or "keep-alive" in tokens)
-    head = Head(parts[0].decode(), parts[1].decode(), headers, keep_alive)
-    head.expects_continue = headers.get("expect", "").lower() == "100-continue"
-    text = headers.get("content-length", "0")
-    if not (text.isascii() and text.isdigit()):
-        raise Refusal(400, "Malformed Content-Length")
-    # The digits are counted first: int() refuses thousands of them with an error of its own.
-    if len(text) > 18 or int(text) > MAX_BODY:
-        head.refusal = Refusal(413, f"The body is larger than {MAX_BODY} bytes").answer
-    elif "transfer-encoding" in headers:
-        head.refusal = Refusal(411, "A body needs a Content-Length").answer
-    else:
-        head.length = int(text)
-    return head
+    try:
+        method, target, version = line.split(" ")
+        length = int(headers.get("content-length", "0"))
+    except ValueError:
+        raise Refusal(400, "Malformed request line or Content-Length") from None
+    if not target.startswith("/") or "host" not in headers or length < 0:
+        raise Refusal(400, "Malformed target, Host or Content-Length")
+    if "transfer-encoding" in headers:
+        raise Refusal(411, "A body needs a Content-Length")
+    if length > MAX_BODY:
+        raise Refusal(413, f"The body is larger than {MAX_BODY} bytes")
+    keep_alive = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
+    return Received(method, target, headers, await reader.readexactly(length), keep_alive)
 
 
-class Renderer:
-    """Puts answers into bytes. One for each server, so that request ids count from 1."""
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-        self._second = 0
-        self._date = ""
-
-    def render(self, answer: Answer, keep_alive: bool, with_body: bool) -> bytes:
-        """Status line, headers and body. Headers of the answer replace those added here."""
-        second = int(time.time())
-        if second != self._second:
-            self._second, self._date = second, formatdate(second, usegmt=True)
-        head = f"HTTP/1.1 {answer.status} {_PHRASES.get(answer.status, 'Unknown')}\r\n"
-        values = ("application/json", self._date, f"stub-{next(self._numbers):08}")
-        given = {name.lower() for name, _ in answer.headers}
-        for name, value in zip(_DEFAULTS, values, strict=True):
-            if name not in given:
-                head += f"{name}: {value}\r\n"
-        for name, value in answer.headers:
-            head += f"{name}: {value}\r\n"
-        if answer.status not in (204, 304):
-            head += f"content-length: {len(answer.body)}\r\n"
-        head += f"connection: {'keep-alive' if keep_alive else 'close'}\r\n\r\n"
-        return head.encode("latin-1") + (answer.body if with_body else b"")
+def _rendered(answer: Answer, number: int, keep_alive: bool, with_body: bool = True) -> bytes:
+    """Status line, headers and body. Headers of the answer replace those added here."""
+    usual = {
+        "content-type": "application/json",
+        "date": formatdate(usegmt=True),
+        "x-request-id": f"stub-{number:08}",
+    }
+    for name, _ in answer.headers:
+        usual.pop(name.lower(), None)
+    pairs = [*usual.items(), *answer.headers]
+    if answer.status not in (204, 304):
+        pairs.append(("content-length", str(len(answer.body))))
+    pairs.append(("connection", "keep-alive" if keep_alive else "close"))
+    lines = [f"HTTP/1.1 {answer.status} {_PHRASES.get(answer.status, 'Unknown')}"]
+    lines += [f"{name}: {value}" for name, value in pairs]
+    head = "\r\n".join([*lines, "", ""]).encode("latin-1")
+    return head + answer.body if with_body else head
 
 
-class Wire(asyncio.Protocol):
-    """One connection. Requests are read, applied and answered one after the other."""
+async def _linger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    # To close with unread input resets the connection, and the client may lose the answer: end the
+    # sending side, and throw the rest away for a moment.
+    writer.write_eof()
+    async with asyncio.timeout(LINGER_SECONDS):
+        while await reader.read(MAX_HEAD):
+            pass
 
-    _transport: asyncio.Transport
-    _timer: asyncio.TimerHandle
 
-    def __init__(self, app: App, renderer: Renderer, wires: set[Wire]) -> None:
-        self._app = app
-        self._renderer = renderer
-        self._wires = wires
-        self._loop = asyncio.get_running_loop()
-        self._buffer = bytearray()
-        self._head: Head | None = None  # set while its body is awaited
-        self._exchange: Exchange | None = None  # set while its answer is delayed
-        self._delay: asyncio.TimerHandle | None = None
-        self._stalled = False  # the client does not take what was written
-        self._finished = False  # nothing more is read from this connection
-        self._deadline = self._loop.time() + IDLE_SECONDS
+async def _stays(reader: asyncio.StreamReader, seconds: float) -> bool:
+    """Whether the client is still there after this time; only reading shows that it left.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Count the connection, and its time."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._timer = self._loop.call_later(IDLE_SECONDS, self._expire)
-        self._wires.add(self)
-        self._app.opened()
+    Half a farewell counts as a whole one, and so does a second request before the first is answered.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await reader.read(1)
+    except TimeoutError:
+        return True
+    except ConnectionError:
+        pass
+    return False
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # the protocol's signature
-        """Let go of everything that would keep the connection alive."""
-        self._timer.cancel()
-        self._abandon()
-        self._wires.discard(self)
-        self._app.closed()
 
-    def eof_received(self) -> None:
-        """A client that is gone and one that only ended its sending look alike: take it as gone."""
-        self._abandon()
-
-    def pause_writing(self) -> None:
-        """Read no further request until the client takes its answers."""
-        self._stalled = True
-
-    def resume_writing(self) -> None:
-        """Go on where :meth:`pause_writing` stopped."""
-        self._stalled = False
-        self._advance()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what came, and serve what is complete."""
-        if self._finished:
+async def _serve(
+    app: App, numbers: Iterator[int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """One connection: requests are read, applied and answered one after the other."""
+    keep_alive = True
+    while keep_alive:
+        async with asyncio.timeout(IDLE_SECONDS):
+            await writer.drain()  # a client that takes no answers is not read on from
+            try:
+                received = await _read(reader)
+            except Refusal as refusal:
+                writer.write(_rendered(refusal.answer, next(numbers), keep_alive=False))
+                await _linger(reader, writer)
+                return
+        keep_alive = received.keep_alive
+        request, answer, delay = app.received(received)
+        if answer is None:
             return
-        idle = not self._buffer and self._head is None and self._exchange is None
-        if idle and data.strip(b"\r\n"):
-            self._deadline = self._loop.time() + IDLE_SECONDS
-        self._buffer += data
-        self._advance()
-        # Reading goes on during a delay, since only reading shows that the client left; but the
-        # buffer has its bounds.
-        if len(self._buffer) > MAX_HEAD + MAX_BODY:
-            self._transport.pause_reading()
-
-    def shut(self) -> None:
-        """Close because the server does: what is pending was not abandoned by its client."""
-        self._drop_pending()
-        self._finished = True
-        self._transport.abort()
-
-    def _advance(self) -> None:
-        while not (self._exchange or self._stalled or self._finished):
-            if self._head is None:
-                try:
-                    self._head = self._take_head()
-                except Refusal as refusal:
-                    self._refuse(refusal.answer)
-                    return
-            head = self._head
-            if head is None:
-                break
-            if len(self._buffer) < head.length:
-                if head.expects_continue:
-                    head.expects_continue = False
-                    self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-                break
-            body = bytes(self._buffer[: head.length])
-            del self._buffer[: head.length]
-            self._head = None
-            self._start(head, self._app.received(head, body))
-        if len(self._buffer) <= MAX_HEAD + MAX_BODY:
-            self._transport.resume_reading()
-
-    def _take_head(self) -> Head | None:
-        while self._buffer.startswith(b"\r\n"):  # tolerated before a request, as HTTP advises
-            del self._buffer[:2]
-        end = self._buffer.find(b"\r\n\r\n", 0, MAX_HEAD)
-        if end >= 0:
-            head = parse_head(bytes(self._buffer[:end]))
-            del self._buffer[: end + 4]
-            return head
-        # What cannot become a request (TLS, bare line feeds) is not waited for.
-        newline = self._buffer.find(b"\n")
-        bare = newline >= 0 and self._buffer[newline - 1 : newline] != b"\r"
-        if bare or b"\n\n" in self._buffer or not _start(self._buffer):
-            raise Refusal(400, "Not an HTTP request")
-        if len(self._buffer) >= MAX_HEAD:
-            raise Refusal(431, f"The head is larger than {MAX_HEAD} bytes")
-        return None
-
-    def _start(self, head: Head, exchange: Exchange) -> None:
-        if exchange.answer is None:
-            self._finished = True
-            self._transport.close()
-        elif exchange.delay > 0:
-            self._exchange = exchange
-            self._delay = self._loop.call_later(exchange.delay, self._send_late, head)
-        else:
-            self._send(head, exchange.request, exchange.answer)
-
-    def _send_late(self, head: Head) -> None:
-        exchange, self._exchange = self._exchange, None
-        if exchange is not None and exchange.answer is not None:
-            self._send(head, exchange.request, exchange.answer)
-            self._advance()
-
-    def _send(self, head: Head, request: StubRequest, answer: Answer) -> None:
+        if delay and not await _stays(reader, delay):
+            app.abandoned(request)
+            return
         # Marked before it is written: a client that has its answer finds it in the record.
-        self._app.answered(request, answer.status)
-        if head.refusal is not None:
-            self._refuse(answer)
-            return
-        with_body = head.method != "HEAD"
-        self._transport.write(self._renderer.render(answer, head.keep_alive, with_body))
-        self._deadline = self._loop.time() + IDLE_SECONDS
-        if not head.keep_alive:
-            self._finished = True
-            self._transport.close()
-
-    def _refuse(self, answer: Answer) -> None:
-        # To close with unread input resets the connection, and the client may lose the answer:
-        # end the sending side, and throw the rest away for a moment.
-        self._finished = True
-        self._transport.write(self._renderer.render(answer, False, True))
-        self._transport.write_eof()
-        self._buffer.clear()
-        self._timer.cancel()
-        self._deadline = self._loop.time() + LINGER_SECONDS
-        self._timer = self._loop.call_later(LINGER_SECONDS, self._expire)
-
-    def _abandon(self) -> None:
-        self._finished = True
-        if self._exchange is not None:
-            self._app.abandoned(self._exchange.request)
-            self._drop_pending()
-
-    def _drop_pending(self) -> None:
-        self._exchange = None
-        if self._delay is not None:
-            self._delay.cancel()
-
-    def _expire(self) -> None:
-        # One timer, put off when it is due, and not one for each request. A delay does not count.
-        left = IDLE_SECONDS if self._exchange else self._deadline - self._loop.time()
-        if left > 0:
-            self._timer = self._loop.call_later(left, self._expire)
-        elif self._transport.get_write_buffer_size():
-            self._transport.abort()
-        else:
-            self._transport.close()
+        app.answered(request, answer.status)
+        writer.write(_rendered(answer, next(numbers), keep_alive, received.method != "HEAD"))
 
 
 class ServerThread:
@@ -316,9 +167,8 @@ class ServerThread:
     def __init__(self, listeners: Sequence[socket.socket], app: App) -> None:
         self._listeners = listeners
         self._app = app
-        self._renderer = Renderer()
-        self._wires: set[Wire] = set()
-        self._arriving: set[asyncio.Task[None]] = set()
+        self._numbers = count(1)
+        self._tasks: dict[socket.socket, asyncio.Task[None]] = {}
         self._started: Future[Callable[[], object]] = Future()
         self._thread = threading.Thread(target=self._run, name="docplatform-stub", daemon=True)
         self._thread.start()
@@ -330,21 +180,21 @@ class ServerThread:
         self._thread.join()
 
     def _run(self) -> None:
-        # A loop of its own, without debugging, whatever policy or mode the tests run under.
+        # A loop of its own, without debugging, whatever policy or mode the tests run under. At its
+        # end it cancels what is left.
         try:
             with asyncio.Runner(debug=False, loop_factory=asyncio.SelectorEventLoop) as runner:
-                runner.run(self._serve())
+                runner.run(self._listen())
         except BaseException as error:
             if self._started.done():
                 raise
             self._started.set_exception(error)
         finally:
-            for listener in self._listeners:
-                listener.close()
+            for each in (*self._listeners, *self._tasks):
+                each.close()
 
-    async def _serve(self) -> None:
+    async def _listen(self) -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        loop.set_exception_handler(_log_failure)
         for listener in self._listeners:
             listener.setblocking(False)
             loop.add_reader(listener, self._accept, loop, listener)
@@ -352,45 +202,28 @@ class ServerThread:
         await stop.wait()
         for listener in self._listeners:
             loop.remove_reader(listener)
-            listener.close()
-        if self._arriving:
-            await asyncio.wait(self._arriving)
-        while self._wires:
-            for wire in list(self._wires):
-                wire.shut()
-            await asyncio.sleep(0)
 
     def _accept(self, loop: asyncio.AbstractEventLoop, listener: socket.socket) -> None:
-        # Not loop.create_server(): when that is closed, it loses the connections it is accepting.
-        try:
+        # Not asyncio.start_server(): when that is closed, it loses the connections it is accepting.
+        with contextlib.suppress(OSError):  # the client was gone first, or no descriptor is free yet
             connection, _ = listener.accept()
-        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-            return  # the client was gone first
-        except OSError as error:  # no descriptors left: some may be free in a moment
-            _log.error("stub server: cannot accept: %s", error)
-            loop.remove_reader(listener)
-            loop.call_later(0.1, self._resume, loop, listener)
-            return
-        connection.setblocking(False)
-        task = loop.create_task(self._attach(loop, connection))
-        self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
+            self._tasks[connection] = loop.create_task(self._connected(connection))
 
-    async def _attach(self, loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
-        wire = Wire(self._app, self._renderer, self._wires)
-        try:
-            await loop.connect_accepted_socket(lambda: wire, connection)
-        except OSError:
-            connection.close()  # the client reset it meanwhile
-
-    def _resume(self, loop: asyncio.AbstractEventLoop, listener: socket.socket) -> None:
-        if listener.fileno() >= 0:
-            loop.add_reader(listener, self._accept, loop, listener)
-
-
-def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    # asyncio's own handler would print to stderr.
-    _log.error("stub server: %s", context["message"], exc_info=context.get("exception"))
+    async def _connected(self, connection: socket.socket) -> None:
+        self._app.opened()
+        # A client that leaves or takes too long, and the end of the stub, are no errors.
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            reader, writer = await asyncio.open_connection(sock=connection, limit=MAX_HEAD)
+            try:
+                await _serve(self._app, self._numbers, reader, writer)
+                writer.close()
+                async with asyncio.timeout(IDLE_SECONDS):
+                    await writer.wait_closed()
+            finally:
+                writer.transport.abort()
+        connection.close()
+        del self._tasks[connection]
+        self._app.closed()
 
 
 def bind(port: int) -> list[socket.socket]:

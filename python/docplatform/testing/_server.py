@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from docplatform.testing._http import App, Exchange, Head, ServerThread, bind
+from docplatform.testing._http import App, Exchange, Received, ServerThread, bind
 from docplatform.testing._service import (
     DEFAULT_LINK,
     Answer,
@@ -160,7 +160,7 @@ class StubServer:
     def requests(self) -> list[StubRequest]:
         """What arrived, oldest first, kept until :meth:`reset`: a new list of the live records.
 
-        What is no HTTP at all, and so was never a request, is not among them.
+        What was not read whole, as it is no HTTP or too large, is not among them.
         """
         with self._changed:
             return list(self._requests)
@@ -306,13 +306,13 @@ class StubServer:
             self._open -= 1
             self._notify()
 
-    def _received(self, head: Head, body: bytes) -> Exchange:
-        call = read_call(head.method, head.target, head.headers, body)
+    def _received(self, received: Received) -> Exchange:
+        call = read_call(received.method, received.target, received.headers, received.body)
         with self._changed:
             self._requests.append(call.request)
-            answer = head.refusal or self._decide(call)
+            answer = self._decide(call)
             self._notify()
-        return Exchange(call.request, answer, 0.0 if head.refusal else self._latency)
+        return Exchange(call.request, answer, self._latency)
 
     def _answered(self, request: StubRequest, status: int) -> None:
         with self._changed:
