@@ -4,7 +4,7 @@
 //! idle connection that the server is just closing can make their outcome unknown; reads are pooled.
 
 use std::error::Error as StdError;
-use std::io;
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -29,6 +29,8 @@ const IDLE: Duration = Duration::from_secs(15);
 const PROXY_407: &str = "tunnel error: proxy authorization required";
 /// And of a proxy of the environment that speaks something else.
 const PROXY_SCHEME: &str = "unsupported scheme ";
+/// The most of a CA bundle that is read, in bytes: those of systems have some 200 KiB.
+const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
 /// After how long a peer that does not answer on the TCP level is given up.
 const HALF_OPEN: Duration = Duration::from_secs(30);
 
@@ -88,7 +90,14 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
 
     if let Some(path) = &wire.ca_bundle {
         let fail = |why: &str| Error::configuration(format!("ca_bundle {}: {why}", path.display()));
-        let pem = std::fs::read(path).map_err(|error| fail(&error.to_string()))?;
+        let mut pem = Vec::new();
+        // One byte more tells a file that is too long, or has no end.
+        std::fs::File::open(path)
+            .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
+            .map_err(|error| fail(&error.to_string()))?;
+        if pem.len() as u64 > MAX_CA_BUNDLE {
+            return Err(fail(&format!("it is longer than {} MiB", MAX_CA_BUNDLE >> 20)));
+        }
         let certificates = reqwest::Certificate::from_pem_bundle(&pem)
             .ok()
             .filter(|found| !found.is_empty())
