@@ -12,6 +12,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from support.lake import guide
+from support.phases import HOLD, pending
 
 ROOT = Path(__file__).parent.parent
 # That of docs/store.md needs a store; those of ENGINES go on from each other.
@@ -28,15 +29,18 @@ PIECES = re.findall(PYTHON, PAGES, re.MULTILINE | re.DOTALL)
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def run(stub: StubServer, arguments: list[str], cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    settings = {
+def settings(stub: StubServer) -> dict[str, str]:
+    return {
         "DOCPLATFORM_BASE_URL": stub.url,
         "DOCPLATFORM_API_KEY": stub.api_key,
         "DOCPLATFORM_PROJECT_ID": stub.project_id,
     }
+
+
+def run(stub: StubServer, arguments: list[str], cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [sys.executable, "-W", "error", *arguments],
-        env=settings,
+        env=settings(stub),
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -115,9 +119,17 @@ def test_export_example_goes_on_where_it_stopped(tmp_path: Path) -> None:
     example = [str(ROOT / "examples" / "export_visitors.py")]
     with StubServer(visitors=1_000, requests_per_hour=2) as stub:
         assert "run this again" in run(stub, example, tmp_path, code=1).stderr
-        assert len((tmp_path / "visitors.jsonl").read_text().splitlines()) == 500
+        assert not (tmp_path / "visitors.jsonl").exists()
         stub.reset()
-        run(stub, example, tmp_path, code=0)
+        stub.latency = HOLD
+        # It takes the pages from the store at once, and is ended while it waits for the next.
+        held = subprocess.Popen([sys.executable, *example], env=settings(stub), cwd=tmp_path)
+        stub.wait_for(pending, timeout=30)
+        held.kill()
+        held.wait()
+        stub.latency = 0
+        stub.reset()
+        run(stub, example, tmp_path)
+        assert {request.query["offset"] for request in stub.requests} == {"500", "750"}
     paths = [json.loads(line)["path"] for line in (tmp_path / "visitors.jsonl").read_text().splitlines()]
     assert len(paths) == len(set(paths)) == 1_000
-    assert not (tmp_path / "visitors.checkpoint").exists()

@@ -38,8 +38,6 @@ class Writer:
     raw: bool
     rows: int = 0
     """How many came so far."""
-    mark: str | None = None
-    """A checkpoint behind what standard output took."""
     progress: Progress = field(default_factory=lambda: Progress("", quiet=True))
 
     def update(self, rows: int) -> None:
@@ -115,8 +113,6 @@ class Writer:
                 print(output.as_json(row))
             sys.stdout.flush()
             self.update(self.rows + len(some))
-            if isinstance(rows, Visitors):
-                self.mark = rows.checkpoint
 
 
 def output_options(
