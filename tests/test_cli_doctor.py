@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -44,9 +45,12 @@ def test_as_json(cli: Cli) -> None:
         ("BASE_URL", "http://example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
         ("BASE_URL", "docs.example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
         ("PROJECT_ID", None, "project", 2, "set DOCPLATFORM_PROJECT_ID"),
+        ("BASE_URL", "x y", "address", 2, "\tDOCPLATFORM_BASE_URL contains white space"),
         ("PROJECT_ID", "../x", "project", 2, "mend DOCPLATFORM_PROJECT_ID"),
+        ("PROJECT_ID", " demo", "project", 2, "\tDOCPLATFORM_PROJECT_ID has white space around it"),
         ("API_KEY", None, "API key", 3, "set DOCPLATFORM_API_KEY"),
         ("API_KEY", "Bearer hush", "API key", 3, "give the key alone"),
+        ("API_KEY", "hush\n", "API key", 3, "DOCPLATFORM_API_KEY has white space around it"),
     ],
 )
 def test_a_setting_is_missing_or_wrong(
@@ -85,8 +89,8 @@ def test_everything_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("status", "code", "wrong", "says"),
     [
-        (401, 3, "key taken", "copy the key again"),
-        (403, 3, "key taken", "the right to read analytics"),
+        (401, 3, "key taken", "keys expire, often after 90 days"),
+        (403, 3, "key taken", "where keys are bound to addresses"),
         (404, 1, "project known", "compare the project's id"),
         (429, 4, "service", "requests of this hour are spent"),
         (500, 1, "service", "try again later"),
@@ -123,3 +127,12 @@ def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.Mon
     ended = cli("doctor")
     assert "HTTPS_PROXY set" in ended.out
     assert "hush" not in ended.out
+
+
+def test_to_look_for_a_store_does_not_make_one(cli: Cli, store: Path) -> None:
+    for path, state, code in ((store, "unknown", 0), (store.parent / "none" / "x.db", "wrong", 2)):
+        ended = cli("doctor", "--store", str(path))
+        assert (ended.status, ended.err) == (code, "")
+        assert f"\nstore\t{state}\t" in ended.out
+        assert list(store.parent.iterdir()) == []
+    assert len(cli.stub.requests) == 1

@@ -43,11 +43,11 @@ def test_run_prints_the_pull_request_alone(cli: Cli) -> None:
     assert cli.stub.jobs[0].prompts == ["Fix it"]
 
 
-def test_run_prints_nothing_where_no_file_changed(cli: Cli) -> None:
+def test_without_a_pull_request_nothing_is_printed_and_no_reason_made_up(cli: Cli) -> None:
     cli.stub.script_job("completed", pr_link=None)
     ended = cli("job", "run", "Fix it", *SOON)
     assert (ended.status, ended.out) == (0, "")
-    assert "no pull request" in ended.err
+    assert "no pull request: nothing changed, or this project publishes without one." in ended.err
 
 
 def test_create_prints_the_id(cli: Cli) -> None:

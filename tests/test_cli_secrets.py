@@ -83,6 +83,34 @@ def test_what_may_be_a_key_is_not_repeated(cli: Cli, arguments: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("visitors", "export", "-o", "{file}"), "{file} exists"),
+        (("report", "-o", "{file}"), "{file} exists"),
+        (
+            ("report", "-o", "none_2026-01-01_to_2026-02-01/x.html"),
+            "no folder none_2026-01-01_to_2026-02-01:",
+        ),
+        (
+            ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),
+            "no_prompt_of_2026_01_31_v2.txt: No such",
+        ),
+        (("visitors", "export", "{file}"), "unexpected extra argument ({file})"),
+        (("visitors", "totals", "--store", "none_2026-01-01_to/v.db"), "none_2026-01-01_to/v.db"),
+    ],
+)
+def test_the_names_of_files_are_shown_as_they_were_given(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = "visitors_2026-01-01_to_2026-02-01.csv"
+    (tmp_path / file).touch()
+    ended = cli(*(argument.format(file=file) for argument in arguments))
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert says.format(file=file) in ended.err
+
+
+@pytest.mark.parametrize(
     "prompt", ["Document get_user_by_id_v2_with_options", "Fix: --api-key is undocumented", "fix_it"]
 )
 def test_prompts_about_keys_are_fine(cli: Cli, prompt: str) -> None:

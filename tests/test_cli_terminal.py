@@ -84,6 +84,15 @@ def test_a_table_on_a_terminal(stub: StubServer) -> None:
     assert "\t" not in shown
 
 
+def test_a_table_without_rows_has_its_header(stub: StubServer) -> None:
+    stub.fail_next(
+        status=200,
+        body={"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False},
+    )
+    shown = on_terminal(stub, "visitors", "top", "-q", NO_COLOR="1")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown).split()[:4] == ["path", "human", "ai", "total"]
+
+
 @pytest.mark.row("J8")
 def test_a_trend_on_a_terminal(stub: StubServer) -> None:
     row = {"path": "/\x1b]52;c;eA==\x07[bold]x", "human": 1, "ai": 1, "total": 1_234}

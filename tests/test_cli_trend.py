@@ -138,6 +138,7 @@ def test_standard_output_takes_rows_and_nothing_else(
         *NOT_SLICES,
         ((*JANUARY, "--last", "7"), "give one or the other"),
         ((*JANUARY, "-o", "t.xlsx"), "ends in .csv"),
+        ((*JANUARY, "-o", "none/t.csv"), "there is no folder none"),
         ((*JANUARY, "-o", "-", "--json"), "name a file"),
         ((*JANUARY, "--format", "parquet"), "needs a file"),
     ],
@@ -151,13 +152,6 @@ def test_wrong_usage_sends_nothing(
     assert says in ended.err
     assert "Reading" not in ended.err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.row("J1")
-def test_a_folder_that_is_missing_is_told_before_anything_is_sent(cli: Cli, tmp_path: Path) -> None:
-    ended = trend(cli, *JANUARY, "-o", tmp_path / "none" / "t.csv")
-    assert (ended.status, ended.out, cli.stub.requests) == (1, "", [])
-    assert "No such file or directory" in ended.err
 
 
 def test_the_last_days_end_with_yesterday(cli: Cli) -> None:

@@ -112,8 +112,9 @@ class Plan(NamedTuple):
         from docplatform import _html
 
         least = "" if self.exact else "at least "
+        plural = "" if self.requests == 1 else "s"
         waits = "" if self.hours is None else f"; {self.hours:,g} hours to wait for the budget"
-        caption = f"Plan: {least}{self.requests:,} requests to be sent; {self.held:,} held{waits}"
+        caption = f"Plan: {least}{self.requests:,} request{plural} to be sent; {self.held:,} held{waits}"
         return _html.tuples(caption, PlanSlice._fields, self.slices, "slices")
 
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, export, job, plain, plan, secrets, sync, trend, visitors
+from docplatform.cli import doctor, exits, export, job, plain, plan, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
+from docplatform.cli.files import Refusal
 from docplatform.cli.output import say, shown
 from docplatform.cli.report.command import report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from docplatform.cli.session import Session
 
 NAME = "docplatform"
 COMPLETION = "_DOCPLATFORM_COMPLETE"
@@ -25,10 +28,14 @@ def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code. What fails otherwise than by its usage is the caller's to tell."""
     if COMPLETION in os.environ:
         cli.main(args=list(arguments), prog_name=NAME)
+    session: Session | None = None
     try:
         # Not through `main`, which has its own mind about interrupts and closed pipes.
         with cli.make_context(NAME, list(arguments)) as context:
-            cli.invoke(context)
+            try:
+                cli.invoke(context)
+            finally:
+                session = context.obj
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as help_:
@@ -37,12 +44,15 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         _tell(error)
         return Exit.USAGE
+    except (docplatform.DocPlatformError, ValueError) as error:
+        return exits.tell(error) if session is None else exits.tell(error, session.again)
     return Exit.DONE
 
 
 def _tell(error: click.ClickException) -> None:
-    # What was misspelt may be foreign text, or a key.
-    message = shown(secrets.hide(error.format_message()))
+    # What was misspelt may be foreign text, or a key; a file's name is what people look for.
+    message = error.format_message()
+    message = shown(message if isinstance(error, Refusal) else secrets.hide(message))
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         say(context.get_usage())

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import docplatform
 from docplatform import Client, ConfigurationError, DocPlatformError
-from docplatform.cli import exits, output, secrets
+from docplatform.cli import exits, output, secrets, words
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
 from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 PATIENCE = 15.0
 """How long the one request may take, in seconds."""
@@ -41,10 +43,11 @@ class Finding(NamedTuple):
 def doctor(context: click.Context, session: Session) -> None:
     """Look at settings, service and key; say what to do.
 
-    It reads the totals of the visitors: one request, which counts towards those granted an hour. Nothing is written.
+    It reads the totals of the visitors: one request, which counts towards those granted an hour. Nothing is written but that
+    request, in a --store that is there already.
     """
     settings = list(_settings(session))
-    fine = all(finding.state == "ok" for finding in settings)
+    fine = not any(finding.state == "wrong" for finding in settings)
     code, answers = _ask(session) if fine else (_code(settings), _not_asked())
     findings = [*settings, *answers]
     if session.json:
@@ -61,36 +64,12 @@ def _settings(session: Session) -> Iterator[Finding]:
         f"docplatform {docplatform.__version__}, Python {platform.python_version()}, "
         f"{platform.system()} {platform.machine()}",
     )
-    yield _setting(
-        "address",
-        session.base_url,
-        "--base-url",
-        "DOCPLATFORM_BASE_URL",
-        lambda url: _client(base_url=url),
-    )
-    yield _setting(
-        "project",
-        session.project,
-        "--project",
-        "DOCPLATFORM_PROJECT_ID",
-        lambda project: _client(project_id=project),
-    )
+    yield _setting("address", session.base_url, "base_url", "DOCPLATFORM_BASE_URL")
+    yield _setting("project", session.project, "project_id", "DOCPLATFORM_PROJECT_ID")
     if session.ca_bundle is not None:
-        yield _setting(
-            "certificates",
-            session.ca_bundle,
-            "--ca-bundle",
-            "",
-            lambda path: _client(base_url="https://localhost", ca_bundle=path),
-        )
+        yield _setting("certificates", session.ca_bundle, "ca_bundle", base_url="https://localhost")
     if session.store is not None:
-        yield _setting(
-            "store",
-            session.store,
-            "--store or DOCPLATFORM_STORE",
-            "",
-            lambda path: _client(store=path),
-        )
+        yield _store(session.store)
     try:
         secrets.read(session.api_key_file)
         where = session.api_key_file or secrets.VARIABLE
@@ -102,24 +81,37 @@ def _settings(session: Session) -> Iterator[Finding]:
     yield Finding("proxy", "ok", f"{proxies}; none is used for this machine itself")
 
 
-def _setting(
-    name: str, given: str | None, option: str, variable: str, make: Callable[[str], Client]
-) -> Finding:
-    value = given if given is not None else os.environ.get(variable)
-    where = variable if given is None else option
+def _setting(name: str, given: str | None, argument: str, variable: str = "", **more: str) -> Finding:
+    """Whether a client takes it, with which nothing is sent."""
+    value = os.environ.get(variable) if given is None else given
+    where = words.OPTIONS[argument]
+    if variable and value == os.environ.get(variable):
+        where = variable
     if not value:
         return Finding(name, "wrong", "is not set", f"set {variable}, from the dashboard of your platform")
+    if value != value.strip():
+        return Finding(name, "wrong", f"{where} has white space around it", f"remove it from {where}")
+    settings: dict[str, Any] = {"base_url": "http://127.0.0.1", "project_id": "any", argument: value, **more}
     try:
-        make(value).close()
+        Client("any", **settings).close()
     except ValueError as error:
-        return Finding(name, "wrong", str(error), f"mend {where}")
+        return Finding(name, "wrong", words.as_options(str(error), **{argument: where}), f"mend {where}")
     return Finding(name, "ok", f"{value} (from {where})")
 
 
-def _client(**tried: str) -> Client:
-    """A client that nothing is sent with, to see whether it takes what is tried."""
-    rest: dict[str, Any] = {"base_url": "http://127.0.0.1", "project_id": "any", **tried}
-    return Client("any", **rest)
+def _store(path: str) -> Finding:
+    if os.path.lexists(path):
+        return _setting("store", path, "store", "DOCPLATFORM_STORE")
+    if not Path(path).parent.is_dir():
+        return Finding(
+            "store", "wrong", f"there is no folder {Path(path).parent}", "create it, or mend the path"
+        )
+    return Finding(
+        "store",
+        "unknown",
+        f"{path} is not there; the first command that reads visitors makes it",
+        "look at the name again if you have a store already",
+    )
 
 
 def _code(settings: list[Finding]) -> Exit:
@@ -134,6 +126,9 @@ def _not_asked() -> list[Finding]:
 def _ask(session: Session) -> tuple[Exit, list[Finding]]:
     """One request, which is not tried again."""
     begun = time.monotonic()
+    if session.store is not None and not os.path.lexists(session.store):
+        # To look is not to make one.
+        session = replace(session, store=None)
     with session.client(max_retries=0, timeout=PATIENCE, deadline=PATIENCE) as client:
         try:
             client.visitor_totals(on_budget="stop")
@@ -157,10 +152,16 @@ def _after(error: DocPlatformError) -> list[Finding]:
     )
     match error:
         case docplatform.AuthenticationError():
-            advice = "copy the key again from the dashboard, or make a new one: it may have expired"
+            advice = (
+                "copy the key again from the dashboard, or make a new one: keys expire, often after 90 days, and a key "
+                "of another kind is refused, too"
+            )
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.PermissionDeniedError():
-            advice = "let the dashboard give the key the right to read analytics, from this address"
+            advice = (
+                "let the dashboard give the key the right to read analytics; where keys are bound to addresses, this "
+                "machine's has to be one of them"
+            )
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import docplatform
+from docplatform.cli import words
 from docplatform.cli.output import say, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Exit(IntEnum):
@@ -43,16 +48,22 @@ MEANINGS = {
 
 UNKNOWN = (
     "Look on the platform whether it happened: done twice, it is two runs of the agent. If it did, "
-    "`docplatform job wait ID` takes the wait up; if it did not, run this again."
+    "`{wait}` takes the wait up; if it did not, run this again."
 )
 APPLIED = (
     "Do not run this again: it would be a second run of the agent. Find the job on the platform; "
-    "`docplatform job wait ID` takes the wait up."
+    "`{wait}` takes the wait up."
 )
 
 
 class KeyProblemError(docplatform.ConfigurationError):
     """There is no API key, or none that could be one."""
+
+
+def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
+    """A command that people can copy; ``job`` is the id that it ends with."""
+    last = () if job is None else ("--", job) if job.startswith("-") else (job,)
+    return shown(shlex.join(["docplatform", *words, *options, *last]))
 
 
 def code_of(error: Exception) -> Exit:
@@ -83,30 +94,42 @@ def code_of(error: Exception) -> Exit:
             return Exit.FAILURE
 
 
-def tell(error: Exception) -> Exit:
-    """Says on stderr what went wrong and what to do about it; returns the exit code."""
+def tell(error: Exception, again: Callable[..., str] = command) -> Exit:
+    """Says on stderr what went wrong and what to do about it; returns the exit code.
+
+    ``again`` makes a command to copy, with the options that this one was given.
+    """
     code = code_of(error)
-    say(f"docplatform: {shown(error)}")
+    say(f"docplatform: {shown(_message(error))}")
     job = error.job if isinstance(error, docplatform.DocPlatformError) else None
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
-        say(APPLIED if error.outcome == "applied" else UNKNOWN)
+        advice = APPLIED if error.outcome == "applied" else UNKNOWN
+        say(advice.format(wait=again("job", "wait", job="ID")))
     for note in getattr(error, "__notes__", ()):
         say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):
-        say("`docplatform doctor` looks at every setting, and says what to do.")
+        say(f"`{again('doctor')}` looks at every setting, and says what to do.")
     if job is not None and not job.is_final:
-        named = job.project_id != os.environ.get("DOCPLATFORM_PROJECT_ID")
-        say(goes_on(job.id, job.project_id if named else None))
+        say(goes_on(job.id, again))
     return code
 
 
-def goes_on(job: str, project: str | None) -> str:
-    """That a job which is not waited for goes on, and how to wait for it; with the project where one was named."""
-    words = ["docplatform", "job", "wait"]
-    if project is not None:
-        words += ["--project", project]
-    if job.startswith("-"):
-        words.append("--")
-    return f"Job {shown(job)} goes on by itself. To wait for it: {shown(shlex.join([*words, job]))}"
+def _message(error: Exception) -> str:
+    match error:
+        case OSError(strerror=str(why), filename=str() | bytes() | os.PathLike() as file):
+            # Not as `str(error)` has it, which is for programmers.
+            return f"{os.fsdecode(file)}: {why}"
+        case OSError(strerror=str(why)):
+            return why
+        case ValueError() | docplatform.ConnectError():
+            # Both may say which argument helps; all others may hold words of the service.
+            return words.as_options(str(error))
+        case _:
+            return str(error)
+
+
+def goes_on(job: str, again: Callable[..., str]) -> str:
+    """That a job which is not waited for goes on, and how to wait for it."""
+    return f"Job {shown(job)} goes on by itself. To wait for it: {again('job', 'wait', job=job)}"

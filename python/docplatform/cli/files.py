@@ -9,6 +9,10 @@ from pathlib import Path
 import click
 
 
+class Refusal(click.UsageError):
+    """Wrong usage in words of our own, in which the user's files stand as they were named."""
+
+
 def check(path: Path | None, *, force: bool) -> None:
     """A usage error where a command's output cannot go to ``path``, or to standard output where that is ``None``.
 
@@ -20,9 +24,11 @@ def check(path: Path | None, *, force: bool) -> None:
             raise click.UsageError("standard output is closed: name a file with -o")
         return
     if path.is_dir():
-        raise click.UsageError(f"{path} is a directory: name a file")
+        raise Refusal(f"{path} is a directory: name a file")
+    if not path.parent.is_dir():
+        raise Refusal(f"there is no folder {path.parent}: create it, or name another file")
     if not force and os.path.lexists(path):
-        raise click.UsageError(f"{path} exists: name another file, or replace it with --force")
+        raise Refusal(f"{path} exists: name another file, or replace it with --force")
 
 
 def replace(path: Path, text: str) -> None:

@@ -12,30 +12,22 @@ from docplatform.cli import exits, once, output
 from docplatform.cli.help import Group
 from docplatform.cli.output import Progress, shown, whole
 from docplatform.cli.params import FILE, duration, interval, prompt_arguments, read_prompt
-from docplatform.cli.session import Session, with_session
+from docplatform.cli.session import Session, with_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
-    from docplatform import Client, Job
+    from docplatform import Job
 
 
 MOST_STATUS = 60
 """The most of a status that is shown in a line, in characters."""
+NO_LINK = "no pull request: nothing changed, or this project publishes without one"
 
 
 @click.group("job", cls=Group)
 def group() -> None:
     """Hand the docs agent a task, and follow it."""
-
-
-def _job_path(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "--job-path",
-        metavar="PATH",
-        help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
-    )(command)
 
 
 def _wait_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -74,14 +66,12 @@ def _once_option(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
 @_wait_options
 @_once_option
-@_job_path
-@with_session
+@with_job
 def run(
     session: Session,
     prompt: tuple[str, ...],
     file: str | None,
     remember: str | None,
-    job_path: str | None,
     *,
     wait: bool,
     timeout: float,
@@ -91,10 +81,11 @@ def run(
 
     PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
 
-    The pull request's URL is printed last, on stdout; where no file changed, nothing is.
+    The pull request's URL is printed last, on stdout. Where there is none, nothing is: nothing changed, or the
+    project publishes without one.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with _client(session, job_path) as client:
+    with session.client() as client:
         job = once.create(session, client, text, remember)
         if not wait:
             _print_id(session, job)
@@ -107,28 +98,24 @@ def run(
 @group.command("create")
 @prompt_arguments
 @_once_option
-@_job_path
-@with_session
-def create(
-    session: Session, prompt: tuple[str, ...], file: str | None, remember: str | None, job_path: str | None
-) -> None:
+@with_job
+def create(session: Session, prompt: tuple[str, ...], file: str | None, remember: str | None) -> None:
     """Create a job, and print its id without waiting.
 
     PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with _client(session, job_path) as client:
+    with session.client() as client:
         job = once.create(session, client, text, remember)
     _print_id(session, job)
 
 
 @group.command("get")
 @click.argument("job")
-@_job_path
-@with_session
-def get(session: Session, job: str, job_path: str | None) -> None:
+@with_job
+def get(session: Session, job: str) -> None:
     """Show a job as it is now. JOB is its id."""
-    with _client(session, job_path) as client:
+    with session.client() as client:
         found = client.get_job(job)
     if session.json:
         output.document(found.to_dict())
@@ -150,16 +137,14 @@ def get(session: Session, job: str, job_path: str | None) -> None:
 @group.command("wait")
 @click.argument("job")
 @_wait_options
-@_job_path
-@with_session
-def wait(
-    session: Session, job: str, job_path: str | None, *, timeout: float, poll_interval: float | None
-) -> None:
+@with_job
+def wait(session: Session, job: str, *, timeout: float, poll_interval: float | None) -> None:
     """Wait until a job is final. JOB is its id.
 
-    The pull request's URL is printed last, on stdout; where no file changed, nothing is.
+    The pull request's URL is printed last, on stdout. Where there is none, nothing is: nothing changed, or the
+    project publishes without one.
     """
-    with _client(session, job_path) as client, _waiting(session, job) as on_poll:
+    with session.client() as client, _waiting(session, job) as on_poll:
         found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
     _print_result(session, found)
 
@@ -169,14 +154,12 @@ def wait(
 @prompt_arguments
 @click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final anew.")
 @_wait_options
-@_job_path
-@with_session
+@with_job
 def message(
     session: Session,
     job: str,
     prompt: tuple[str, ...],
     file: str | None,
-    job_path: str | None,
     *,
     wait: bool,
     timeout: float,
@@ -187,17 +170,13 @@ def message(
     PROMPT is the message. Without it, it is read from --file or from standard input.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
-    with _client(session, job_path) as client:
+    with session.client() as client:
         if not wait:
             _print_id(session, client.send_message(job, text))
             return
         with _waiting(session, job, writing=True) as on_poll:
             found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
     _print_result(session, found)
-
-
-def _client(session: Session, job_path: str | None) -> AbstractContextManager[Client]:
-    return session.client(**({} if job_path is None else {"job_path": job_path}))
 
 
 def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
@@ -226,7 +205,7 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
             if reading:
                 # Nothing can have been lost: there is nothing else to say.
                 interrupt.__notes__ = []
-            interrupt.add_note(exits.goes_on(job, session.project))
+            interrupt.add_note(exits.goes_on(job, session.again))
             raise
         except DocPlatformError as error:
             if session.json and error.job is not None:
@@ -236,7 +215,7 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
 
 def _print_id(session: Session, job: Job) -> None:
     """For a job that is not waited for."""
-    session.say(exits.goes_on(job.id, session.project))
+    session.say(exits.goes_on(job.id, session.again))
     if session.json:
         output.document(job.to_dict())
     else:
@@ -245,7 +224,7 @@ def _print_id(session: Session, job: Job) -> None:
 
 def _print_result(session: Session, job: Job) -> None:
     """For a job that is final."""
-    link = "" if job.pr_link else "; there is no pull request, as no file changed"
+    link = "" if job.pr_link or job.status != "completed" else f"; {NO_LINK}"
     session.say(f"Job {shown(job.id)} is {shown(job.status, MOST_STATUS)}{link}.")
     if session.json:
         output.document(job.to_dict())

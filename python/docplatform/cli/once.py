@@ -8,8 +8,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from docplatform import DocPlatformError, UnconfirmedWriteError
 from docplatform.cli import exits, files
 from docplatform.cli.output import say, shown
@@ -44,7 +42,7 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
     try:
         files.replace(file, _record(about, job.id))
     except OSError:
-        say(exits.goes_on(job.id, session.project))
+        say(exits.goes_on(job.id, session.again))
         raise
     return job
 
@@ -85,11 +83,9 @@ def _job(file: Path, about: str) -> str:
         found: Any = json.loads(file.read_text(encoding="utf-8"))
         remembered, job = found["about"], found["job"]
     except (ValueError, TypeError, KeyError):
-        raise click.UsageError(
-            f"{file} was not written by --once: name a file that is not there yet"
-        ) from None
+        raise files.Refusal(f"{file} was not written by --once: name a file that is not there yet") from None
     if remembered != about:
-        raise click.UsageError(
+        raise files.Refusal(
             f"{file} remembers a job with another prompt, project or address: name another file, or remove it"
         )
     if job is None:

@@ -110,11 +110,9 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None
     from rich.text import Text
 
     drawn = Table(box=box.SIMPLE_HEAD, show_header=bool(columns))
-    for i, cells in enumerate(zip(*rows, strict=True)):
-        number = all(isinstance(cell, int) for cell in cells)
-        drawn.add_column(
-            columns[i] if columns else "", justify="right" if number else "left", overflow="fold"
-        )
+    for i, name in enumerate(columns or [""] * max(map(len, rows), default=0)):
+        number = all(isinstance(row[i], int) for row in rows)
+        drawn.add_column(name, justify="right" if number else "left", overflow="fold")
     for row in rows:
         # Text, as a plain string would be read as markup.
         drawn.add_row(*(Text(_cell(value)) for value in row))

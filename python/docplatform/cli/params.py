@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from docplatform.cli import secrets
+from docplatform.cli.files import Refusal
 from docplatform.cli.output import say
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 FILE = click.Path(readable=False)
 """A file, for shells that complete its name; whether it can be used is for the command to find out."""
+MOST_TEXT = 16 * 2**20
+"""The most of a text that is read from a file or a pipe, in bytes: some never end."""
 LONGEST = 365 * 86_400.0
 """The longest duration that can be given, in seconds."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh]?)")
@@ -81,15 +84,18 @@ def read_text(file: str, what: str, hint: str, *, quiet: bool) -> str:
     name = "standard input" if file == "-" else file
     try:
         if file != "-":
-            data = Path(file).read_bytes()
+            with Path(file).open("rb") as reader:
+                data = reader.read(MOST_TEXT + 1)
         elif sys.stdin is None or sys.stdin.isatty():
             raise click.UsageError(hint)
         else:
             if not quiet:
                 say(f"Reading {what} from standard input.")
-            data = sys.stdin.buffer.read()
+            data = sys.stdin.buffer.read(MOST_TEXT + 1)
+        if len(data) > MOST_TEXT:
+            raise Refusal(f"{what} cannot be read from {name}: it is longer than {MOST_TEXT >> 20} MiB")
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise click.UsageError(f"{what} cannot be read from {name}: {error.strerror}") from None
+        raise Refusal(f"{what} cannot be read from {name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"{what} cannot be read from {name}: it is not UTF-8 text") from None
+        raise Refusal(f"{what} cannot be read from {name}: it is not UTF-8 text") from None

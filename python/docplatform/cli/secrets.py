@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ _OPTION = re.compile(
     r"--?(api[-_]?key|key|api[-_]?token|token|secret|password|bearer|auth\w*)(=|$)", re.IGNORECASE
 )
 """What people try who look for an option that takes the key."""
-_KEY = re.compile(r"\b[A-Za-z][A-Za-z0-9]*_(?=[\w-]*\d)[\w-]{16,}", re.ASCII)
-"""What may well be a key: a prefix, an underscore, a long secret with a digit in it."""
+_KEY = re.compile(
+    r"(?<![\w./-])-*[A-Za-z][A-Za-z0-9]*_(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{16,}(?![\w-]|[./]\w)", re.ASCII
+)
+"""What may well be a key: a prefix, an underscore, a long secret with digits and letters in it. No path, no file with an ending."""
 _LEAST = 8
 """A shorter value of the variable is not looked for: it would be found in every other word."""
 
@@ -52,6 +55,11 @@ def is_like_a_key(text: str) -> bool:
     return _KEY.fullmatch(text.strip()) is not None
 
 
+def may_be_secret(url: str) -> bool:
+    """Whether an address holds what is not to be shown: a key, or a name and a password."""
+    return "@" in url or "?" in url or hide(url) != url
+
+
 def hide(text: str) -> str:
     """``text`` with all replaced that may well be a key."""
     return _KEY.sub("[hidden]", text)
@@ -63,7 +71,7 @@ def read(path: str | None) -> str:
     Raises :class:`KeyProblemError` where there is none, or none that could be one.
     """
     key = os.environ.get(VARIABLE, "") if path is None else _from_file(Path(path))
-    fault = _fault(key)
+    fault = _fault(key, VARIABLE if path is None else path)
     if fault is None:
         return key
     # The traceback shall not hold it.
@@ -71,14 +79,16 @@ def read(path: str | None) -> str:
     raise KeyProblemError(fault)
 
 
-def _fault(key: str) -> str | None:
+def _fault(key: str, where: str) -> str | None:
     if not key:
         return f"no API key: {WHERE}"
+    if key != key.strip():
+        return f"the API key in {where} has white space around it: remove that"
     try:
         # Nothing but the key can be at fault here.
         Client(key, base_url="http://127.0.0.1", project_id="any").close()
     except ConfigurationError as error:
-        return str(error)
+        return f"{where}: {error}"
     return None
 
 
@@ -87,7 +97,9 @@ def _from_file(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_ISREG(mode) and mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
-                raise KeyProblemError(f"others can read the file of the API key: chmod 600 {path}")
+                raise KeyProblemError(
+                    f"others can read the file of the API key: chmod 600 {shlex.quote(str(path))}"
+                )
             return file.read(4096).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"

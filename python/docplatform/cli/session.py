@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 import click
 
 from docplatform import Client, DataWarning, DocPlatformError
-from docplatform.cli import secrets
+from docplatform.cli import exits, secrets, words
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
 
@@ -67,6 +67,11 @@ _STORE = (
         help="Whose budget it is, where several API keys share one.  [default: each key has its own]",
     ),
 )
+_JOB_PATH = click.option(
+    "--job-path",
+    metavar="PATH",
+    help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+)
 _ON_BUDGET = click.option(
     "--on-budget",
     type=click.Choice(["wait", "stop"]),
@@ -74,6 +79,17 @@ _ON_BUDGET = click.option(
     show_default=True,
     help="When the requests of the hour are spent: wait for the next one, or stop with exit code 4.",
 )
+
+
+_REPEATED = {
+    "base_url": "--base-url",
+    "project": "--project",
+    "api_key_file": "--api-key-file",
+    "ca_bundle": "--ca-bundle",
+    "job_path": "--job-path",
+    "store": "--store",
+}
+"""The options that a command to copy has, too: without them it would mean another service, project or key."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +103,8 @@ class Session:
     quiet: bool
     verbose: bool
     json: bool
+    job_path: str | None = None
+    """Of the commands about jobs."""
     # Those of the commands that look into a store.
     store: str | None = None
     requests_per_hour: int | None = None
@@ -100,12 +118,13 @@ class Session:
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
-        """A client, for as long as the command needs it. What the client finds wrong with an argument is wrong usage."""
-        with _told(self), _arguments():
+        """A client, for as long as the command needs it. A wrong argument is wrong usage; once a request was sent, nothing is."""
+        with _told(self):
             shared: dict[str, Any] = {
                 "base_url": self.base_url,
                 "project_id": self.project,
                 "ca_bundle": self.ca_bundle,
+                "job_path": self.job_path,
                 "store": self.store,
                 "requests_per_hour": self.requests_per_hour,
                 "reserve": self.reserve,
@@ -114,15 +133,18 @@ class Session:
             }
             # What is not given is the client's to choose.
             shared = {name: value for name, value in shared.items() if value is not None}
-            with Client(secrets.read(self.api_key_file), **shared, **settings) as client, self._kept(client):
+            with _arguments():
+                client = Client(secrets.read(self.api_key_file), **shared, **settings)
+            with client, self._kept(client):
                 yield client
 
     @contextmanager
     def _kept(self, client: Client) -> Iterator[None]:
         """Says of what came before an error or an interrupt that the store has it, or how it would."""
         try:
-            yield
-        except (DocPlatformError, OSError, KeyboardInterrupt) as error:
+            with _arguments(client):
+                yield
+        except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
                 case DocPlatformError():
                     failed = len(error.attempts)
@@ -135,12 +157,23 @@ class Session:
             answered = client.stats.requests - failed
             if self.store is not None and answered > 0:
                 error.add_note(f"What came is in {self.store}: the same command goes on there.")
-            elif self.spends and answered > 0 and not hasattr(error, "__notes__"):
+            elif self.spends and answered > 0:
                 error.add_note(
-                    f"{count(answered, 'request')} had been sent, for nothing. With --store FILE what comes is kept, and a "
-                    "second run goes on there."
+                    f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
+                    "kept, and a second run goes on there."
                 )
             raise
+
+    def again(self, *name: str, job: str | None = None) -> str:
+        """A command that people can copy, with the options that lead this one to its service, project and key."""
+        other = "store" if name[0] == "job" else "job_path"
+        given = {field: getattr(self, field) for field in _REPEATED if field != other}
+        if self.store == os.environ.get("DOCPLATFORM_STORE"):
+            given.pop("store", None)
+        if secrets.may_be_secret(self.base_url or ""):
+            del given["base_url"]
+        options = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
+        return exits.command(*name, options=tuple(options), job=job)
 
     def project_id(self) -> str:
         """The project that is named, or else the environment's."""
@@ -158,6 +191,11 @@ class Session:
 def with_session(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Gives a command the shared options, as its first argument."""
     return _with(command, _SHARED)
+
+
+def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """The same for a command about jobs."""
+    return _with(command, (_JOB_PATH, *_SHARED))
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
@@ -182,7 +220,10 @@ def _with(
         shared: dict[str, Any] = {
             name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
         }
-        command(Session(**shared, spends=spends), *args, **kwargs)
+        session = Session(**shared, spends=spends)
+        # Where the command line finds it when the command fails.
+        click.get_current_context().find_root().obj = session
+        command(session, *args, **kwargs)
 
     for option in reversed(options):
         run = option(run)
@@ -190,13 +231,16 @@ def _with(
 
 
 @contextmanager
-def _arguments() -> Iterator[None]:
+def _arguments(client: Client | None = None) -> Iterator[None]:
+    """What is found wrong before a request was sent is an argument."""
     try:
         yield
     except DocPlatformError:
         raise
     except ValueError as error:
-        raise click.UsageError(str(error)) from error
+        if client is not None and client.stats.requests:
+            raise
+        raise click.UsageError(words.as_options(str(error))) from error
 
 
 @contextmanager

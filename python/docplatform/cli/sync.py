@@ -10,6 +10,7 @@ import click
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import output
 from docplatform.cli.days import slice_options
+from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress
 from docplatform.cli.params import FILE, read_text
@@ -104,5 +105,5 @@ def _listed(file: str, *, quiet: bool) -> list[str]:
     text = read_text(file, "the projects", "list the projects in a pipe, one a line", quiet=quiet)
     found = [line.strip() for line in text.splitlines() if line.strip()]
     if not found:
-        raise click.UsageError(f"there is no project in {file}")
+        raise Refusal(f"there is no project in {file}")
     return found

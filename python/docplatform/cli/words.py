@@ -1,0 +1,39 @@
+"""Messages of the package, which name Python's arguments, in the words of the command line, which has options."""
+
+from __future__ import annotations
+
+import re
+
+OPTIONS = {
+    "api_key": "--api-key-file",
+    "base_url": "--base-url",
+    "ca_bundle": "--ca-bundle",
+    "date_from": "--from",
+    "date_to": "--to",
+    "job_path": "--job-path",
+    "max_rows": "--max-rows",
+    "on_budget": "--on-budget",
+    "organization": "--organization",
+    "page_size": "--page-size",
+    "poll_interval": "--poll-interval",
+    "project_id": "--project",
+    "requests_per_hour": "--requests-per-hour",
+    "reserve": "--reserve",
+    "settle_days": "--settle-days",
+    "store": "--store",
+}
+"""The option of each argument that a message may name."""
+
+_NAMED = re.compile(
+    # One without an underscore is a word, too: it is an argument at the beginning, or with a "=" behind it.
+    rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
+    rf"|^(organization|reserve)\b|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
+)
+_NOT_HERE = re.compile(r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b")
+"""What the command line does not have."""
+
+
+def as_options(text: str, **where: str) -> str:
+    """``text`` with an option in place of each argument; ``where`` names what stands for an argument in its place."""
+    names = OPTIONS | where
+    return _NAMED.sub(lambda found: names[found[0].rstrip("=")], _NOT_HERE.sub("", text))
