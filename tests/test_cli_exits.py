@@ -194,6 +194,7 @@ def test_6_wait_timed_out(cli: Cli) -> None:
 def test_commands_to_copy_have_the_options_that_were_given(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     key = tmp_path / "my key"
     key.touch(0o600)
     key.write_text(cli.stub.api_key)

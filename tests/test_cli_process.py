@@ -107,8 +107,8 @@ def test_closed_streams(stub: StubServer, closed: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without an end")
 @pytest.mark.parametrize("arguments", ["job create", "sync -f - --last 1 --store x.db"])
-def test_standard_input_without_an_end(stub: StubServer, arguments: str) -> None:
-    done = shell(stub, f"$cli {arguments} < /dev/zero")
+def test_standard_input_without_an_end(stub: StubServer, tmp_path: Path, arguments: str) -> None:
+    done = shell(stub, f"cd {tmp_path}; $cli {arguments} < /dev/zero")
     assert (done.returncode, done.stdout, stub.requests) == (2, "", [])
     assert "it is longer than 16 MiB" in done.stderr
 
