@@ -7,18 +7,21 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
+from docplatform import ConfigurationError, Visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from support.cli import SCRIPT, Cli
 from support.phases import HOLD, pending
 from support.scripts import Script, environment, run_script
 from test_cli_process import closed_pipe
+from test_cli_store import KEPT
 
 PYTHONS = re.compile(r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno")
 """Words that are Python's, and no user of the command line knows."""
@@ -150,14 +153,21 @@ def test_3_key_refused_while_waiting(cli: Cli) -> None:
 
 
 @pytest.mark.row("J12")
-def test_what_fails_after_a_request_is_no_wrong_usage(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def table(*_: object) -> None:
-        raise ValueError("a cell that cannot be drawn")
+@pytest.mark.parametrize("error", [ValueError, ConfigurationError])
+def test_what_fails_after_a_request_is_no_wrong_usage(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError]
+) -> None:
+    def counted(visitors: Visitors, _: object) -> Iterator[dict[str, Any]]:
+        yield from (dict(row) for row in visitors)
+        raise error("it failed on the way")
 
-    monkeypatch.setattr("docplatform.cli.output.table", table)
+    monkeypatch.setattr("docplatform.cli.visitors.counted", counted)
     ended = cli("visitors", "top")
     assert (ended.status, ended.out, len(cli.stub.requests)) == (1, "", 4)
-    assert ended.err.splitlines()[-1] == "docplatform: a cell that cannot be drawn"
+    assert ended.err.splitlines()[1:] == [
+        "docplatform: it failed on the way",
+        f"4 requests had been answered, and {KEPT}",
+    ]
 
 
 @pytest.mark.row("J12")

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from docplatform import ConfigurationError, SyncReport
-from docplatform.cli.exits import Exit, code_of
 from docplatform.testing import StubServer
 from support.cli import Cli
 
@@ -140,10 +138,3 @@ def test_wrong_usage_is_told_before_anything_is_sent(
     monkeypatch.delenv("DOCPLATFORM_STORE")
     assert "--store" in cli("sync", "demo", *JANUARY).err
     assert not cli.stub.requests
-
-
-def test_a_store_that_fails_on_the_way_is_no_wrong_usage() -> None:
-    error = ConfigurationError("store visitors.db: it is damaged")
-    for requests, code in ((0, Exit.USAGE), (9, Exit.FAILURE)):
-        error.report = SyncReport(slices=31, held=0, open=0, requests=requests, rows=3 * requests)
-        assert code_of(error) == code

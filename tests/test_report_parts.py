@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from docplatform.cli.report import rising
+from docplatform import ConfigurationError
+from docplatform.cli.report import parts, rising
 from docplatform.testing import StubServer
 from support.cli import Cli
 from support.reports import Parsed, headings
@@ -41,6 +42,16 @@ def summary(cli: Cli, file: Path, *arguments: str) -> Any:
     ended = cli("report", "-o", str(file), "--json", "--force", *arguments)
     assert ended.status == 0, ended.err
     return json.loads(ended.out)
+
+
+def test_a_store_that_fails_is_not_taken_for_days_that_cannot_be_cut() -> None:
+    class Failing:
+        def plan_visitors(self, **_: object) -> Any:
+            raise ConfigurationError("the store is damaged")
+
+    asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1, every=None, rising=None)
+    with pytest.raises(ConfigurationError):
+        parts.plan(Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
 
 
 def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file: Path) -> None:

@@ -60,6 +60,10 @@ class KeyProblemError(docplatform.ConfigurationError):
     """There is no API key, or none that could be one."""
 
 
+class OnTheWayError(docplatform.DocPlatformError):
+    """A setting that failed after requests were sent, as a store on a disk that is gone: no wrong usage any more."""
+
+
 def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
     """A command that people can copy; ``job`` is the id that it ends with."""
     last = () if job is None else ("--", job) if job.startswith("-") else (job,)
@@ -73,9 +77,6 @@ def code_of(error: Exception) -> Exit:
             return Exit.UNCONFIRMED
         case KeyProblemError() | docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
             return Exit.KEY
-        case docplatform.ConfigurationError(report=report) if report is not None and report.requests:
-            # A store that failed on the way.
-            return Exit.FAILURE
         case docplatform.ConfigurationError():
             return Exit.USAGE
         case docplatform.RateLimitError() | docplatform.BudgetError():

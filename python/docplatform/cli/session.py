@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import click
 
-from docplatform import Client, DataWarning, DocPlatformError
+from docplatform import Client, ConfigurationError, DataWarning, DocPlatformError
 from docplatform.cli import exits, secrets, words
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
@@ -151,9 +151,11 @@ class Session:
                 case KeyboardInterrupt():
                     # It may have been under way.
                     failed = 1
-                case _:
+                case OSError():
                     # A disk that is full, say, which would have no place for a store, either.
                     failed = 0 if self.store is not None else client.stats.requests
+                case _:
+                    failed = 0
             answered = client.stats.requests - failed
             if self.store is not None and answered > 0:
                 error.add_note(f"What came is in {self.store}: the same command goes on there.")
@@ -162,6 +164,10 @@ class Session:
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
                     "kept, and a second run goes on there."
                 )
+            if isinstance(error, ConfigurationError) and answered > 0:
+                late = exits.OnTheWayError(str(error))
+                late.__notes__ = getattr(error, "__notes__", [])
+                raise late from error
             raise
 
     def again(self, *name: str, job: str | None = None) -> str:

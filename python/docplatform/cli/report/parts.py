@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from docplatform import DocPlatformError
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
@@ -129,6 +130,9 @@ def _cut(ahead: Ahead) -> str | None:
         return "no first and last day were named"
     try:
         ahead.whole = ahead.client.plan_visitors(date_from=first, date_to=last)
+    except DocPlatformError:
+        # A store that cannot be read says nothing of the days.
+        raise
     except ValueError:
         return "the range does not consist of whole days"
     return None
@@ -145,6 +149,8 @@ def _plan_trend(ahead: Ahead) -> None:
         found = ahead.client.plan_visitors(
             date_from=days.date_from, date_to=days.date_to, every=every, pages=False
         )
+    except DocPlatformError:
+        raise
     except ValueError:
         if ahead.asked.named(Part.TREND):
             raise
