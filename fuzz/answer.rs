@@ -26,7 +26,7 @@ use docplatform::jobs::{self, Job, Prompt};
 use docplatform::observer::{Note, Observer};
 use docplatform::pager::{Pager, Paging, Turn};
 use docplatform::rows::Rows;
-use docplatform::transport::{Body, Incoming, Outgoing, SendError, Transport};
+use docplatform::transport::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use docplatform::visitors::{Listing, Pages};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -314,7 +314,7 @@ struct Answer {
 }
 
 impl Transport for Answer {
-    fn send(&self, _: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+    fn send(&self, _: Outgoing, _: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
         let (first, second) = self.body.split_at(self.body.len() / 2);
         let body = Pieces([second, first].map(Bytes::copy_from_slice).into());
         let (status, headers) = (self.status, self.headers.clone());

@@ -118,6 +118,8 @@ pub struct Attempt {
     pub elapsed: Duration,
     /// How long was paused before it.
     pub waited: Duration,
+    /// Whether any of the request may have left this machine.
+    pub sent: bool,
 }
 
 /// The crate's result.

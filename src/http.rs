@@ -6,20 +6,23 @@
 use std::error::Error as StdError;
 use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Once};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Method;
+use hyper::body::{Frame, SizeHint};
 use rustls::{AlertDescription, CertificateError};
 use secrecy::ExposeSecret as _;
 
 use crate::client::MAX_READS;
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::transport::{Body, Incoming, Outgoing, SendError, Transport};
+use crate::transport::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 
 /// The same for everyone: it names no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
@@ -52,8 +55,6 @@ impl HttpTransport {
 
 fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client> {
     let (base, wire) = (&settings.base_url, &settings.wire);
-    // A total timeout that comes first could not tell whether the request was written; this one can.
-    let connect_timeout = wire.connect_timeout.min(settings.timeout).min(settings.deadline / 2);
     let localhost = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
     let mut builder = reqwest::Client::builder()
         .user_agent(USER_AGENT)
@@ -62,7 +63,7 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
         .referer(false)
         .http1_only()
         .https_only(base.is_https())
-        .connect_timeout(connect_timeout)
+        .connect_timeout(wire.connect_timeout)
         .pool_max_idle_per_host(idle_connections)
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true)
@@ -116,14 +117,13 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
 }
 
 impl Transport for HttpTransport {
-    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
-        let client = if request.method == Method::GET { &self.reads } else { &self.writes };
-        let mut builder = client.request(request.method, request.url).headers(request.headers);
-        if let Some(body) = request.body {
-            builder = builder.body(body);
-        }
+    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let Outgoing { method, url, headers, body } = request;
+        let client = if method == Method::GET { &self.reads } else { &self.writes };
+        let body = Cargo { data: body.filter(|body| !body.is_empty()), departure };
+        let request = client.request(method, url).headers(headers).body(reqwest::Body::wrap(body));
         async move {
-            let response = builder.send().await.map_err(|error| classify(&error))?;
+            let response = request.send().await.map_err(|error| classify(&error))?;
             Ok(Incoming {
                 status: response.status(),
                 headers: response.headers().clone(),
@@ -131,6 +131,40 @@ impl Transport for HttpTransport {
             })
         }
         .boxed()
+    }
+}
+
+/// A request's body. hyper asks whether it has one before it writes the head, so that is when the request leaves.
+struct Cargo {
+    data: Option<Bytes>,
+    departure: Departure,
+}
+
+impl hyper::body::Body for Cargo {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(match self.departure.leave() {
+            true => self.data.take().map(|data| Ok(Frame::data(data))),
+            // An error here closes the connection, with the head unwritten.
+            false => Some(Err("given up before it was written")),
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        // One that was given up seems to have a body, so that hyper polls it before it writes the head.
+        self.departure.leave() && self.data.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.departure.is_withdrawn() {
+            true => SizeHint::default(),
+            false => SizeHint::with_exact(self.data.as_ref().map_or(0, |data| data.len() as u64)),
+        }
     }
 }
 

@@ -45,8 +45,10 @@ pub trait Observer: Send + Sync {
     /// A line for the log.
     fn note(&self, note: Note);
 
-    /// A request is about to be sent.
-    fn sent(&self) {}
+    /// Where requests that leave are counted, beside the client's own count.
+    fn requests(&self) -> Option<Arc<AtomicU64>> {
+        None
+    }
 
     /// So many rows came so far.
     fn progress(&self, _rows: u64) {}
@@ -79,7 +81,7 @@ pub trait Observer: Send + Sync {
 #[derive(Default)]
 pub struct Relay {
     state: Mutex<RelayState>,
-    requests: AtomicU64,
+    requests: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
@@ -148,8 +150,8 @@ impl Observer for Asked {
         self.trace.clone()
     }
 
-    fn sent(&self) {
-        self.relay.requests.fetch_add(1, Ordering::Relaxed);
+    fn requests(&self) -> Option<Arc<AtomicU64>> {
+        Some(Arc::clone(&self.relay.requests))
     }
 }
 

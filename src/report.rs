@@ -44,7 +44,8 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
     let mut error = Error::new(
         Kind::Timeout,
         format!(
-            "{}: not sent within its deadline of {} s: too many other calls are in flight",
+            "{}: not sent within its deadline of {} s: too many other calls are in flight, or this process was \
+             stopped",
             what(call),
             deadline.as_secs_f64(),
         ),

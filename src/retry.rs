@@ -7,7 +7,6 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 use crate::error::{Kind, Outcome};
-use crate::transport::SendError;
 
 /// The longest backoff.
 const MOST_BACKOFF: Duration = Duration::from_secs(20);
@@ -88,15 +87,6 @@ pub enum Failure {
         /// The beginning of the body.
         body: Bytes,
     },
-}
-
-impl From<SendError> for Failure {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::Unsent { reason, fatal } => Self::Unsent { reason, fatal },
-            SendError::Ambiguous { reason } => Self::Ambiguous { reason, timeout: false },
-        }
-    }
 }
 
 impl Failure {

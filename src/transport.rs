@@ -1,6 +1,8 @@
 //! The door out. The client knows only this trait; `http.rs` is the real one, tests script their own.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -23,6 +25,58 @@ impl fmt::Debug for Outgoing {
     /// Without the body, which holds what the user wrote.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Outgoing({} {})", self.method, self.url.path())
+    }
+}
+
+/// Whether a request left. The connection that is about to write it and the attempt that gives it up both ask here, and
+/// whoever is first decides: so the outcome follows from what happened, whichever timer ended the attempt.
+#[derive(Clone)]
+pub struct Departure(Arc<Stage>);
+
+struct Stage {
+    now: AtomicU8,
+    on_leave: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Departure {
+    const WAITING: u8 = 0;
+    const LEFT: u8 = 1;
+    const WITHDRAWN: u8 = 2;
+
+    /// Calls `on_leave` once, when the request leaves.
+    pub fn new(on_leave: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Stage { now: AtomicU8::new(Self::WAITING), on_leave: Box::new(on_leave) }))
+    }
+
+    /// For the transport, before it writes the first byte; `false` where nothing may be written any more.
+    pub fn leave(&self) -> bool {
+        match self.settle(Self::LEFT) {
+            Ok(_) => {
+                (self.0.on_leave)();
+                true
+            }
+            Err(stage) => stage == Self::LEFT,
+        }
+    }
+
+    /// For whoever waits for the answer: gives the request up. `true` proves that no byte of it was or will be written.
+    pub fn withdraw(&self) -> bool {
+        self.settle(Self::WITHDRAWN).map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
+    }
+
+    /// Whether it was given up.
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.now.load(Ordering::Acquire) == Self::WITHDRAWN
+    }
+
+    fn settle(&self, stage: u8) -> Result<u8, u8> {
+        self.0.now.compare_exchange(Self::WAITING, stage, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Departure({})", self.0.now.load(Ordering::Relaxed))
     }
 }
 
@@ -61,6 +115,7 @@ pub enum SendError {
 
 /// Sends one request once. Follows no redirect, retries nothing, adds no credential.
 pub trait Transport: Send + Sync {
-    /// Sends, and waits for the head of the answer. Dropping the future drops the connection.
-    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>>;
+    /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`] allows it. Dropping the
+    /// future drops the connection.
+    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>>;
 }

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from docplatform import ConnectError
+from docplatform import ConnectError, DocPlatformError, UnconfirmedWriteError
 from support.children import tell
-from support.faults import APPLY, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer, answer
+from support.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer, answer
 from support.layers import Authority
 from support.resolver import Resolver
 from support.wired import Wire
@@ -32,6 +32,8 @@ def not_sent(wire: Wire, base_url: str, attempts: int = 1, **settings: Any) -> s
     client = wire.client(base_url=base_url, max_retries=attempts - 1, **settings)
     error = wire.fails(ConnectError, client.create_job, prompt)
     assert (error.outcome, len(error.attempts)) == ("not_sent", attempts)
+    assert (client.stats.requests, client.stats.retries) == (0, 0)
+    assert not any(attempt.sent for attempt in error.attempts)
     return str(error)
 
 
@@ -42,13 +44,47 @@ def test_a_host_that_answers_no_knock_is_given_up_and_tried_again(wire: Wire) ->
     assert "connect_timeout" in told
 
 
-@pytest.mark.row("C17")
-@pytest.mark.parametrize("settings", [{"timeout": 0.1}, {"deadline": 0.2}])
-def test_no_other_limit_makes_a_doubt_of_a_host_that_answers_no_knock(
-    wire: Wire, settings: dict[str, Any]
+@pytest.mark.row("C17", "M2")
+@pytest.mark.parametrize("limits", [{"timeout": 0.1}, {"deadline": 0.2}], ids=["timeout", "deadline"])
+@pytest.mark.parametrize("by_handle", [False, True], ids=["client", "handle"])
+@pytest.mark.parametrize("fault", ["no connection", "no handshake", "no answer"])
+def test_the_outcome_follows_from_the_wire_whichever_timer_ends_the_attempt(
+    wire: Wire, authority: Authority, limits: dict[str, float], by_handle: bool, fault: str
 ) -> None:
-    with Blackhole() as nowhere:
-        not_sent(wire, nowhere.url, **settings)
+    settings: dict[str, Any] = {"max_retries": 0, "ca_bundle": authority.pem}
+    if fault == "no connection":
+        nowhere = Blackhole()
+        settings["base_url"] = nowhere.url
+    else:
+        nowhere = None
+        settings["base_url"] = wire.server.https
+        handshake = [] if fault == "no handshake" else [TLS(authority.context("localhost")), READ_ALL, APPLY]
+        wire.server.script([*handshake, HOLD])
+    try:
+        client = wire.client(**settings, **({} if by_handle else limits))
+        handle = client.with_options(**limits)
+        prompt = wire.prompt()
+        error = wire.fails(DocPlatformError, handle.create_job, prompt)
+    finally:
+        if nowhere:
+            nowhere.__exit__()
+    outcome = "unknown" if fault == "no answer" else "not_sent"
+    assert (error.outcome, type(error)) == (
+        outcome,
+        ConnectError if outcome == "not_sent" else UnconfirmedWriteError,
+    )
+    assert client.stats.requests == (outcome == "unknown")
+
+
+@pytest.mark.row("M2")
+def test_a_handle_with_more_time_than_its_client_has_it_for_the_connection_too(
+    wire: Wire, authority: Authority
+) -> None:
+    slow = lambda connection: connection.pause(0.5)  # noqa: E731
+    wire.server.script([slow, TLS(authority.context("localhost")), READ_ALL, APPLY, SEND(answer(201, JOB))])
+    client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem, timeout=0.1, max_retries=0)
+    prompt = wire.prompt()
+    assert wire.run(client.with_options(timeout=20).create_job, prompt).id == "job-1"
 
 
 @pytest.mark.row("C18")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import threading
 from functools import partial
 from typing import Any
@@ -9,6 +12,8 @@ from typing import Any
 import pytest
 
 from docplatform import ConnectError, RateLimitError, StatusError, UnconfirmedWriteError
+from support.children import tell
+from support.exchange import Connection
 from support.faults import (
     APPLY,
     CLOSE,
@@ -284,6 +289,43 @@ def test_a_client_that_is_shared_sends_one_request_for_each_call(wire: Wire) -> 
     assert [job.id for job in jobs] == ["job-1"] * 40
     sent = [request.body.decode() for request in wire.server.applied]
     assert sorted(sent) == sorted(f'{{"prompt":"{prompt}"}}' for prompt in prompts)
+
+
+# -- a process that was stopped --------------------------------------------------------------------
+
+STOPPED = """
+import os
+limits = {settings}
+ours = client(**limits)
+print(json.dumps(outcome(lambda: run(lambda: {call}))))
+"""
+
+
+@pytest.mark.row("M2")
+@pytest.mark.parametrize("settings", [{"timeout": 0.4}, {"deadline": 0.6}], ids=["timeout", "deadline"])
+@pytest.mark.parametrize(
+    "call", ["ours.create_job(str(os.getpid()))", "ours.get_job('job-1', project_id=str(os.getpid()))"]
+)
+def test_an_answer_that_came_while_the_process_was_stopped_is_read(
+    wire: Wire, settings: dict[str, float], call: str
+) -> None:
+    def answer_behind_its_back(connection: Connection) -> None:
+        # Ctrl-Z and fg, or a laptop that sleeps: all the time of the call goes by while its answer lies in the socket.
+        (number,) = re.findall(rb"\d{2,}(?=\"|/job/)", connection.request.body or connection.request.head)
+        os.kill(int(number), signal.SIGSTOP)
+        connection.send(answer(201, JOB))
+        connection.pause(1.2)
+        os.kill(int(number), signal.SIGCONT)
+
+    wire.server.script([READ_ALL, APPLY, answer_behind_its_back])
+    told = tell(
+        wire.face.name,
+        STOPPED.format(settings=settings, call=call),
+        DOCPLATFORM_API_KEY=wire.key,
+        DOCPLATFORM_BASE_URL=wire.server.url,
+        DOCPLATFORM_PROJECT_ID="demo",
+    )
+    assert told == {"error": None}
 
 
 # -- HTTP/2, and giving up -------------------------------------------------------------------------

@@ -77,6 +77,8 @@ class Attempt(NamedTuple):
     """How long the try took, in seconds."""
     waited: float
     """How long was paused before it, in seconds."""
+    sent: bool = True
+    """Whether any of the request may have left this machine. ``False``, say, where no connection could be made."""
 
 
 class PlanSlice(NamedTuple):
@@ -168,7 +170,7 @@ class Stats(NamedTuple):
     """Counts of a client and all its handles at one moment."""
 
     requests: int
-    """Requests that were sent, retries included."""
+    """Requests that left this machine, retries included. One for which no connection could be made is not counted."""
     retries: int
     """Retries among them."""
     waited: float

@@ -1,12 +1,16 @@
 //! One attempt of a call: a request, to the last byte of its answer.
 
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use tokio::time::{Instant, timeout_at};
+use tokio::task::yield_now;
+use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use super::{Answer, Call, Client};
@@ -17,7 +21,7 @@ use crate::report;
 use crate::retry::{Failure, Head};
 use crate::retry_after::retry_after;
 use crate::trace::TRACEPARENT;
-use crate::transport::{Incoming, Outgoing, SendError};
+use crate::transport::{Departure, Incoming, Outgoing, SendError};
 
 /// The most of an error's body that is read.
 pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -25,6 +29,12 @@ pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
 const LAST_WORDS: Duration = Duration::from_secs(5);
 /// The most memory that is set aside for a body before it came.
 const BELIEVED: usize = 256 * 1024;
+/// A timer that fires later than this was held up: the process was stopped, the machine slept.
+const HELD_UP: Duration = Duration::from_millis(10);
+/// How long an answer that came meanwhile may then take to be read.
+const CATCH_UP: Duration = Duration::from_secs(1);
+/// Turns of the runtime in which a connection reads what lies in its socket.
+const TURNS: u32 = 8;
 
 impl Client {
     /// One request, to the last byte of its answer.
@@ -32,17 +42,18 @@ impl Client {
         &self,
         call: &Call,
         url: Url,
-        mut ticket: Option<Ticket>,
+        ticket: Option<Ticket>,
+        retry: bool,
         deadline: Instant,
         observer: &dyn Observer,
     ) -> Result<Answer, Failure> {
         let timeout = self.settings.timeout * if call.is_write() { 2 } else { 1 };
         let until = deadline.min(Instant::now() + timeout);
-        let late = || {
+        let late = |what: &str| {
             if until == deadline {
-                "no whole answer within the call's deadline".to_owned()
+                format!("{what} within the call's deadline")
             } else {
-                format!("no whole answer within {} s", timeout.as_secs_f64())
+                format!("{what} within {} s", timeout.as_secs_f64())
             }
         };
         let request = Outgoing {
@@ -53,20 +64,26 @@ impl Client {
                 .map_err(|error| Failure::Unsent { reason: error.message.clone(), fatal: true })?,
             body: call.body.clone(),
         };
-        self.stats.requests.fetch_add(1, Ordering::Relaxed);
-        observer.sent();
-        if let Some(ticket) = &mut ticket {
-            ticket.sending();
-        }
-        let mut incoming = match timeout_at(until, self.pool.transport.send(request)).await {
-            Ok(Ok(incoming)) => incoming,
-            Ok(Err(error)) => {
-                if let (Some(ticket), SendError::Unsent { .. }) = (ticket, &error) {
-                    ticket.unsent();
-                }
-                return Err(error.into());
+        let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
+        let departure = Departure::new(move || {
+            stats.left(retry);
+            if let Some(counted) = &counted {
+                counted.fetch_add(1, Ordering::Relaxed);
             }
-            Err(_) => return Err(Failure::Ambiguous { reason: late(), timeout: true }),
+        });
+        let mut entry = Entry { ticket, departure: departure.clone() };
+        let mut incoming = match within(until, self.pool.transport.send(request, departure.clone())).await {
+            Some(Ok(incoming)) => incoming,
+            Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
+                return Err(Failure::Unsent { reason, fatal });
+            }
+            Some(Err(SendError::Unsent { reason, .. } | SendError::Ambiguous { reason })) => {
+                return Err(Failure::Ambiguous { reason, timeout: false });
+            }
+            None if departure.withdraw() => {
+                return Err(Failure::Unsent { reason: late("no connection"), fatal: false });
+            }
+            None => return Err(Failure::Ambiguous { reason: late("no whole answer"), timeout: true }),
         };
 
         let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
@@ -74,7 +91,7 @@ impl Client {
             let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
-        if let Some(ticket) = ticket {
+        if let Some(ticket) = entry.ticket.take() {
             ticket.answered(incoming.status.as_u16(), &incoming.headers, told);
         }
         let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
@@ -83,29 +100,31 @@ impl Client {
         // A refusal is known by its head: its words are worth a moment, not the whole timeout.
         let patience = if success { until } else { until.min(Instant::now() + LAST_WORDS) };
         let body = match encoding(&incoming.headers) {
-            None => timeout_at(patience, read(&mut incoming, cap)).await,
-            Some(encoding) => Ok(Err(Lost::Unusable(format!(
+            None => within(patience, read(&mut incoming, cap)).await,
+            Some(encoding) => Some(Err(Lost::Unusable(format!(
                 "identity was asked for, but the body is encoded as {encoding}"
             )))),
         };
         if !success {
             // The head decides, also where the body is cut.
             let body = match body {
-                Ok(Ok(body) | Err(Lost::TooLarge(body))) => body.into(),
+                Some(Ok(body) | Err(Lost::TooLarge(body))) => body.into(),
                 _ => Bytes::new(),
             };
             return Err(Failure::Refused { head, body });
         }
         match body {
-            Ok(Ok(body)) => Ok(Answer { head, body: body.into() }),
-            Ok(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
-            Ok(Err(Lost::Unusable(reason))) => Err(Failure::Unreadable { head, reason, body: Bytes::new() }),
-            Ok(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
+            Some(Ok(body)) => Ok(Answer { head, body: body.into() }),
+            Some(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
+            Some(Err(Lost::Unusable(reason))) => {
+                Err(Failure::Unreadable { head, reason, body: Bytes::new() })
+            }
+            Some(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
                 head,
                 reason: format!("the answer is larger than {cap} bytes (see max_response_bytes)"),
                 body: Bytes::from(body).slice(..MAX_ERROR_BODY.min(cap)),
             }),
-            Err(_) => Err(Failure::BodyLost { head, reason: late(), timeout: true }),
+            None => Err(Failure::BodyLost { head, reason: late("no whole answer"), timeout: true }),
         }
     }
 
@@ -123,6 +142,42 @@ impl Client {
         }
         Ok(headers)
     }
+}
+
+/// A request's entry in the ledger until its answer comes. Of an attempt that ends before, it stands if the request left.
+struct Entry {
+    ticket: Option<Ticket>,
+    departure: Departure,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if let Some(ticket) = &mut self.ticket
+            && !self.departure.withdraw()
+        {
+            ticket.sending();
+        }
+    }
+}
+
+/// What `future` comes to, unless that takes until `until`. An answer that came in time is read also where nobody looked
+/// in time: a stopped process goes on with its timers over and the answer in its socket.
+async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    if let Ok(done) = timeout_at(until, &mut future).await {
+        return Some(done);
+    }
+    if until.elapsed() > HELD_UP {
+        return timeout(CATCH_UP, future).await.ok();
+    }
+    for _ in 0..TURNS {
+        // The connection is read by a task of its own.
+        yield_now().await;
+        if let Some(done) = future.as_mut().now_or_never() {
+            return Some(done);
+        }
+    }
+    None
 }
 
 enum Lost {

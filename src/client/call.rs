@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -106,12 +105,10 @@ impl Client {
             if write {
                 observer.write(Some(Outcome::Unknown));
             }
-            if number > 1 {
-                self.stats.retries.fetch_add(1, Ordering::Relaxed);
-            }
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
-            let answer = Box::pin(self.attempt(&call, url.clone(), ticket, deadline, observer)).await;
+            let answer =
+                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, deadline, observer)).await;
             if answer.as_ref().is_ok_and(&arrived) {
                 yield_now().await;
             }
@@ -140,8 +137,14 @@ impl Client {
                 self.pool.shared.close(call.lane, status, told);
             }
             let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
-            let attempt =
-                Attempt { number, status, error: report.attempt(), elapsed: begun.elapsed(), waited };
+            let attempt = Attempt {
+                number,
+                status,
+                error: report.attempt(),
+                elapsed: begun.elapsed(),
+                waited,
+                sent: !matches!(failure, Failure::Unsent { .. }),
+            };
             observer.note(report.note(&attempt));
             attempts.push(attempt);
 

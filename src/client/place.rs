@@ -72,6 +72,11 @@ impl Client {
                     }
                 },
             };
+            if *deadline <= Instant::now() {
+                // A process that was stopped meanwhile finds a place and a grant, and no time to use them.
+                let not_sent = call.is_write().then_some(Outcome::NotSent);
+                return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
+            }
             // The gate may have closed while this call stood in line.
             if self.pool.shared.closed(call.lane).is_none() {
                 return Ok(Place { permit, ticket });

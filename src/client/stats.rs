@@ -6,15 +6,15 @@ use std::time::Duration;
 /// Counts of a client and all its handles.
 #[derive(Debug, Default)]
 pub struct Stats {
-    pub(super) requests: AtomicU64,
-    pub(super) retries: AtomicU64,
+    requests: AtomicU64,
+    retries: AtomicU64,
     waited_micros: AtomicU64,
 }
 
 /// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Snapshot {
-    /// Requests that were sent, retries included.
+    /// Requests that left this machine, retries included; a connection that could not be made is none.
     pub requests: u64,
     /// Retries among them.
     pub retries: u64,
@@ -30,6 +30,12 @@ impl Stats {
             retries: self.retries.load(Ordering::Relaxed),
             waited: Duration::from_micros(self.waited_micros.load(Ordering::Relaxed)).as_secs_f64(),
         }
+    }
+
+    /// A request leaves.
+    pub(super) fn left(&self, retry: bool) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.retries.fetch_add(u64::from(retry), Ordering::Relaxed);
     }
 
     pub(super) fn paused(&self, pause: Duration) {

@@ -55,6 +55,7 @@ fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py,
         attempt.error.as_str(),
         attempt.elapsed.as_secs_f64(),
         attempt.waited.as_secs_f64(),
+        attempt.sent,
     ))
 }
 

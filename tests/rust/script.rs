@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::transport::{Body, Incoming, Outgoing, SendError, Transport};
+use docplatform::transport::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
@@ -22,6 +23,8 @@ pub(crate) enum Step {
     Unsent { fatal: bool },
     /// The connection breaks off before a head.
     Ambiguous,
+    /// A connection is never had.
+    Connecting,
     /// Neither a head nor an end.
     Never,
     /// A head comes.
@@ -222,7 +225,7 @@ impl Script {
 }
 
 impl Transport for Script {
-    fn send(&self, request: Outgoing) -> BoxFuture<'_, Result<Incoming, SendError>> {
+    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
         let flight = Flight::begin(&self.flights);
         async move {
             // A bug that asks for ever should fail, not hang.
@@ -234,13 +237,22 @@ impl Transport for Script {
                 Step::Unsent { fatal } => {
                     return Err(SendError::Unsent { reason: "scripted: unsent".to_owned(), fatal });
                 }
+                Step::Connecting => std::future::pending().await,
+                _ if !departure.leave() => panic!("given up before it was sent"),
                 Step::Ambiguous => {
                     return Err(SendError::Ambiguous { reason: "scripted: broke off".to_owned() });
                 }
                 Step::Never => std::future::pending().await,
                 Step::Reply(reply) => reply,
             };
-            sleep(reply.after).await;
+            if !reply.after.is_zero() {
+                // As in life, the connection is read by a task of its own, which needs turns for that.
+                let arrival = tokio::spawn(async move {
+                    sleep(reply.after).await;
+                    yield_now().await;
+                });
+                arrival.await.unwrap();
+            }
             Ok(Incoming {
                 status: StatusCode::from_u16(reply.status).unwrap(),
                 headers: reply.headers.clone(),

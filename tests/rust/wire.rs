@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
-use tokio::time::Instant;
+use tokio::task::yield_now;
+use tokio::time::{Instant, advance};
 
 use crate::support::{
     Reply, Script, Step, Told, call, client, client_with, create, fail, job_body, options, read, reply, secs,
@@ -35,6 +36,22 @@ async fn the_time_for_an_attempt_is_for_all_of_it() {
     let slow = Script::new([reply(200, "").drip(14, "[]", secs(2)).hang()]);
     let error = fail(&client_with(&slow, &Options { max_retries: 0, ..options() }, 0.0), read()).await;
     assert_eq!((error.kind, error.status), (Kind::Timeout, Some(200)));
+}
+
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_came_while_the_process_was_stopped_is_read() {
+    for of in [read(), write()] {
+        let script = Script::new([reply(200, "[1]").after(secs(5))]);
+        let client = client(&script);
+        let calling = tokio::spawn(async move { call(&client, of).await });
+        while script.in_flight() == 0 {
+            yield_now().await;
+        }
+        // The timers of the attempt and of the answer fire together.
+        advance(secs(3600)).await;
+        assert_eq!(calling.await.unwrap().unwrap().to_string(), "[1]");
+    }
 }
 
 #[tokio::test(start_paused = true)]

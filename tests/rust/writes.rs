@@ -85,6 +85,22 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
     assert!(error.message.contains("not sent: scripted: unsent (3 attempts)"), "{error}");
 }
 
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_never_had_a_connection_was_not_sent_whichever_timer_ends_it() {
+    for (timeout, deadline, words) in
+        [(1.0, 90.0, "no connection within 2 s (3 attempts)"), (90.0, 1.5, "within the call's deadline")]
+    {
+        let script = Script::each(|_| Step::Connecting);
+        let hasty = docplatform::config::Options { timeout, deadline, ..options() };
+        let client = crate::support::handle(&client(&script), hasty);
+        let error = fail(&client, write()).await;
+        assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)), "{error}");
+        assert!(error.message.contains(words), "{error}");
+        assert!(error.attempts.iter().all(|attempt| !attempt.sent));
+    }
+}
+
 /// Rows: C19.
 #[tokio::test(start_paused = true)]
 async fn a_wrong_certificate_is_not_tried_again() {
@@ -325,6 +341,24 @@ async fn a_write_without_a_place_in_time_was_not_sent() {
     assert!(errors.iter().all(|error| error.outcome == Some(Outcome::Unknown)));
     assert_eq!(script.count(), 12);
     assert_eq!(client.stats().snapshot().requests, 12);
+}
+
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_more() {
+    for of in [write(), read()] {
+        let script = Script::new([told(429, "30")]);
+        let client = client(&script);
+        let calling = tokio::spawn(async move { fail(&client, of).await });
+        tokio::time::sleep(secs(1)).await;
+        tokio::time::advance(secs(3600)).await;
+        let error = calling.await.unwrap();
+        assert!(
+            error.deadline_exceeded && error.outcome.is_none_or(|outcome| outcome == Outcome::NotSent),
+            "{error}"
+        );
+        assert_eq!((error.attempts.len(), script.count()), (1, 1));
+    }
 }
 
 #[tokio::test(start_paused = true)]

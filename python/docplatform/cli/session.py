@@ -147,7 +147,7 @@ class Session:
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
                 case DocPlatformError():
-                    failed = len(error.attempts)
+                    failed = sum(attempt.sent for attempt in error.attempts)
                 case KeyboardInterrupt():
                     # It may have been under way.
                     failed = 1
