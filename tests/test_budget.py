@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, ConfigurationError, DocPlatformError
+from docplatform import BudgetError, ConfigurationError, DocPlatformError, RateLimitError
 from docplatform.testing import StubServer
 from support import AsyncFace, Face
 from support.children import tell
@@ -88,6 +88,21 @@ def test_a_429_holds_for_an_hour_where_it_does_not_say_how_long(face: Face, stub
     assert client.stats.budget_left == 0
     spent(face, client)
     assert len(stub.requests) == 1
+
+
+@pytest.mark.row("B5", "M1")
+@pytest.mark.parametrize("on_budget", ["wait", "stop"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_429_that_asks_for_no_wait_is_retried_no_more_than_any(
+    face: Face, stub: StubServer, tmp_path: Path, on_budget: str, stored: bool
+) -> None:
+    store = {"store": tmp_path / "visitors.db"} if stored else {}
+    client = face.client(stub, requests_per_hour=100, max_retries=1, **store)
+    stub.fail_next(429, times=100, retry_after=0)
+    with pytest.raises(RateLimitError) as caught:
+        face.run(client.visitor_totals(on_budget=on_budget))
+    assert len(stub.requests) == len(caught.value.attempts) == 2
+    assert client.stats.budget_left == 98
 
 
 def test_a_wait_is_told_in_the_log_and_can_be_stopped(

@@ -148,25 +148,26 @@ impl Client {
             observer.note(report.note(&attempt));
             attempts.push(attempt);
 
-            if spent && (number <= self.settings.max_retries || self.on_budget == OnBudget::Stop) {
-                // The ledger knows for how long.
-                waited = Duration::ZERO;
-                continue;
-            }
             let left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
                 max_retries: self.settings.max_retries,
                 max_retry_after: self.settings.max_retry_after,
             };
-            let mut plan = retry::plan(verdict.retry, told, number, limits, left, || self.jitter());
+            // What the service asked for under a budget is the ledger's to keep, however long.
+            let asked = told.filter(|_| !spent);
+            let mut plan = retry::plan(verdict.retry, asked, number, limits, left, || self.jitter());
             if let (Plan::Pause(_), Some(pace)) = (plan, verdict.retry)
                 && !self.pool.shared.take(pace)
             {
                 plan = Plan::GiveUp;
             }
-            let Plan::Pause(pause) = plan else {
+            let Plan::Pause(mut pause) = plan else {
                 return Err(report.error(attempts, plan == Plan::Deadline));
             };
+            if spent && self.on_budget == OnBudget::Stop && told.is_none_or(|told| told > pause) {
+                // The ledger would refuse it after the pause as well.
+                pause = Duration::ZERO;
+            }
             last_retry = verdict.retry;
             drop(permit);
             self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;

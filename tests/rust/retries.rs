@@ -78,15 +78,6 @@ async fn pauses_are_full_jitter_and_longer_for_a_service_that_is_throttled() {
     }
 }
 
-/// Rows: B5.
-#[tokio::test(start_paused = true)]
-async fn retry_after_zero_for_ever_is_three_attempts_and_the_usual_pauses() {
-    let script = Script::each(|_| told(429, "0"));
-    let error = fail(&client_with(&script, &options(), 1.0), read()).await;
-    assert_eq!(script.gaps(), [secs(2), secs(4)]);
-    assert_eq!(error.retry_after, Some(Duration::ZERO));
-}
-
 /// Rows: B2, B4.
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_cap_is_raised_at_once() {
@@ -256,6 +247,29 @@ async fn counts_are_of_what_was_sent_and_waited() {
     call(&client, read()).await.unwrap();
     fail(&client, read()).await;
     assert_eq!(client.stats().snapshot(), Snapshot { requests: 5, retries: 2, waited: 3.0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_never_left_is_no_request() {
+    let steps = [Step::Unsent { fatal: false }, Step::Connecting, bare(500), Step::Ambiguous, bare(404)];
+    let script = Script::new(steps);
+    let many = Options { max_retries: 4, timeout: 2.0, ..options() };
+    let client = client_with(&script, &many, 0.0);
+    let error = fail(&client, read()).await;
+    let sent: Vec<_> = error.attempts.iter().map(|attempt| attempt.sent).collect();
+    assert_eq!(sent, [false, false, true, true, true]);
+    assert!(error.attempts[1].error.contains("ConnectError: no connection within 2 s"), "{error:?}");
+    assert_eq!(client.stats().snapshot(), Snapshot { requests: 3, retries: 3, waited: 0.0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_is_counted_when_it_leaves() {
+    for (step, requests) in [(Step::Connecting, 0), (Step::Never, 1)] {
+        let script = Script::new([step]);
+        let client = client(&script);
+        assert!(tokio::time::timeout(secs(1), call(&client, read())).await.is_err());
+        assert_eq!(client.stats().snapshot().requests, requests);
+    }
 }
 
 #[tokio::test(start_paused = true)]

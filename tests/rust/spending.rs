@@ -1,16 +1,20 @@
 //! The request budget on the way of every analytics call, on a clock that nobody waits for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use docplatform::client::{Client, OnBudget};
+use docplatform::client::{Client, OnBudget, Remembered};
+use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
+use docplatform::store::Store;
 use tokio::time::Instant;
 
+use crate::ledger::{key, owner, place};
 use crate::service::{HOUR, Headers, LIMIT, Service, Window, most_in_an_hour};
 use crate::support::{
-    Script, Step, Told, all_of, analytics, call, client_with, fail, good, handle, json, millis, options,
-    read, reply, secs, told,
+    KEY, Script, Step, Told, all_of, analytics, bare, call, client_with, fail, good, handle, json, millis,
+    options, read, reply, secs, told,
 };
 
 fn budgeted() -> Options {
@@ -116,16 +120,17 @@ async fn only_analytics_cost() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
-    let steps = [Step::Unsent { fatal: false }, Step::Ambiguous, reply(200, "{").broken().into()];
+    let steps =
+        [Step::Connecting, Step::Unsent { fatal: false }, Step::Ambiguous, reply(200, "{").broken().into()];
     let script = Script::new(steps);
-    let client = client(&script);
+    let client = client_with(&script, &Options { max_retries: 3, ..budgeted() }, 0.0);
     fail(&client, analytics()).await;
-    assert_eq!((script.count(), left(&client).await), (3, 98));
+    assert_eq!((script.count(), left(&client).await), (4, 98));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_waited_for_and_held_for_all() {
-    for (refusal, least) in [(told(429, "600"), secs(600)), (crate::support::bare(429), HOUR)] {
+    for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut refusal = Some(refusal);
         let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
         let client = client(&script);
@@ -143,15 +148,88 @@ async fn a_refusal_is_waited_for_and_held_for_all() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_service_that_always_refuses_is_believed_in_the_end() {
-    let script = Script::each(|_| told(429, "60"));
-    let error = fail(&client(&script), analytics()).await;
-    assert_eq!((error.status, error.attempts.len(), script.count()), (Some(429), 3, 3));
+/// How long the ledger holds a refusal, beyond a backoff.
+const REFUSALS: [(Option<&str>, Option<Duration>); 6] = [
+    (Some("0"), None),
+    (Some("Sun, 06 Nov 1994 08:49:37 GMT"), None),
+    (Some("600"), Some(secs(600))),
+    (None, Some(HOUR)),
+    (Some("soon"), Some(HOUR)),
+    (Some("9999999999999999999999999"), Some(secs(24 * 3600))),
+];
 
-    let script = Script::each(|_| told(429, "60"));
-    let error = fail(&client(&script).on_budget(OnBudget::Stop), analytics()).await;
-    assert_eq!((error.kind, error.attempts.len(), script.count()), (Kind::Budget, 1, 1));
+/// Rows: B5, M1.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
+    for (header, held) in REFUSALS {
+        for stored in [false, true] {
+            for on_budget in [OnBudget::Wait, OnBudget::Stop] {
+                if stored && on_budget == OnBudget::Wait && held > Some(HOUR) {
+                    // Days of looks into a file. Memory has the same policy.
+                    continue;
+                }
+                let case = format!("{header:?} {stored} {on_budget:?}");
+                let script = Script::each(move |_| header.map_or_else(|| bare(429), |text| told(429, text)));
+                let (_directory, path) = place();
+                let remembered = stored.then(|| Remembered {
+                    store: Store::open(&path).unwrap(),
+                    clock: Clock::steady(),
+                    owner: owner(key(KEY)),
+                });
+                let settings = budgeted().validate(|_| None).unwrap();
+                let (transport, stats) = (Arc::clone(&script) as _, Arc::default());
+                let client = Client::with_memory(settings, transport, stats, || 1.0, remembered);
+                let begun = Instant::now();
+                let error = fail(&client.on_budget(on_budget), analytics()).await;
+                if on_budget == OnBudget::Stop && held.is_some() {
+                    assert_eq!((error.kind, script.count()), (Kind::Budget, 1), "{case}");
+                    assert!(begun.elapsed() < secs(1), "{case}: {:?}", begun.elapsed());
+                } else {
+                    assert_eq!(
+                        (error.status, script.count(), error.attempts.len()),
+                        (Some(429), 3, 3),
+                        "{case}"
+                    );
+                    for (gap, backoff) in script.gaps().into_iter().zip([secs(2), secs(4)]) {
+                        let least = held.unwrap_or(backoff);
+                        assert!((least..least + secs(40)).contains(&gap), "{case}: {gap:?}");
+                    }
+                }
+                if held.is_none() {
+                    assert_eq!(left(&client).await, 97, "{case}");
+                }
+            }
+        }
+    }
+}
+
+/// Rows: B5, M1.
+#[tokio::test(start_paused = true)]
+async fn so_it_is_without_a_budget() {
+    for (header, attempts) in [
+        ("0", 3),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 3),
+        ("", 3),
+        ("soon", 3),
+        ("9999999999999999999999999", 1),
+    ] {
+        let script = Script::each(move |_| told(429, header));
+        let error = fail(&client_with(&script, &options(), 1.0), analytics()).await;
+        assert_eq!((error.status, script.count()), (Some(429), attempts), "{header}");
+        assert_eq!(script.gaps(), [secs(2), secs(4)][..attempts - 1], "{header}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_under_a_budget_cost_of_the_quota_as_well() {
+    let script = Script::each(|_| told(429, "0"));
+    let client = client(&script);
+    for _ in 0..50 {
+        fail(&client, analytics()).await;
+    }
+    let before = script.count();
+    fail(&client, analytics()).await;
+    assert_eq!(script.count(), before + 1, "first attempts alone");
 }
 
 #[tokio::test(start_paused = true)]
