@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::text;
 
@@ -82,7 +83,7 @@ impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CountVisitor;
 
-        impl Visitor<'_> for CountVisitor {
+        impl<'de> Visitor<'de> for CountVisitor {
             type Value = Count;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,20 +103,35 @@ impl<'de> Deserialize<'de> for Count {
                 Err(E::invalid_value(serde::de::Unexpected::Signed(value), &self))
             }
 
-            fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Count, E> {
-                /// 2^63, which no i64 reaches.
-                const BOUND: f64 = 9_223_372_036_854_775_808.0;
-                if value.fract() == 0.0 && (0.0..BOUND).contains(&value) {
-                    // Whole and within the bounds: nothing is cut.
-                    #[expect(clippy::cast_possible_truncation)]
-                    return Ok(Count(value as i64));
-                }
-                Err(E::invalid_value(serde::de::Unexpected::Float(value), &self))
+            /// A number with a fraction or an exponent: `serde_json` hands its digits over as they were sent. No float
+            /// is made of them, as a float has 53 bits.
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
+                let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
+                whole(number.as_str()).map(Count).ok_or_else(|| {
+                    let found = format!("number {number}");
+                    serde::de::Error::invalid_value(serde::de::Unexpected::Other(&found), &self)
+                })
             }
         }
 
-        deserializer.deserialize_u64(CountVisitor)
+        deserializer.deserialize_any(CountVisitor)
     }
+}
+
+/// What a JSON number stands for, digit by digit, where that is a whole number from 0 to 2^63-1.
+fn whole(number: &str) -> Option<i64> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+    let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{before}{behind}");
+    let digits = all.trim_end_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let point = i64::try_from(before.len()).ok()?.checked_add(exponent.parse().ok()?)?;
+    let zeros = u32::try_from(point.checked_sub(i64::try_from(digits.len()).ok()?)?).ok()?;
+    let value = digits.parse::<i64>().ok()?.checked_mul(10_i64.checked_pow(zeros)?)?;
+    (!negative).then_some(value)
 }
 
 /// Refuses what a map has twice: which of the two is meant cannot be known.
@@ -168,12 +184,26 @@ mod tests {
             ("12", 12),
             ("12.0", 12),
             ("1e2", 100),
+            ("1.2e1", 12),
+            ("1200E-2", 12),
+            ("0.0012e+4", 12),
+            ("0e999", 0),
+            // A float has 53 bits, and a quick reading of one errs in the last.
+            ("9007199254740991.0", (1 << 53) - 1),
+            ("9007199254740993.0", (1 << 53) + 1),
+            ("9.007199254740993e15", (1 << 53) + 1),
+            ("9223372036854775807.0", i64::MAX),
             ("9223372036854775807", i64::MAX),
         ] {
             assert_eq!(count(text), Ok(value), "{text}");
         }
         for bad in [
             "12.5",
+            "9007199254740992.5",
+            "1e-1",
+            "1e99999999999999999999",
+            "9223372036854775808.0",
+            "{}",
             "-1",
             "-1.0",
             "18446744073709551615",
