@@ -147,7 +147,7 @@ impl Came {
                     Rows::Visitors(_) => ("visitors", "hasMore"),
                     Rows::Json(_) => ("items", "more"),
                 };
-                assert_eq!(plain.get(more), Some(&Value::Bool(page.has_more)));
+                assert_eq!(plain.get(more), Some(&Value::Bool(page.mark.shape().has_more)));
                 let sent = plain.get(rows).and_then(Value::as_array).expect("rows");
                 compare_rows(&page.rows, sent)
             }

@@ -1,8 +1,8 @@
 //! Where an export stands, as a small JSON text that holds no secret and can be taken up in another process.
 
-use std::fmt::Write as _;
-
-use serde::{Deserialize, Serialize};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::rows::{Identity, Totals};
@@ -11,8 +11,13 @@ use crate::visitors::Listing;
 /// What this version writes and reads.
 const VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it
-/// is asked for: this is enough for some 15,000 a page.
+/// is asked for: this is enough for some 60,000 a page.
 const MOST: usize = 1024 * 1024;
+/// How many of the last visitors' rows it knows, so that the next part finds those that come again: two full pages, in
+/// some 8 KB of text.
+pub const RECENT: usize = 500;
+/// Bytes of a row in the text.
+const ROW: usize = 12;
 
 /// The text's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +31,8 @@ pub struct Checkpoint {
     pub listing: Listing,
     /// The wire's `limit`.
     pub page_size: u32,
+    /// The offset that the export began with.
+    pub begin: u64,
     /// Where the next request starts.
     pub offset: u64,
     /// Rows handed out since the export began, in all its parts.
@@ -34,9 +41,11 @@ pub struct Checkpoint {
     pub done: bool,
     /// The totals that the export began with.
     pub totals: Option<(i64, i64, i64)>,
-    /// Rows that the next answers may bring again, where the service sends short pages: 32 hex digits each.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    seen: String,
+    /// The last rows that were handed out: see [`RECENT`].
+    #[serde(serialize_with = "encode", deserialize_with = "decode")]
+    seen: Vec<Identity>,
+    /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
+    near: usize,
 }
 
 impl Checkpoint {
@@ -47,11 +56,13 @@ impl Checkpoint {
             base_url: base_url.to_owned(),
             listing,
             page_size,
+            begin: offset,
             offset,
             rows: 0,
             done: false,
             totals: None,
-            seen: String::new(),
+            seen: Vec::new(),
+            near: 0,
         }
     }
 
@@ -79,13 +90,13 @@ impl Checkpoint {
         }
         read.listing.check()?;
         check_page_size(read.page_size)?;
-        if [read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
+        if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
             return Err(refused("its offset or its number of rows is too large".to_owned()));
         }
         if read.totals().is_some_and(|t| t.human < 0 || t.ai < 0 || t.total < 0) {
             return Err(refused("its totals are negative".to_owned()));
         }
-        if read.identities().is_none() {
+        if read.near > read.seen.len() {
             return Err(refused("its list of rows is damaged".to_owned()));
         }
         Ok(read)
@@ -101,35 +112,51 @@ impl Checkpoint {
         self.totals.map(|(human, ai, total)| Totals { human, ai, total })
     }
 
-    pub(crate) fn set_totals(&mut self, totals: Option<Totals>) {
-        self.totals = totals.map(|t| (t.human, t.ai, t.total));
+    /// Notes a page's totals, unless there were some before.
+    pub(crate) fn begin_totals(&mut self, totals: Option<Totals>) {
+        self.totals = self.totals.or(totals.map(|t| (t.human, t.ai, t.total)));
     }
 
-    pub(crate) fn identities(&self) -> Option<Vec<Identity>> {
-        let digits = self.seen.as_bytes();
-        if !digits.len().is_multiple_of(32) || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
-        digits
-            .chunks(32)
-            .map(|row| {
-                let row = std::str::from_utf8(row).ok()?;
-                let (key, whole) = row.split_at(16);
-                Some(Identity {
-                    key: u64::from_str_radix(key, 16).ok()?,
-                    whole: u64::from_str_radix(whole, 16).ok()?,
-                })
-            })
-            .collect()
+    /// The last rows that were handed out.
+    pub fn seen(&self) -> &[Identity] {
+        &self.seen
     }
 
-    pub(crate) fn set_identities(&mut self, rows: impl IntoIterator<Item = Identity>) {
-        self.seen.clear();
-        for row in rows {
-            // Writing to a String cannot fail.
-            let _ = write!(self.seen, "{:016x}{:016x}", row.key, row.whole);
-        }
+    /// How many of them the next answers may bring again.
+    pub(crate) fn near(&self) -> usize {
+        self.near
     }
+
+    /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.
+    pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
+        // Rows of unknown shape may rightly come twice.
+        let most = if self.listing.is_visitors() { near.max(RECENT) } else { near };
+        self.seen.extend_from_slice(rows);
+        self.seen.drain(..self.seen.len().saturating_sub(most));
+        self.near = near;
+    }
+}
+
+fn encode<S: Serializer>(rows: &[Identity], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut bytes = Vec::with_capacity(rows.len() * ROW);
+    for row in rows {
+        bytes.extend_from_slice(&row.key.to_le_bytes());
+        bytes.extend_from_slice(&row.whole.to_le_bytes());
+    }
+    serializer.serialize_str(&URL_SAFE_NO_PAD.encode(bytes))
+}
+
+fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<Identity>, D::Error> {
+    let damaged = || serde::de::Error::custom("its list of rows is damaged");
+    let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).map_err(|_| damaged())?;
+    let (rows, rest) = bytes.as_chunks::<ROW>();
+    let row = |row: &[u8; ROW]| {
+        let (key, whole) = row.split_first_chunk()?;
+        let whole = whole.first_chunk()?;
+        Some(Identity { key: u64::from_le_bytes(*key), whole: u32::from_le_bytes(*whole) })
+    };
+    let rows = rows.iter().map(row).collect::<Option<_>>();
+    rows.filter(|_| rest.is_empty()).ok_or_else(damaged)
 }
 
 /// The wire's `limit` is 1 to 250.

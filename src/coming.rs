@@ -10,13 +10,15 @@ use crate::pager::{Pager, Turn};
 /// See the module. A future of it that is dropped loses no page.
 pub struct Coming {
     pager: Pager,
-    came: VecDeque<Turn>,
+    next: Option<Turn>,
+    /// Pages that were put back: each lot is made page by page.
+    back: VecDeque<Box<dyn Iterator<Item = Turn> + Send>>,
 }
 
 impl Coming {
     /// Those that `pager` gets.
     pub fn new(pager: Pager) -> Self {
-        Self { pager, came: VecDeque::new() }
+        Self { pager, next: None, back: VecDeque::new() }
     }
 
     /// The next page, or `None` at the end.
@@ -27,26 +29,36 @@ impl Coming {
 
     /// Makes sure that a page is there; there is none at the end.
     pub async fn look(&mut self, observer: &Arc<dyn Observer>) -> Result<()> {
-        if self.came.is_empty() {
-            self.came.extend(self.pager.next_page(observer).await?);
+        while self.next.is_none()
+            && let Some(back) = self.back.front_mut()
+        {
+            self.next = back.next();
+            if self.next.is_none() {
+                self.back.pop_front();
+            }
+        }
+        if self.next.is_none() {
+            self.next = self.pager.next_page(observer).await?;
         }
         Ok(())
     }
 
     /// The next page, if it is there.
     pub fn front(&self) -> Option<&Turn> {
-        self.came.front()
+        self.next.as_ref()
     }
 
     /// Takes it.
     pub fn take(&mut self) -> Option<Turn> {
-        self.came.pop_front()
+        self.next.take()
     }
 
     /// Puts pages before all others.
-    pub fn put_back(&mut self, turns: impl Iterator<Item = Turn>) {
-        let later = std::mem::take(&mut self.came);
-        self.came = turns.chain(later).collect();
+    pub fn put_back(&mut self, turns: impl Iterator<Item = Turn> + Send + 'static) {
+        if let Some(next) = self.next.take() {
+            self.back.push_front(Box::new(std::iter::once(next)));
+        }
+        self.back.push_front(Box::new(turns));
     }
 
     /// What gets the pages.

@@ -12,9 +12,8 @@ use crate::error::Result;
 use crate::files::{Sealed, WholeFile};
 use crate::formats::{Encoder, Format};
 use crate::observer::Observer;
-use crate::pager::Mark;
-use crate::rows::Rows;
 use crate::table::Table;
+use crate::trail::Mark;
 
 /// So many bytes are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -83,9 +82,7 @@ impl Writing {
     ) -> Result<io::Result<Written>> {
         let (mut count, mut mark) = (0, None);
         while let Some(turn) = coming.next(observer).await? {
-            let Rows::Visitors(rows) = &turn.rows else {
-                continue;
-            };
+            let rows = turn.rows.into_visitors()?;
             if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
                 return Ok(Err(error));
             }

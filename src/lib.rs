@@ -42,6 +42,7 @@ pub mod sync;
 pub mod table;
 pub mod text;
 pub mod trace;
+pub mod trail;
 pub mod transport;
 pub mod trend;
 pub mod visitor_rows;

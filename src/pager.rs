@@ -11,8 +11,9 @@ use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Kind, Result};
 use crate::findings::{Finding, Findings};
 use crate::observer::{Observer, Relay};
-use crate::rows::{Identity, Page, Rows, Totals};
+use crate::rows::{Page, Rows, Totals};
 use crate::seen::{Repeat, Seen};
+use crate::trail::{Mark, Shape, Trail};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
@@ -69,63 +70,16 @@ impl Paging {
 pub struct Turn {
     /// The rows to hand out.
     pub rows: Rows,
-    /// The page's totals.
-    pub totals: Option<Totals>,
-    /// The page's offset on the wire.
-    pub offset: u64,
-    /// Whether the service says that there is more.
-    pub has_more: bool,
     /// What was found in it for the first time.
     pub findings: Vec<Finding>,
     /// For checkpoints behind each of its rows.
     pub mark: Arc<Mark>,
 }
 
-/// A page's place in the export.
-#[derive(Debug)]
-pub struct Mark {
-    /// As before the page's first row.
-    before: Checkpoint,
-    /// As behind its last row; `None` where rows were held back at its end.
-    behind: Option<Checkpoint>,
-    /// How many rows are handed out.
-    rows: usize,
-    /// Their positions in the answer, where they are not simply the first ones.
-    kept: Option<Vec<u32>>,
-    /// The rows handed out, where the next answers may bring them again.
-    repeatable: Option<Vec<Identity>>,
-}
-
-impl Mark {
-    /// How many of the page's rows are handed out.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The place behind the first `handed` rows of the page.
-    pub fn behind(&self, handed: usize) -> Checkpoint {
-        if handed >= self.rows
-            && let Some(behind) = &self.behind
-        {
-            return behind.clone();
-        }
-        let mut place = self.before.clone();
-        let handed = handed.min(self.rows);
-        if handed == 0 {
-            return place;
-        }
-        let positions = self.kept.as_ref().and_then(|kept| kept.get(handed - 1));
-        let received = positions.map_or(handed as u64, |&last| u64::from(last) + 1);
-        place.rows = place.rows.saturating_add(handed as u64);
-        match &self.repeatable {
-            // Positions in a short page are not positions in the table: ask for the page again, and know its rows.
-            Some(rows) => {
-                let known = place.identities().unwrap_or_default();
-                place.set_identities(known.into_iter().chain(rows.iter().take(handed).copied()));
-            }
-            None => place.offset = place.offset.saturating_add(received),
-        }
-        place
+impl Turn {
+    /// One that came before, and whose findings were told.
+    pub fn again(rows: Rows, mark: Arc<Mark>) -> Self {
+        Self { rows, findings: Vec::new(), mark }
     }
 }
 
@@ -134,13 +88,11 @@ pub struct Pager {
     source: Arc<dyn Source>,
     paging: Paging,
     /// Where the next page starts.
-    place: Checkpoint,
+    trail: Trail,
     handed: u64,
     finished: bool,
     /// The service broke its rule; nothing that it sends further could be trusted.
     broken: Option<Error>,
-    /// A page was short: rows may come again, and offsets are not positions.
-    irregular: bool,
     /// The last page was as a page should be, so that the next can be asked for while one is read.
     plain: bool,
     ahead: VecDeque<Ahead>,
@@ -166,29 +118,28 @@ impl Drop for Ahead {
 impl Pager {
     /// An export that goes on at `place`.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
+        let trail = Trail::new(place);
+        let place = &trail.place;
         let mut seen = Seen::new(paging.window);
-        let known = place.identities().unwrap_or_default();
-        let irregular = !known.is_empty();
-        seen.take_in(&known, place.offset.saturating_add(reach(place.page_size, known.len())));
+        seen.take_in(place.seen(), trail.until());
         Self {
             source,
             paging,
             handed: 0,
             finished: place.done,
             broken: None,
-            irregular,
             plain: false,
             ahead: VecDeque::new(),
             seen,
             findings: Findings::new(place.totals()),
             relay: Arc::new(Relay::default()),
-            place,
+            trail,
         }
     }
 
     /// Where the next page starts.
     pub fn place(&self) -> &Checkpoint {
-        &self.place
+        &self.trail.place
     }
 
     /// All that was found so far, in words.
@@ -222,9 +173,9 @@ impl Pager {
             return Err(error.clone());
         }
         let listening = self.relay.listen(Arc::clone(observer));
-        if self.ahead.front().is_none_or(|ahead| ahead.offset != self.place.offset) {
+        if self.ahead.front().is_none_or(|ahead| ahead.offset != self.trail.place.offset) {
             self.ahead.clear();
-            let first = self.ask(self.place.offset, self.left());
+            let first = self.ask(self.trail.place.offset, self.left());
             self.ahead.push_back(first);
         }
         // Taken out of the queue first: if this future is dropped, so are the requests.
@@ -246,7 +197,7 @@ impl Pager {
         drop(listening);
         let turn = self.take_in(page, next.limit).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
-        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.place.offset) {
+        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.trail.place.offset) {
             self.ahead.clear();
         }
         self.look_ahead();
@@ -270,17 +221,13 @@ impl Pager {
                 return Err(broken("it sent the same page again and said that there are more"));
             }
         }
-        let irregular_before = self.irregular;
+        let irregular_before = self.trail.is_irregular();
         let mut fresh = self.findings.page(&page, received, limit);
-        let mut before = self.place.clone();
-        // Known from the first row on: a part that goes on within this page is to see that they moved.
-        before.set_totals(self.findings.totals());
-        self.irregular |= page.has_more && received != limit as usize;
 
         // A row of unknown shape may rightly stand there twice; only short pages bring it again.
         let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
         let mut kept = None;
-        let until = before.offset.saturating_add(reach(limit, received));
+        let until = self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64));
         let repeats = self.seen.take_in(&identities, until);
         if watch && repeats.iter().any(|&repeat| repeat != Repeat::New) {
             let rest = (0..).zip(&repeats).filter(|(_, repeat)| **repeat != Repeat::Identical);
@@ -305,79 +252,59 @@ impl Pager {
             rows.select(&positions);
             kept = Some(positions);
         }
-        self.plain = !self.irregular && kept.is_none() && rows.is_plain();
-
-        // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
-        // is to know the rows, as their positions may be no offsets. Rows of unknown shape could not be told apart.
-        let by_row = self.irregular || (received < limit as usize && matches!(rows, Rows::Visitors(_)));
-        let known = by_row.then(|| match &kept {
-            Some(kept) => pick(&identities, kept),
-            None => identities.clone(),
-        });
-        let step =
-            if page.has_more && received < limit as usize { received as u64 } else { u64::from(limit) };
-        self.place.offset = before.offset.saturating_add(step);
-        self.place.rows = self.place.rows.saturating_add(count as u64);
-        self.place.done = whole && !page.has_more;
-        self.place.set_totals(self.findings.totals());
-        self.seen.forget(self.place.offset);
-        // Each short page starts within those before it, which can bring their rows again.
-        let near = self.seen.near(self.place.offset).filter(|_| self.irregular);
-        self.place.set_identities(near);
+        let handed = match &kept {
+            Some(kept) => kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect(),
+            None => identities,
+        };
+        let shape = Shape {
+            received: u32::try_from(received).unwrap_or(u32::MAX),
+            limit,
+            handed: count,
+            kept: kept.map(Vec::into_boxed_slice),
+            whole,
+            has_more: page.has_more,
+            totals: page.totals,
+        };
+        let is_whole = shape.kept.is_none();
+        let mark = self.trail.step(shape, handed);
+        self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
+        self.seen.forget(self.trail.place.offset);
         self.handed += count as u64;
         self.finished = !page.has_more;
-        let offset = before.offset;
-        let behind = whole.then(|| self.place.clone());
-        let mark = Mark { before, behind, rows: count, kept, repeatable: known };
-        Ok(Turn {
-            rows,
-            totals: page.totals,
-            offset,
-            has_more: page.has_more,
-            findings: fresh,
-            mark: Arc::new(mark),
-        })
+        Ok(Turn { rows, findings: fresh, mark: Arc::new(mark) })
     }
 
     /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
     fn look_ahead(&mut self) {
-        let page_size = u64::from(self.place.page_size);
+        let page_size = u64::from(self.trail.place.page_size);
         // Where pages are short, only what came tells where the next one starts.
-        let depth = if self.irregular { self.paging.prefetch.min(1) } else { self.paging.prefetch };
+        let depth =
+            if self.trail.is_irregular() { self.paging.prefetch.min(1) } else { self.paging.prefetch };
         for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
             if self.finished || self.left().is_some_and(|left| ahead >= left) {
                 break;
             }
             let left = self.left().map(|left| left.saturating_sub(ahead));
-            let page = self.ask(self.place.offset.saturating_add(ahead), left);
+            let page = self.ask(self.trail.place.offset.saturating_add(ahead), left);
             self.ahead.push_back(page);
         }
     }
 
     /// Asks for a page, where `left` rows will be wanted.
     fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
-        let page_size = u64::from(self.place.page_size);
+        let page_size = u64::from(self.trail.place.page_size);
         let room = match left {
-            _ if self.source.in_step() && !self.irregular => page_size - offset % page_size,
+            _ if self.source.in_step() && !self.trail.is_irregular() => page_size - offset % page_size,
             // Short pages bring rows again: of as many rows as are wanted, too few may be new.
-            Some(left) if !self.irregular && !self.source.in_step() => left.min(page_size),
+            Some(left) if !self.trail.is_irregular() && !self.source.in_step() => left.min(page_size),
             _ => page_size,
         };
-        let limit = u32::try_from(room).unwrap_or(self.place.page_size);
+        let limit = u32::try_from(room).unwrap_or(self.trail.place.page_size);
         let (sender, full) = oneshot::channel();
         let page = self.source.page(offset, limit, Full(Some(sender)), self.relay.asked());
         Ahead { offset, limit, full, task: tokio::spawn(page) }
     }
-}
-
-/// How far behind its offset a page can reach that had so many rows.
-fn reach(limit: u32, received: usize) -> u64 {
-    u64::from(limit).max(received as u64)
-}
-
-fn pick(identities: &[Identity], kept: &[u32]) -> Vec<Identity> {
-    kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect()
 }
 
 fn broken(what: &str) -> Error {

@@ -5,6 +5,7 @@ use serde::de::Deserializer;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::{Error, Result};
 use crate::json::Count;
 use crate::visitor_rows::VisitorRows;
 
@@ -22,7 +23,7 @@ pub struct Totals {
     pub total: i64,
 }
 
-fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<i64, D::Error> {
     Count::deserialize(deserializer).map(|count| count.0)
 }
 
@@ -54,6 +55,14 @@ impl Rows {
         matches!(self, Self::Visitors(rows) if rows.is_plain())
     }
 
+    /// Rows of visitors, which alone have columns.
+    pub fn into_visitors(self) -> Result<VisitorRows> {
+        match self {
+            Self::Visitors(rows) => Ok(rows),
+            Self::Json(_) => Err(Error::bug("rows without columns came on their way into some")),
+        }
+    }
+
     /// Keeps the rows at the positions that `keep` lists in ascending order.
     pub fn select(&mut self, keep: &[u32]) {
         match self {
@@ -74,7 +83,7 @@ impl Rows {
                 .iter()
                 .map(|row| {
                     let whole = xxh3_64(row.to_string().as_bytes());
-                    Identity { key: whole, whole }
+                    Identity::new(whole, whole)
                 })
                 .collect(),
         }
@@ -86,8 +95,20 @@ impl Rows {
 pub struct Identity {
     /// Of what the row is about: a visitor row's path. Of a row of unknown shape, all of it.
     pub key: u64,
-    /// Of all of it.
-    pub whole: u64,
+    /// Of all of it: it only tells rows of one key apart.
+    pub whole: u32,
+}
+
+impl Identity {
+    pub(crate) fn new(key: u64, whole: u64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+        Self { key, whole: whole as u32 }
+    }
+
+    /// Both in one hash.
+    pub(crate) fn digest(&self) -> u64 {
+        self.key ^ u64::from(self.whole) << 32 ^ u64::from(self.whole)
+    }
 }
 
 /// One answer of a paged endpoint.

@@ -1,6 +1,6 @@
 //! Rows that were seen before: what a moving table or a capped page brings a second time.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use crate::rows::Identity;
@@ -32,7 +32,7 @@ pub(crate) enum Repeat {
     New,
     /// Seen, and the same.
     Identical,
-    /// Its key was seen with other values.
+    /// Its key was seen, and never with these values.
     Differing,
 }
 
@@ -47,89 +47,87 @@ impl From<u64> for Packed {
     }
 }
 
-impl From<Packed> for u64 {
-    fn from(Packed([low, high]): Packed) -> Self {
-        Self::from(low) | Self::from(high) << 32
-    }
-}
-
 impl Hash for Packed {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(u64::from(*self));
+        let [low, high] = self.0;
+        state.write_u64(u64::from(low) | u64::from(high) << 32);
     }
 }
 
-/// A row that was seen.
-#[derive(Debug)]
+/// How a row was seen last.
+#[derive(Debug, Clone, Copy)]
 struct Row {
-    whole: Packed,
+    /// See [`Identity::whole`].
+    whole: u32,
     /// The last page that brought it.
     page: u32,
 }
 
-/// The rows by their keys, in parts that grow one at a time: one map would take thrice its memory whenever it does.
-#[derive(Debug, Default)]
-struct Known([HashMap<Packed, Row, Hashed>; 16]);
+/// A map by hashes, in parts that grow one at a time: a single one would take thrice its memory whenever it does. The
+/// parts have shares of 33 to 63 in 768, so that they do not all grow at once, and are not all half empty after it.
+#[derive(Debug)]
+struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
 
-impl Known {
-    fn part(&self, key: u64) -> Option<&HashMap<Packed, Row, Hashed>> {
-        self.0.get(Self::place(key))
-    }
-
-    fn part_mut(&mut self, key: u64) -> Option<&mut HashMap<Packed, Row, Hashed>> {
-        self.0.get_mut(Self::place(key))
-    }
-
-    /// By bits that a map itself looks at least.
-    fn place(key: u64) -> usize {
-        usize::try_from(key >> 40 & 15).unwrap_or_default()
-    }
-
-    fn get(&self, key: u64) -> Option<&Row> {
-        self.part(key)?.get(&key.into())
-    }
-
-    fn insert(&mut self, key: u64, row: Row) -> Option<Row> {
-        self.part_mut(key)?.insert(key.into(), row)
-    }
-
-    fn remove(&mut self, key: u64) {
-        if let Some(part) = self.part_mut(key) {
-            part.remove(&key.into());
-        }
+impl<T> Default for Spread<T> {
+    fn default() -> Self {
+        Self(Default::default())
     }
 }
 
-/// The keys that a page brought, and the offset from which on none of them can come again: it was asked for no row
+impl<T: Copy> Spread<T> {
+    /// By bits that a map itself looks at least.
+    fn part(key: u64) -> usize {
+        let share = ((key >> 40 & 0xffff) * 768) >> 16;
+        usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
+    }
+
+    fn get(&self, key: u64) -> Option<T> {
+        self.0.get(Self::part(key))?.get(&key.into()).copied()
+    }
+
+    fn insert(&mut self, key: u64, value: T) -> Option<T> {
+        self.0.get_mut(Self::part(key))?.insert(key.into(), value)
+    }
+
+    fn remove(&mut self, key: u64) -> Option<T> {
+        self.0.get_mut(Self::part(key))?.remove(&key.into())
+    }
+}
+
+/// The rows that a page brought, and the offset from which on none of them can come again: it was asked for no row
 /// behind that.
 #[derive(Debug)]
 struct Brought {
-    keys: Vec<u64>,
+    rows: Vec<Identity>,
     until: u64,
 }
 
 /// The rows of the last pages, or of all.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    rows: Known,
+    /// The last row of each key.
+    rows: Spread<Row>,
+    /// Earlier rows of those keys, with other values, and the last page that brought each.
+    earlier: Spread<u32>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
     pages: VecDeque<Brought>,
     /// How many pages came.
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
-    /// Of every page, whatever the window: eight bytes a page.
-    fingerprints: HashSet<u64, Hashed>,
+    /// Of every page, whatever the window: some ten bytes a page.
+    fingerprints: Spread<()>,
 }
 
 impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
-            rows: Known::default(),
+            rows: Spread::default(),
+            earlier: Spread::default(),
             pages: VecDeque::new(),
             count: 0,
             window,
-            fingerprints: HashSet::default(),
+            fingerprints: Spread::default(),
         }
     }
 
@@ -144,23 +142,31 @@ impl Seen {
         for row in rows {
             hasher.update(&row.key.to_le_bytes());
         }
-        !self.fingerprints.insert(hasher.digest())
+        self.fingerprints.insert(hasher.digest(), ()).is_some()
     }
 
     /// Remembers a page's rows, which can come again up to an offset of `until`, and says of each what it is.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;
-        let found = rows
-            .iter()
-            .map(|row| match self.rows.insert(row.key, Row { whole: row.whole.into(), page }) {
-                None => Repeat::New,
-                Some(known) if known.whole == row.whole.into() => Repeat::Identical,
-                Some(_) => Repeat::Differing,
-            })
-            .collect();
-        self.pages.push_back(Brought { keys: rows.iter().map(|row| row.key).collect(), until });
+        let found = rows.iter().map(|row| self.note(row, page)).collect();
+        self.pages.push_back(Brought { rows: rows.to_vec(), until });
         found
+    }
+
+    fn note(&mut self, row: &Identity, page: u32) -> Repeat {
+        match self.rows.insert(row.key, Row { whole: row.whole, page }) {
+            None => Repeat::New,
+            Some(last) if last.whole == row.whole => Repeat::Identical,
+            Some(last) => {
+                let was = Identity { key: row.key, whole: last.whole };
+                self.earlier.insert(was.digest(), last.page);
+                match self.earlier.remove(row.digest()) {
+                    Some(_) => Repeat::Identical,
+                    None => Repeat::Differing,
+                }
+            }
+        }
     }
 
     /// Forgets, now that the export is at `offset`, the pages that are behind it and outside of the window.
@@ -169,28 +175,17 @@ impl Seen {
             && brought.until <= offset
             && self.window.is_none_or(|window| self.pages.len() > window)
         {
-            let oldest = self.oldest();
-            for key in self.pages.pop_front().map(|brought| brought.keys).unwrap_or_default() {
+            let oldest = self.count - u32::try_from(self.pages.len()).unwrap_or(self.count);
+            let rows = self.pages.pop_front().map(|brought| brought.rows).unwrap_or_default();
+            for row in rows.iter().filter(|_| self.window.is_some()) {
                 // A row that came again since is forgotten later.
-                if self.window.is_some() && self.rows.get(key).is_some_and(|row| row.page == oldest) {
-                    self.rows.remove(key);
+                if self.rows.get(row.key).is_some_and(|last| last.page == oldest) {
+                    self.rows.remove(row.key);
+                }
+                if self.earlier.get(row.digest()) == Some(oldest) {
+                    self.earlier.remove(row.digest());
                 }
             }
         }
-    }
-
-    /// Rows that can come again where the export is at `offset`.
-    pub(crate) fn near(&self, offset: u64) -> impl Iterator<Item = Identity> {
-        let pages = (self.oldest()..).zip(&self.pages).filter(move |(_, brought)| brought.until > offset);
-        pages.flat_map(move |(page, brought)| {
-            brought.keys.iter().filter_map(move |key| {
-                let row = self.rows.get(*key).filter(|row| row.page == page)?;
-                Some(Identity { key: *key, whole: row.whole.into() })
-            })
-        })
-    }
-
-    fn oldest(&self) -> u32 {
-        self.count - u32::try_from(self.pages.len()).unwrap_or(self.count)
     }
 }

@@ -120,7 +120,7 @@ impl Shelf {
                 None => self.buy(export, offset - skip, self.page_size, observer).await?,
             };
             let mut rest = Part::new(limit);
-            if rest.add(page, skip) || rest.count > 0 {
+            if rest.add(page, skip)? || rest.count > 0 {
                 return Ok(rest.page());
             }
         }
@@ -145,7 +145,7 @@ impl Shelf {
             let Some((page, _)) = self.held(export, at).await? else {
                 return Ok(None);
             };
-            if part.add(page, offset.saturating_sub(at)) {
+            if part.add(page, offset.saturating_sub(at))? {
                 return Ok(Some(part.page()));
             }
             at += size;
@@ -186,10 +186,8 @@ impl Part {
     }
 
     /// Adds the rows of `page` behind the first `skip`; whether that is all, or all that there is.
-    fn add(&mut self, page: Page, skip: u64) -> bool {
-        let Rows::Visitors(mut rows) = page.rows else {
-            return true;
-        };
+    fn add(&mut self, page: Page, skip: u64) -> Result<bool> {
+        let mut rows = page.rows.into_visitors()?;
         let received = rows.len();
         let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(received);
         let end = received.min(skip.saturating_add(self.limit - self.count));
@@ -200,7 +198,7 @@ impl Part {
         self.totals = self.totals.or(page.totals);
         self.repaired |= page.repaired;
         self.has_more = page.has_more || end < received;
-        self.count == self.limit || !self.has_more
+        Ok(self.count == self.limit || !self.has_more)
     }
 
     fn page(self) -> Page {

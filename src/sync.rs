@@ -227,7 +227,10 @@ impl Sync {
         match what {
             What::Totals => drop(reader.totals(project, slice).await?),
             What::Pages => {
-                let count = |turn: Turn| self.filled.rows += turn.rows.len() as u64;
+                let count = |turn: Turn| {
+                    self.filled.rows += turn.rows.len() as u64;
+                    Ok(())
+                };
                 reader.pages(project, slice, Some(WINDOW), count).await?;
             }
         }

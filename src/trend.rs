@@ -10,7 +10,7 @@ use crate::endpoint::Segment;
 use crate::error::Result;
 use crate::observer::{Observer, Relay};
 use crate::pager::{Pager, Paging, Turn};
-use crate::rows::{Rows, Totals};
+use crate::rows::Totals;
 use crate::slices::Slice;
 use crate::store::What;
 use crate::stored;
@@ -47,9 +47,8 @@ pub async fn trend(
             What::Totals => builder.extend(&of_site(reader.totals(project, slice).await?)),
             What::Pages => {
                 let take = |turn: Turn| {
-                    if let Rows::Visitors(rows) = &turn.rows {
-                        builder.extend(rows);
-                    }
+                    builder.extend(&turn.rows.into_visitors()?);
+                    Ok(())
                 };
                 let found = reader.pages(project, slice, None, take).await?;
                 warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
@@ -110,7 +109,7 @@ impl<'a> Reader<'a> {
         project: &Segment,
         slice: Slice,
         window: Option<usize>,
-        mut take: impl FnMut(Turn) + Send,
+        mut take: impl FnMut(Turn) -> Result<()> + Send,
     ) -> Result<Vec<String>> {
         let base_url = self.client.settings().base_url.as_str();
         let place = Checkpoint::new(base_url, Listing::days(project, slice), Paging::PAGE_SIZE, 0);
@@ -120,7 +119,9 @@ impl<'a> Reader<'a> {
             match pager.next_page(&self.observer).await {
                 Ok(Some(mut turn)) => {
                     self.observer.found(std::mem::take(&mut turn.findings));
-                    take(turn);
+                    if let Err(error) = take(turn) {
+                        break Err(error);
+                    }
                 }
                 Ok(None) => break Ok(pager.warnings()),
                 Err(error) => break Err(error),

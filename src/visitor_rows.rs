@@ -160,7 +160,7 @@ impl VisitorRow<'_> {
                 xxh3_64_with_seed(text.as_bytes(), whole)
             }
         };
-        Identity { key, whole }
+        Identity::new(key, whole)
     }
 }
 

@@ -11,7 +11,13 @@ from typing import Any
 
 import pytest
 
-from docplatform import AuthenticationError, DataChangedWarning, DataWarning, RateLimitError
+from docplatform import (
+    AuthenticationError,
+    DataChangedWarning,
+    DataWarning,
+    PaginationError,
+    RateLimitError,
+)
 from docplatform.testing import StubServer
 from support import Face
 from support.pages import TOTALS, page, rows, serve
@@ -122,6 +128,25 @@ def test_totals_that_moved_between_the_parts_are_told(face: Face, stub: StubServ
         assert face.all(client.visitors(resume=checkpoint)) == rows(handed_out, 6)
 
 
+@pytest.mark.row("E5", "E7")
+@pytest.mark.parametrize("collected", [False, True])
+def test_a_row_that_moved_behind_the_checkpoint_is_told(
+    face: Face, stub: StubServer, collected: bool
+) -> None:
+    client = face.client(stub)
+    serve(stub, page(rows(0, 5), has_more=True))
+    checkpoint = at(face, client.visitors(page_size=5, prefetch=0), 5)
+    for strict in (False, True):
+        serve(stub, page([*rows(5, 8), *rows(1, 2)]))
+        visitors = client.visitors(resume=checkpoint, strict=strict)
+        told: Any = pytest.warns(DataChangedWarning, match="1 rows came a second time")
+        if strict:
+            told = pytest.raises(PaginationError, match="1 rows came a second time")
+        with told:
+            rest = list(face.run(visitors.collect())) if collected else face.all(visitors)
+            assert rest == rows(5, 8)
+
+
 @pytest.mark.row("B14", "E10")
 def test_an_error_carries_it(face: Face, given: StubServer) -> None:
     client = face.client(given)
@@ -200,7 +225,7 @@ def test_it_is_small_json_without_secrets(face: Face, given: StubServer) -> None
     for handed_out in (0, 1, 300):
         text = at(face, visitors, handed_out)
         assert isinstance(json.loads(text), dict)
-        assert len(text) < 1_000
+        assert len(text) < 1_000 + 16 * handed_out
         assert given.api_key not in text
         assert "hush" not in text
 
@@ -214,11 +239,20 @@ def test_the_query_comes_from_it_and_may_be_repeated(face: Face, given: StubServ
     checkpoint = at(face, visitors, 100)
     given.reset()
     assert face.all(client.visitors(resume=checkpoint)) == ROWS[100:]
-    same = client.visitors(resume=checkpoint, page_size=40, project_id="other", **DATES)
+    same = client.visitors(resume=checkpoint, page_size=40, project_id="other", offset=0, **DATES)
     assert face.all(same) == ROWS[100:]
     for request in given.requests:
         assert request.path == "/v1/analytics/other/visitors"
         assert (request.query["limit"], request.query["dateFrom"]) == ("40", "2026-01-01")
+
+
+def test_the_query_that_began_an_export_resumes_it(face: Face, given: StubServer) -> None:
+    query = {"offset": 50, "page_size": 40, **DATES}
+    client = face.client(given)
+    checkpoint = at(face, client.visitors(**query), 100)
+    again = client.visitors(resume=checkpoint, **query)
+    checkpoint = at(face, again, 10)
+    assert face.all(client.visitors(resume=checkpoint, **query)) == ROWS[160:]
 
 
 @pytest.mark.row("E11")
@@ -297,6 +331,7 @@ def damaged(text: str) -> Iterator[str]:
     yield json.dumps({**good, "page_size": 251})
     yield json.dumps({**good, "totals": [-1, 0, 0]})
     yield json.dumps({**good, "seen": "abc"})
+    yield json.dumps({**good, "near": len(good["seen"])})
     yield json.dumps({**good, "seen": "é" * 16})
     for path in (
         "//evil.example/x",

@@ -279,7 +279,8 @@ class Client:
             prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
                 is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
                 over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint to go on behind; the query comes from it.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
             refresh: Buy the range anew, also where the client's ``store`` holds it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
@@ -648,7 +649,8 @@ class AsyncClient:
             prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
                 is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
                 over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint to go on behind; the query comes from it.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
             refresh: Buy the range anew, also where the client's ``store`` holds it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
@@ -938,8 +940,9 @@ class Visitors(Iterator[_Row]):
         """
     @property
     def checkpoint(self) -> str:
-        """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
-        for ``visitors(resume=...)``, in another process too; readable at any time, also after an error."""
+        """Where the export stands: behind the last row that was handed out. A JSON text of at most
+        some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
+        error."""
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: data that moved, short pages, letters that are no text."""
@@ -1026,8 +1029,9 @@ class AsyncVisitors(AsyncIterator[_Row]):
         """
     @property
     def checkpoint(self) -> str:
-        """Where the export stands: behind the last row that was handed out. A small JSON text without secrets,
-        for ``visitors(resume=...)``, in another process too; readable at any time, also after an error."""
+        """Where the export stands: behind the last row that was handed out. A JSON text of at most
+        some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
+        error."""
     @property
     def warnings(self) -> list[str]:
         """What was found on the way: data that moved, short pages, letters that are no text."""

@@ -58,7 +58,9 @@ impl Engine {
         if let Some(gathered) = self.gathered.take() {
             self.put_back(gathered.finish());
         }
-        self.coming.put_back(rest.into_iter());
+        if let Some(rest) = rest {
+            self.coming.put_back(std::iter::once(rest));
+        }
     }
 
     /// Makes sure that a page is there; there is none at the end.
@@ -83,7 +85,7 @@ impl Engine {
         while let Some(mut turn) = self.coming.next(observer).await? {
             observer.found(std::mem::take(&mut turn.findings));
             observer.rows(&turn.rows);
-            gathered.add(turn);
+            gathered.add(turn)?;
             observer.progress(gathered.len() as u64);
         }
         Ok(())

@@ -223,7 +223,8 @@ async fn a_last_page_that_left_rows_out_is_resumed_within() {
     let script = site.serve();
     let all = turns(&mut pager(&script, 3, PLAIN)).await;
     let last = all.last().unwrap();
-    assert_eq!((last.offset, last.has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
+    let has_more = last.mark.shape().has_more;
+    assert_eq!((last.mark.offset(), has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
     let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
     assert_eq!((rest.paths, rest.warnings), (vec!["/5".to_owned()], vec![]));
 }
@@ -240,7 +241,7 @@ async fn rows_that_were_handed_out_are_known_until_they_are_behind() {
         let again = turn(&mut pager).await.unwrap().unwrap();
         assert_eq!(again.rows.len(), 0);
         // Nor are they forgotten by a third part.
-        let offset = usize::try_from(again.offset).unwrap() + 1;
+        let offset = usize::try_from(again.mark.offset()).unwrap() + 1;
         let rest = pages([answer(offset..14)]);
         let third = turn(&mut pager_at(&rest, reread(&again.mark.behind(0)), PLAIN)).await.unwrap().unwrap();
         assert_eq!(names(&third.rows), ["/11", "/12", "/13"], "from {offset}");

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use docplatform::checkpoint::RECENT;
 use docplatform::error::Kind;
 use docplatform::findings::Finding;
 use docplatform::pager::Paging;
 use docplatform::rows::{Rows, Totals};
 
-use crate::site::{PLAIN, Site, export, names, page, pager, pages, row, turn};
+use crate::resume::reread;
+use crate::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};
 use crate::support::{Script, query, reply};
 
 const STRICT: Paging = Paging { strict: true, ..PLAIN };
@@ -49,6 +51,66 @@ async fn a_differing_repeat_is_kept_and_told() {
         "{:?}",
         export.warnings
     );
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
+    let counts = [192, 193, 192, 193, 194, 192];
+    let rows = counts.map(|count| row("/0", count));
+    for size in [1, 2, 6] {
+        let script = pages(rows.chunks(size).enumerate().map(|(at, rows)| {
+            // Another row on each page, as the same page again is an error.
+            page(&[rows, &[row(&format!("/more/{at}"), 1)]].concat(), 9, (at + 1) * size < counts.len())
+        }));
+        let export = export(pager(&script, u32::try_from(size).unwrap() + 1, PLAIN)).await.unwrap();
+        assert_eq!(export.paths.iter().filter(|path| *path == "/0").count(), 3, "192, 193 and 194");
+        let warnings = export.warnings.join("; ");
+        assert!(warnings.contains("3 rows came a second time, unchanged"), "{warnings}");
+        assert!(warnings.contains("2 paths came a second time with other counts"), "{warnings}");
+    }
+}
+
+/// Rows: E5, E7, E10.
+#[tokio::test(start_paused = true)]
+async fn rows_that_moved_over_a_checkpoint_are_told_by_the_part_behind_it() {
+    // Of 40 rows 25 are handed out; then one of them moves to the end, the same or with another count.
+    for (was, count, finding, again) in
+        [(3, 3, Finding::Dropped(1), 0), (24, 24, Finding::Dropped(1), 0), (3, 7, Finding::Differing(1), 1)]
+    {
+        let site = Site::new(40);
+        let mut pager = pager(&site.serve(), 10, PLAIN);
+        let mut last = None;
+        for _ in 0..3 {
+            last = turn(&mut pager).await.unwrap();
+        }
+        let place = reread(&last.unwrap().mark.behind(5));
+        let mut rows: Vec<_> = (0..40).filter(|n| *n != was).map(|n| row(&format!("/{n}"), n)).collect();
+        rows.push(row(&format!("/{was}"), count));
+        let script = Script::each(move |request| {
+            let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
+            let end = (offset + 10).min(40);
+            reply(200, page(&rows[offset..end], 40, end < 40)).into()
+        });
+        for window in [PLAIN.window, None] {
+            let rest = export(pager_at(&script, place.clone(), Paging { window, ..PLAIN })).await.unwrap();
+            assert!(rest.findings.contains(&finding), "{was}: {:?}", rest.findings);
+            assert_eq!(rest.paths.iter().filter(|path| **path == format!("/{was}")).count(), again);
+        }
+    }
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_knows_the_last_rows_and_stays_small() {
+    for page_size in [250, 100, 1] {
+        let mut pager = pager(&Site::new(1500).serve(), page_size, PLAIN);
+        while let Some(turn) = turn(&mut pager).await.unwrap() {
+            let place = reread(&turn.mark.behind(turn.rows.len()));
+            assert_eq!(place.seen().len() as u64, place.rows.min(RECENT as u64));
+            assert!(place.text().len() < 8_500, "{}", place.text().len());
+        }
+    }
 }
 
 /// Rows: E5.

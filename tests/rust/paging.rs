@@ -44,7 +44,7 @@ async fn the_end_is_the_end() {
     let mut pager = pager(&script, 2, Paging { prefetch: 1, ..PLAIN });
     let mut more = Vec::new();
     for _ in 0..5 {
-        more.push(turn(&mut pager).await.unwrap().map(|turn| turn.has_more));
+        more.push(turn(&mut pager).await.unwrap().map(|turn| turn.mark.shape().has_more));
     }
     assert_eq!(more, [Some(true), Some(false), None, None, None]);
     assert_eq!(script.count(), 2);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use docplatform::checkpoint::Checkpoint;
 use docplatform::error::Kind;
 use docplatform::findings::Finding;
+use docplatform::gather::Gathered;
 use docplatform::pager::{Pager, Paging, Turn};
 use docplatform::visitors::Listing;
 use tokio::time::Instant;
@@ -65,6 +66,49 @@ async fn a_checkpoint_behind_any_row_yields_exactly_the_rest() {
                     }
                 }
                 row += turn.rows.len();
+            }
+        }
+    }
+}
+
+/// Rows: M5.
+#[tokio::test(start_paused = true)]
+async fn a_table_that_nobody_took_goes_back_page_by_page_with_every_place() {
+    let caps = [1, 50, 249].map(|cap| ("capped", Site::new(1000).capped(cap), 250));
+    for (name, site, page_size) in sites().into_iter().chain(caps) {
+        for spent in [0, 3] {
+            let script = site.serve();
+            let (mut first, mut second) =
+                (pager(&script, page_size, PLAIN), pager(&script, page_size, PLAIN));
+            let mut gathered = Gathered::default();
+            let mut all = Vec::new();
+            while let (Some(turn), Some(mut same)) =
+                (turn(&mut first).await.unwrap(), turn(&mut second).await.unwrap())
+            {
+                // Some rows of the first page were handed out before.
+                let spent = if all.is_empty() { spent.min(same.rows.len()) } else { 0 };
+                let rest: Vec<_> = (0..).take(same.rows.len()).skip(spent).collect();
+                same.rows.select(&rest);
+                gathered.add(same).unwrap();
+                all.push((spent, turn));
+            }
+            if name.starts_with("capped") || name.starts_with("regular") {
+                assert!(gathered.runs() <= 3, "{name}: {} for {} pages", gathered.runs(), all.len());
+            }
+            let again: Vec<_> = gathered.finish().into_turns().collect();
+            assert_eq!(again.len(), all.len(), "{name}");
+            for ((spent, turn), again) in all.iter().zip(&again) {
+                assert_eq!(names(&turn.rows)[*spent..], names(&again.rows), "{name}");
+                assert_eq!(turn.mark.shape(), again.mark.shape(), "{name}");
+                for handed in 0..=turn.rows.len() {
+                    let (was, is) = (turn.mark.behind(handed), reread(&again.mark.behind(handed)));
+                    assert_eq!((was.offset, was.rows, was.done), (is.offset, is.rows, is.done), "{name}");
+                    if page_size < 250 && handed % 3 == *spent {
+                        let rest = export(pager_at(&script, is, PLAIN)).await.unwrap().paths;
+                        let all = site.paths();
+                        assert_eq!(rest, all[usize::try_from(was.rows).unwrap()..], "{name}");
+                    }
+                }
             }
         }
     }
@@ -186,7 +230,7 @@ async fn an_export_that_max_rows_cut_is_not_finished() {
     let mut pager = pager(&script, 10, Paging { max_rows: Some(14), ..PLAIN });
     let all = turns(&mut pager).await;
     let last = all.last().unwrap();
-    assert!(!last.has_more && !pager.place().done);
+    assert!(!last.mark.shape().has_more && !pager.place().done);
     let rest = export(pager_at(&script, reread(&last.mark.behind(last.rows.len())), PLAIN)).await.unwrap();
     assert_eq!(rest.paths, ["/14"]);
 }
@@ -280,10 +324,14 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
         ("/done", json!("yes")),
         ("/totals", json!([1, 2])),
         ("/totals", json!([1, 2, -3])),
+        ("/begin", json!(-1)),
+        ("/begin", json!(u64::MAX)),
         ("/seen", json!("00")),
-        ("/seen", json!("zz".repeat(16))),
+        ("/seen", json!("=".repeat(16))),
         ("/seen", json!("\u{e9}".repeat(16))),
         ("/seen", json!(5)),
+        ("/near", json!(-1)),
+        ("/near", json!(4)),
     ] {
         let mut bad = third().await;
         *bad.pointer_mut(pointer).unwrap() = value.clone();
@@ -293,7 +341,7 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
     let mut more = third().await;
     more["key"] = json!("x");
     assert!(refused(&more.to_string()).contains("unknown field"));
-    for field in ["base_url", "listing", "page_size", "offset", "rows", "done"] {
+    for field in ["base_url", "listing", "page_size", "begin", "offset", "rows", "done", "seen", "near"] {
         let mut less = third().await;
         less.as_object_mut().unwrap().remove(field);
         refused(&less.to_string());

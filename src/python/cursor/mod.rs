@@ -20,8 +20,9 @@ use super::handle::Handle;
 use crate::checkpoint::Checkpoint;
 use crate::client::OnBudget;
 use crate::error::Result;
-use crate::pager::{Mark, Paging};
+use crate::pager::Paging;
 use crate::rows::Totals;
+use crate::trail::Mark;
 use crate::visitor_rows::VisitorRows;
 use crate::visitors::Listing;
 
@@ -40,8 +41,6 @@ struct PageAtHand {
     closed: bool,
     /// The same rows as they came, for whoever wants the rest otherwise.
     source: VisitorRows,
-    totals: Option<Totals>,
-    has_more: bool,
     mark: Arc<Mark>,
 }
 

@@ -53,7 +53,8 @@ impl Cursor {
         let offset = page.place().offset;
         let rows: Vec<_> = page.rows.by_ref().collect();
         page.handed += rows.len();
-        let rest = Rest { offset, totals: page.totals, has_more: page.has_more, rows };
+        let shape = page.mark.shape();
+        let rest = Rest { offset, totals: shape.totals, has_more: shape.has_more, rows };
         state.handed += rest.rows.len() as u64;
         Some(rest)
     }
@@ -184,13 +185,12 @@ impl Cursor {
                 Rows::Visitors(rows) => rows,
                 Rows::Json(_) => VisitorRows::default(),
             },
-            totals: turn.totals,
-            has_more: turn.has_more,
             mark: turn.mark,
         };
+        let totals = page.mark.shape().totals;
         let mut state = self.state();
         state.turns = engine.turns;
-        state.totals = state.totals.or(turn.totals);
+        state.totals = state.totals.or(totals);
         state.warnings = engine.warnings();
         let old = state.page.replace(page);
         drop(state);

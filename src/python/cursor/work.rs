@@ -10,11 +10,12 @@ use super::Cursor;
 use crate::checkpoint::Checkpoint;
 use crate::error::Result;
 use crate::observer::Observer;
-use crate::pager::{Mark, Paging, Turn};
+use crate::pager::{Paging, Turn};
 use crate::python::engine::Engine;
 use crate::python::op::{Next, Op};
 use crate::python::port::Port;
 use crate::rows::Rows;
+use crate::trail::Mark;
 
 /// Where an export stands, and how it goes on from there.
 type Place = (Checkpoint, Paging);
@@ -63,14 +64,8 @@ impl Cursor {
         let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
             page.closed = true;
             let spent = page.source.len() - page.rows.len();
-            Turn {
-                rows: Rows::Visitors(page.source.iter().skip(spent).collect()),
-                totals: page.totals,
-                offset: page.place().offset,
-                has_more: page.has_more,
-                findings: Vec::new(),
-                mark: Arc::clone(&page.mark),
-            }
+            let rows = Rows::Visitors(page.source.iter().skip(spent).collect());
+            Turn::again(rows, Arc::clone(&page.mark))
         });
         (place, rest)
     }

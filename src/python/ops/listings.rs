@@ -69,10 +69,11 @@ impl PagingArguments<'_> {
             None => Checkpoint::new(base_url, listing, page_size, self.offset.unwrap_or_default()),
             Some(place) => {
                 let other_pages = self.page_size.is_some_and(|page_size| page_size != place.page_size);
-                if place.listing != listing || other_pages || self.offset.is_some() {
+                let other_begin = self.offset.is_some_and(|offset| offset != place.begin);
+                if place.listing != listing || other_pages || other_begin {
                     return Err(PyValueError::new_err(
                         "resume: the checkpoint is of another query; leave out what it knows \
-                         (dates, project_id, page_size, offset), or give the same dates, project and page size",
+                         (dates, project_id, page_size, offset), or give what the export began with",
                     ));
                 }
                 place
