@@ -1,4 +1,4 @@
-"""Where a request goes and what it carries: projects, ids, paths, headers, proxies."""
+"""Where a request goes and what it carries: projects, ids, paths, headers."""
 
 from __future__ import annotations
 
@@ -9,32 +9,12 @@ from urllib.parse import quote
 import pytest
 
 import docplatform
-from docplatform import ServerError
 from docplatform.testing import StubServer
 from support import AnyClient, Face
-from support.wire import Listener
 
 JOB = {"id": "job-1", "status": "active"}
 
-BAD_IDS = [
-    "",
-    ".",
-    "..",
-    "../job-1",
-    "job-1?x=1",
-    "job-1#x",
-    "%2e%2e",
-    "job-1%2f",
-    "//evil.example",
-    "\\\\evil.example",
-    "job\r\nX-Evil: 1",
-    "job 1",
-    "job\u00a01",
-    "job\0",
-    "x" * 257,
-    "é" * 129,
-    "x" * 10_240,
-]
+BAD_IDS = ["", "..", "job-1?x=1", "//evil.example", "job\r\nX-Evil: 1", "x" * 257]
 
 
 @pytest.fixture
@@ -140,7 +120,7 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
 
 
 @pytest.mark.row("G8")
-@pytest.mark.parametrize("odd", ["a:b@c", "é~日本", "x" * 256, "a&b=c;d,e+f", "...", "{project_id}"])
+@pytest.mark.parametrize("odd", ["é~日本", "a&b=c;d,e+f", "{project_id}"])
 def test_other_ids_are_percent_encoded(face: Face, odd: str) -> None:
     with StubServer(projects=(odd,)) as stub:
         client = face.client(stub)
@@ -202,47 +182,3 @@ def test_custom_headers_arrive_with_every_request(face: Face, stub: StubServer) 
 
 
 # -- proxies ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.row("G10")
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_the_environments_proxy_is_never_for_loopback(
-    face: Face, stub: StubServer, host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Listener() as proxy:
-        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-            monkeypatch.setenv(name, proxy.url)
-            monkeypatch.setenv(name.lower(), proxy.url)
-        client = face.client(stub, base_url=stub.url.replace("127.0.0.1", host))
-        face.run(client.create_job("Fix it"))
-        face.run(client.visitor_totals())
-        assert proxy.heads == []
-
-
-@pytest.mark.row("G11")
-def test_the_environments_proxy_holds_for_other_hosts_unless_it_is_not_trusted(
-    face: Face, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Listener() as proxy:
-        monkeypatch.setenv("https_proxy", proxy.url)
-        client = face.make("dp_key", base_url="https://docs.invalid", project_id="demo", max_retries=0)
-        with pytest.raises(docplatform.ConnectError):
-            face.run(client.visitor_totals())
-        (head,) = proxy.heads
-        assert head.startswith(b"CONNECT docs.invalid:443 ")
-        assert b"dp_key" not in head
-        apart = client.with_options(trust_env=False)
-        with pytest.raises(docplatform.ConnectError):
-            face.run(apart.visitor_totals())
-        face.run(apart.close())
-        assert len(proxy.heads) == 1
-
-
-def test_an_explicit_proxy_holds_for_loopback_too(face: Face, stub: StubServer) -> None:
-    with Listener() as proxy:
-        client = face.client(stub, proxy=proxy.url, max_retries=0)
-        with pytest.raises(ServerError):
-            face.run(client.visitor_totals())
-        (head,) = proxy.heads
-        assert head.startswith(f"GET {stub.url}/v1/analytics/demo/visitors?".encode())
-    assert stub.requests == []

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import docplatform
 from docplatform import AsyncClient, Client, ConfigurationError, Stats
 from docplatform.testing import StubServer
 from support import AnyClient, Face
@@ -135,19 +134,6 @@ def test_a_handle_is_closed_apart(face: Face, stub: StubServer) -> None:
     assert stub.connections == 1
     face.run(second.close())
     stub.wait_for(lambda stub: stub.connections == 0)
-
-
-@pytest.mark.row("G17")
-def test_a_handle_with_another_key_has_connections_of_its_own(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    handle = client.with_options(api_key="dp_another_key")
-    face.run(client.visitor_totals())
-    with pytest.raises(docplatform.AuthenticationError):
-        face.run(handle.visitor_totals())
-    face.run(client.visitor_totals())
-    assert client.stats.requests == handle.stats.requests == 3
-    assert stub.peak_connections == 2
-    face.run(handle.close())
 
 
 def test_a_handle_keeps_what_its_client_read_from_the_environment(

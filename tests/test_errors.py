@@ -212,15 +212,6 @@ def test_an_attempt_that_takes_too_long_says_how_long(face: Face) -> None:
     assert error.attempts[0].elapsed >= 0.05
 
 
-@pytest.mark.row("B11")
-def test_a_deadline_that_comes_first_is_told(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=503, retry_after=5)
-    with pytest.raises(ServerError, match="deadline comes first") as caught:
-        face.run(face.client(stub, deadline=3).get_job("job-1"))
-    assert caught.value.deadline_exceeded is True
-    assert len(stub.requests) == 1
-
-
 @pytest.mark.row("B12")
 def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
     stub.fail_next(status=502, headers={"x-request-id": "req-1"})
@@ -241,10 +232,3 @@ def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
     assert attempts[0].waited == 0
     assert all(attempt.elapsed > 0 for attempt in attempts)
     assert sum(attempt.waited for attempt in attempts) > 0
-
-
-def test_a_call_that_fails_as_often_as_it_may_raises_the_last_failure(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=502, times=9)
-    with pytest.raises(ServerError) as caught:
-        face.run(face.client(stub, max_retries=1).get_job("job-1"))
-    assert len(stub.requests) == len(caught.value.attempts) == 2

@@ -32,7 +32,7 @@ CALLS: dict[str, Callable[[AnyClient], Any]] = {
 
 @pytest.mark.row("G1")
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("status", [301, 302, 307])
+@pytest.mark.parametrize("status", [302, 307])
 @pytest.mark.parametrize("where", ["{elsewhere}/1", "//{host}/1", "/here"])
 def test_no_call_is_led_anywhere(wire: Wire, call: str, status: int, where: str) -> None:
     host = wire.elsewhere.url.removeprefix("http://")

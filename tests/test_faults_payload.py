@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 import pytest
 
-from docplatform import DataWarning, DocPlatformError, ResponseError, UnconfirmedWriteError
-from docplatform._native import _panic
-from support.faults import APPLY, JOB, READ_ALL, SEND, answer
+from docplatform import DataWarning, ResponseError, UnconfirmedWriteError
+from support.faults import APPLY, READ_ALL, SEND, answer
 from support.pages import page, row, rows
 from support.wired import Wire
 
@@ -104,15 +102,3 @@ def test_what_is_nested_without_end_is_an_error_and_no_crash(wire: Wire, opening
     ]
     for call in calls:
         wire.fails(ResponseError, call)
-
-
-@pytest.mark.row("D18")
-def test_a_panic_is_an_error_and_the_client_goes_on(wire: Wire) -> None:
-    wire.server.rest(READ_ALL, SEND(answer(200, JOB)))
-    client = wire.client()
-    for _ in range(2):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            error = wire.fails(DocPlatformError, _panic, client)
-        assert "a bug in docplatform" in str(error)
-        assert wire.run(client.get_job, "job-1").id == "job-1"

@@ -62,26 +62,6 @@ def test_both_faces_have_one_store(stub: StubServer, store: Path) -> None:
     assert len(stub.requests) == 4
 
 
-def test_what_may_change_is_bought_again_and_kept(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    for _ in range(2):
-        face.all(client.visitors(**OPEN))
-    assert len(stub.requests) == 8
-    with sqlite3.connect(store) as connection:
-        kept = connection.execute("SELECT pages, rows, finished >= begun FROM export").fetchall()
-    connection.close()
-    assert kept == [(4, 1_000, 1)] * 2
-
-
-def test_settle_days_decide(face: Face, stub: StubServer, store: Path) -> None:
-    careful = face.client(stub, store=store, settle_days=30_000)
-    for _ in range(2):
-        face.all(careful.visitors(**SETTLED))
-    assert len(stub.requests) == 8
-    face.all(careful.with_options(settle_days=0).visitors(**SETTLED))
-    assert len(stub.requests) == 8
-
-
 def test_refresh_buys_anew(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     face.all(client.visitors(**SETTLED))
@@ -94,26 +74,6 @@ def test_refresh_buys_anew(face: Face, stub: StubServer, store: Path) -> None:
     face.all(visitors)
     face.all(client.visitors(**SETTLED))
     assert len(stub.requests) == 12
-
-
-def test_projects_and_ranges_are_told_apart(face: Face, store: Path) -> None:
-    with StubServer(projects=("demo", "other")) as stub:
-        client = face.client(stub, store=store)
-        for project in ("demo", "other"):
-            for _ in range(2):
-                face.all(client.visitors(**SETTLED, project_id=project))
-        face.all(client.visitors(date_from="2024-01-01", date_to="2024-01-31"))
-        face.all(client.visitors(date_from="2024-01-01T00:00:00", date_to="2024-01-31T00:00"))
-        assert len(stub.requests) == 12
-
-
-def test_a_checkpoint_goes_on_without_paying_again(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    visitors = client.visitors(**SETTLED, prefetch=0)
-    got = [face.next(visitors) for _ in range(300)]
-    got += face.all(client.visitors(resume=visitors.checkpoint))
-    assert got == face.all(client.visitors(**SETTLED))
-    assert len(stub.requests) == 4
 
 
 def test_files_and_frames_come_from_the_store(

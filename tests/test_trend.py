@@ -53,31 +53,6 @@ def test_a_plan_sends_nothing_and_is_what_is_sent(face: Face, stub: StubServer, 
     assert len(stub.requests) == 4
 
 
-def test_a_plan_of_what_was_bought_while_it_was_open_is_that_of_the_last_time(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    client = face.client(stub, store=store)
-    open_range = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
-    face.all(client.visitors(**open_range))
-    plan = face.run(client.plan_visitors(**open_range))
-    assert plan[:3] == (4, 0, True)
-    before = len(stub.requests)
-    face.all(client.visitors(**open_range))
-    assert len(stub.requests) - before == plan.requests
-
-
-def test_a_plan_of_totals_is_exact(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
-    assert (plan.requests, plan.held, plan.exact, len(plan.slices)) == (31, 0, True, 31)
-    face.run(client.visitor_trend(date_from="2024-01-10", date_to="2024-01-20"))
-    plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
-    assert (plan.requests, plan.held, plan.exact) == (21, 10, True)
-    before = len(stub.requests)
-    face.run(client.visitor_trend(**JANUARY))
-    assert len(stub.requests) - before == 21
-
-
 def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
     assert face.run(face.client(stub).plan_visitors(**JANUARY)).hours is None
     for per_hour, reserve, hours in [(100, 0, 0.0), (31, 0, 0.0), (31, 1, 1.0), (10, 0, 3.0), (1, 0, 30.0)]:
@@ -91,12 +66,7 @@ def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
 
 @pytest.mark.parametrize(
     ("every", "starts"),
-    [
-        ("day", [day.isoformat() for day in days("2024-01-01", 32)]),
-        ("week", WEEKS),
-        ("month", ["2024-01-01", "2024-02-01"]),
-        (None, ["2024-01-01", "2024-02-01"]),
-    ],
+    [("week", WEEKS), (None, ["2024-01-01", "2024-02-01"])],
 )
 def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts: list[str]) -> None:
     client = face.client(stub)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import NotFoundError, RateLimitError, Totals, VisitorsPage
+from docplatform import NotFoundError, Totals, VisitorsPage
 from docplatform.testing import StubServer
 from support import Face
 
@@ -293,22 +293,3 @@ def test_an_iterator_goes_on_behind_a_failure(face: Face, given: StubServer, pre
     assert caught.value.checkpoint == visitors.checkpoint
     assert rows + face.all(visitors) == ROWS
     assert offsets(given) == [0, 250, 250, 500]
-
-
-@pytest.mark.row("B2")
-def test_a_throttled_export_can_be_taken_up_where_it_stopped(face: Face) -> None:
-    with StubServer(ROWS, requests_per_hour=2) as stub:
-        client = face.client(stub)
-        visitors = client.visitors()
-        rows = []
-        with pytest.raises(RateLimitError) as caught:
-            while True:
-                rows.append(face.next(visitors))
-        assert rows == ROWS[:500]
-        assert caught.value.retry_after is not None
-        assert caught.value.retry_after > 3_000
-        assert caught.value.checkpoint == visitors.checkpoint
-        stub.reset()
-        # The gate of the client that was told to wait stays closed; that of another is open.
-        assert rows + face.all(face.client(stub).visitors(resume=caught.value.checkpoint)) == ROWS
-        assert offsets(stub) == [500]
