@@ -93,6 +93,7 @@ def test_a_429_that_asks_for_no_wait_is_retried_no_more_than_any(
     assert client.stats.budget_left == 98
 
 
+@pytest.mark.row("M12")
 def test_a_wait_is_told_in_the_log_and_can_be_stopped(
     stub: StubServer, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     assert store.read_bytes() == content
 
 
+@pytest.mark.row("M13")
 def test_the_store_is_private_and_holds_no_key(face: Face, stub: StubServer, tmp_path: Path) -> None:
     store = tmp_path / "visitors.db"
     client = face.client(stub, store=store, requests_per_hour=50, headers={"x-team": "s3cret-header-value"})

@@ -274,6 +274,7 @@ mod unix {
         fs::write(directory.join("probe"), b"").is_ok()
     }
 
+    /// Rows: M3.
     #[test]
     fn what_may_not_be_written_is_said() {
         let (directory, path) = place();
@@ -291,6 +292,7 @@ mod unix {
     }
 }
 
+/// Rows: M3.
 #[tokio::test]
 async fn a_full_disk_is_said_and_nothing_is_granted() {
     let (_directory, path) = place();
@@ -331,6 +333,7 @@ async fn damage_that_shows_late_is_an_error_too() {
     assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
 }
 
+/// Rows: M3.
 #[tokio::test]
 async fn a_store_that_is_taken_away_is_made_anew() {
     let (_directory, path) = place();
