@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The longest id that is put into a path, in bytes.
-const MAX_SEGMENT: usize = 256;
+pub(crate) const MAX_SEGMENT: usize = 256;
 
 /// An id that can stand in a path: checked once, so that no URL is ever built from anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,6 +26,11 @@ impl Segment {
             format!("is longer than {MAX_SEGMENT} bytes")
         } else if text == "." || text == ".." {
             "is a path step, not an id".to_owned()
+        } else if text.trim() != text {
+            "has white space around it".to_owned()
+        } else if text.contains(char::REPLACEMENT_CHARACTER) {
+            // A repaired id is another id: whoever read it must not ask for it.
+            "holds U+FFFD, which stands where invalid characters were".to_owned()
         } else if let Some(bad) = text.chars().find(|&c| forbidden(c)) {
             format!("contains {bad:?}, which cannot be part of an id")
         } else {
@@ -66,6 +71,9 @@ impl Template {
         }
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%')) {
             return fail("may hold no query, fragment, white space, backslash or percent sign");
+        }
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return fail("holds U+FFFD, which stands where invalid characters were");
         }
         for step in text.split('/').skip(1) {
             if matches!(step, "" | "." | "..") {
@@ -122,11 +130,14 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Checks `text` (reliability.md, rows G4 and G7).
-    pub fn parse(text: &str, allow_http: bool) -> Result<Self> {
-        let fail = |why: &str| Err(Error::configuration(format!("base_url {why}")));
+    /// Checks `text` (reliability.md, rows G4 and G7); `what` names it in the error.
+    pub fn parse(what: &str, text: &str, allow_http: bool) -> Result<Self> {
+        let fail = |why: &str| Err(Error::configuration(format!("{what} {why}")));
         if text.is_empty() {
             return fail("is empty; set it to the address of your documentation platform");
+        }
+        if text.trim() != text {
+            return fail("has white space around it: remove it");
         }
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return fail("contains white space, a control character or a backslash");
@@ -173,6 +184,15 @@ impl BaseUrl {
     /// The URL, without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Host and port, for errors.
+    pub fn host_and_port(&self) -> String {
+        let (_, host) = self.origin.split_once("://").unwrap_or_default();
+        match host.rsplit_once(':') {
+            Some((_, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host.to_owned(),
+            _ => format!("{host}:{}", if self.https { 443 } else { 80 }),
+        }
     }
 
     /// Scheme, host and port: what a gate and a quota are kept for.
@@ -242,8 +262,21 @@ mod tests {
     fn ids_that_could_change_the_path_are_refused() {
         let long = "x".repeat(257);
         for bad in [
-            "", ".", "..", "../a", "a?b", "a#b", "%2e%2e", "//host", "\\\\host", "a\r\nb", "a b", "a\u{a0}b",
-            "\0", &long,
+            "",
+            ".",
+            "..",
+            "../a",
+            "a?b",
+            "a#b",
+            "%2e%2e",
+            "//host",
+            "\\\\host",
+            "a\r\nb",
+            "a b",
+            "a\u{a0}b",
+            "\0",
+            "a\u{fffd}b",
+            &long,
         ] {
             assert!(Segment::parse("job id", bad).is_err(), "{bad:?}");
         }
@@ -280,7 +313,7 @@ mod tests {
             "http://localhost.",
             "http://10.0.0.1",
         ] {
-            assert!(BaseUrl::parse(bad, false).is_err(), "{bad:?}");
+            assert!(BaseUrl::parse("base_url", bad, false).is_err(), "{bad:?}");
         }
         for good in [
             "https://docs.example.com",
@@ -291,16 +324,25 @@ mod tests {
             "http://[::1]:80",
             "http://LocalHost:1/api",
         ] {
-            assert!(BaseUrl::parse(good, false).is_ok(), "{good:?}");
+            assert!(BaseUrl::parse("base_url", good, false).is_ok(), "{good:?}");
         }
-        assert!(BaseUrl::parse("http://docs.example.com", true).is_ok());
-        let error = BaseUrl::parse("https://docs.exаmple.com", false).unwrap_err();
+        assert!(BaseUrl::parse("base_url", "http://docs.example.com", true).is_ok());
+        for (url, shown) in [
+            ("https://docs.example.com/api", "docs.example.com:443"),
+            ("https://docs.example.com:8443", "docs.example.com:8443"),
+            ("http://127.0.0.1", "127.0.0.1:80"),
+            ("http://[::1]", "[::1]:80"),
+            ("http://[::1]:8000", "[::1]:8000"),
+        ] {
+            assert_eq!(BaseUrl::parse("base_url", url, false).unwrap().host_and_port(), shown);
+        }
+        let error = BaseUrl::parse("base_url", "https://docs.exаmple.com", false).unwrap_err();
         assert!(error.message.contains("xn--"), "{error}");
     }
 
     #[test]
     fn urls_are_the_base_and_the_filled_template() {
-        let base = BaseUrl::parse("https://docs.example.com/api/", false).unwrap();
+        let base = BaseUrl::parse("base_url", "https://docs.example.com/api/", false).unwrap();
         let template = Template::parse("path", "/v2/agent/{project_id}/job/{id}").unwrap();
         let project = Segment::parse("project_id", "a&b=é").unwrap();
         let id = Segment::parse("job", "1:2").unwrap();
@@ -315,8 +357,18 @@ mod tests {
     /// Rows: G8.
     #[test]
     fn templates_that_could_change_the_host_are_refused() {
-        for bad in ["", "v2/x", "//evil.example/{id}", "/a/../b", "/a//b", "/a?b", "/{other}", "/a%2f", "/a/"]
-        {
+        for bad in [
+            "",
+            "v2/x",
+            "//evil.example/{id}",
+            "/a/../b",
+            "/a//b",
+            "/a?b",
+            "/{other}",
+            "/a%2f",
+            "/a/",
+            "/\u{fffd}",
+        ] {
             assert!(Template::parse("job_path", bad).is_err(), "{bad:?}");
         }
     }

@@ -144,7 +144,6 @@ pub async fn create(
     let path = Template::own(CREATE.to_owned());
     let mut job = post(client, path, project, None, prompt, observer).await?;
     job.created_here = Some(Instant::now());
-    observer.job(&job);
     Ok(job)
 }
 
@@ -157,9 +156,7 @@ pub async fn message(
     observer: &dyn Observer,
 ) -> Result<Job> {
     let path = Template::own(MESSAGE.to_owned());
-    let job = post(client, path, project, Some(id), prompt, observer).await?;
-    observer.job(&job);
-    Ok(job)
+    post(client, path, project, Some(id), prompt, observer).await
 }
 
 /// Reads a job. `prompt` is what no error may show, where it is known.
@@ -209,7 +206,8 @@ async fn post(
         let outcome = error.outcome.or(Some(Outcome::NotSent));
         error.with_outcome(outcome)
     };
-    client.call(call, observer, |answer| decode(answer, &project, id.as_ref())).await.map_err(not_sent)
+    let decode = |answer: &Answer| decode(answer, &project, id.as_ref()).inspect(|job| observer.job(&job.id));
+    client.call(call, observer, decode).await.map_err(not_sent)
 }
 
 fn cap(client: &Client) -> usize {

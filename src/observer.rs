@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
+use crate::endpoint::Segment;
 use crate::error::Outcome;
 use crate::findings::Finding;
 use crate::jobs::Job;
@@ -59,11 +60,12 @@ pub trait Observer: Send + Sync {
     /// What was found in a page for the first time.
     fn found(&self, _findings: Vec<Finding>) {}
 
-    /// What is known of the write that is under way; `None` before and behind it.
+    /// What is known of the write that is under way, or that was answered; `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
-    /// The job that was created or is waited for, for whoever interrupts the wait.
-    fn job(&self, _job: &Job) {}
+    /// The job that was created, written to or is waited for, for the note of an interrupt. Called before the write
+    /// counts as applied, so that there is no moment at which neither is known.
+    fn job(&self, _id: &Segment) {}
 
     /// The trace that the call belongs to.
     fn trace(&self) -> Option<TraceParent> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::budget::Slot;
 use crate::client::Call;
 use crate::config::Settings;
+use crate::endpoint::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::observer::{Level, Note};
 use crate::retry::{Failure, Verdict};
@@ -16,6 +17,9 @@ const MOST_HEADER: usize = 120;
 const MOST_SEARCHED: usize = 4096;
 /// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
 const ECHO: usize = 24;
+
+/// Where to find what belongs together.
+const SAME_PAGE: &str = "the key and the project's id are copied from the same page of the dashboard";
 
 /// A call in words: method and path template, never the ids or the query.
 pub(crate) fn what(call: &Call) -> String {
@@ -126,6 +130,7 @@ impl Failed<'_> {
             message.push_str("; ");
             message.push_str(&advice);
         }
+        message.push_str(&self.ids());
         if attempts.len() > 1 {
             message.push_str(&format!(" ({} attempts)", attempts.len()));
         }
@@ -146,6 +151,26 @@ impl Failed<'_> {
             error.body = Some(self.clip(body));
         }
         error
+    }
+
+    /// The ids that stand in the path, as they were given: log lines do without them.
+    fn ids(&self) -> String {
+        let shown = |name, id: &Option<Segment>| {
+            id.as_ref()
+                .map(|id| format!("{name} '{}'", text::safe(&self.settings.redact(id.as_str()), MAX_SEGMENT)))
+        };
+        let ids = [shown("project", &self.call.project), shown("job", &self.call.id)];
+        let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        if ids.is_empty() { ids } else { format!(" ({ids})") }
+    }
+
+    /// Who was not reached: host and port, and those of the proxy that was given.
+    fn destination(&self) -> String {
+        let mut destination = self.settings.base_url.host_and_port();
+        if let Some(proxy) = self.settings.wire.proxy_address() {
+            destination.push_str(&format!(" through the proxy {proxy}"));
+        }
+        destination
     }
 
     fn body(&self) -> Option<&[u8]> {
@@ -191,9 +216,10 @@ impl Failed<'_> {
     /// Why, without what was tried.
     fn reason(&self) -> String {
         match self.failure {
-            Failure::Unsent { reason, .. }
-            | Failure::Ambiguous { reason, .. }
-            | Failure::BodyLost { reason, .. } => self.words(reason),
+            Failure::Unsent { reason, .. } => {
+                format!("{}: {}", self.destination(), self.words(reason))
+            }
+            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => self.words(reason),
             Failure::Unreadable { head, reason, body } => {
                 let kind = head.content_type.as_deref().unwrap_or("no content type");
                 format!(
@@ -231,9 +257,18 @@ impl Failed<'_> {
                 let location = head.location.as_deref().unwrap_or("nowhere");
                 format!("redirects are never followed (to {}); check base_url", self.header(location))
             }
-            401 => format!("check the API key ({}): it may have expired", crate::config::ENV_API_KEY),
-            403 => "the API key lacks a permission, or may not be used from this address".to_owned(),
-            404 => "check project_id and the ids".to_owned(),
+            401 => format!(
+                "check the API key ({}): keys expire, often after 90 days, and a key of another kind, with another \
+                 prefix, is refused, too; copy a valid one from the dashboard",
+                self.settings.api_key_from,
+            ),
+            403 if self.call.is_write() => format!(
+                "the API key may be read-only, bound to other network addresses, or of another project; {SAME_PAGE}"
+            ),
+            403 => format!(
+                "the API key may be bound to other network addresses, or of another project; {SAME_PAGE}"
+            ),
+            404 => format!("check the project and the ids; {SAME_PAGE}"),
             429 => match head.retry_after {
                 Some(wait) => format!("try again after {} s", wait.as_secs()),
                 None => "the service did not say for how long".to_owned(),

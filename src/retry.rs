@@ -37,7 +37,11 @@ impl Head {
         };
         Self {
             status,
-            request_id: text("x-request-id"),
+            // It identifies: one that was repaired would be another.
+            request_id: headers
+                .get("x-request-id")
+                .and_then(|id| std::str::from_utf8(id.as_bytes()).ok())
+                .map(str::to_owned),
             retry_after,
             content_type: text("content-type"),
             location: text("location"),

@@ -36,19 +36,19 @@ pub fn clip_body(body: &str) -> String {
     safe(body.get(..body.floor_char_boundary(MOST_BODY)).unwrap_or(body), MOST_BODY)
 }
 
-/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}` and its kin. Not yet fit
-/// to be shown: see [`clip_message`].
+/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or `title` and `detail`
+/// as in RFC 9457. Not yet fit to be shown: see [`clip_message`].
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
     fn words(value: &Value) -> Option<&str> {
-        value.as_str().or_else(|| value.get("message")?.as_str())
+        value.as_str().or_else(|| value.get("message").or_else(|| value.get("detail"))?.as_str())
     }
     let value: Value = serde_json::from_slice(body).ok()?;
-    let details = value.get("details").and_then(Value::as_array).into_iter().flatten();
-    let mut all: Vec<&str> = [value.get("error"), value.get("message")]
+    let lists = ["detail", "details", "errors"].map(|name| value.get(name).and_then(Value::as_array));
+    let mut all: Vec<&str> = ["error", "message", "title", "detail"]
         .into_iter()
-        .flatten()
-        .chain(details)
+        .filter_map(|name| value.get(name))
+        .chain(lists.into_iter().flatten().flatten())
         .filter_map(words)
         .collect();
     all.dedup();
@@ -109,6 +109,10 @@ mod tests {
         assert_eq!(service_message(br#"{"message": "no"}"#).unwrap(), "no");
         assert_eq!(service_message(br#"{"error": "Bad", "message": "limit"}"#).unwrap(), "Bad; limit");
         assert_eq!(service_message(br#"{"error": true, "message": "limit"}"#).unwrap(), "limit");
+        let problem = br#"{"type": "about:blank", "title": "Not Found", "status": 404, "detail": "No job x",
+            "errors": [{"detail": "must be a date"}]}"#;
+        assert_eq!(service_message(problem).unwrap(), "Not Found; No job x; must be a date");
+        assert_eq!(service_message(br#"{"detail": [{"message": "limit"}]}"#).unwrap(), "limit");
         for none in [&b"<html>"[..], b"", b"[]", b"{}", br#"{"error": 5}"#] {
             assert_eq!(service_message(none), None);
         }

@@ -120,9 +120,7 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
     let own = last.as_ref().filter(|job| job.project == target.project);
     let unborn = own.and_then(|job| job.created_here).map(|at| at + UNBORN);
     let mut interval = wait.poll_interval;
-    if let Some(job) = &last {
-        observer.job(job);
-    }
+    observer.job(&target.id);
     if target.rest_first {
         let at = next_poll(client, &mut interval, &wait, None);
         rest(at, until).await;
@@ -135,13 +133,12 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
             None => poll.await,
             Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
                 Ok(polled) => polled,
-                Err(_) => return Err(too_late(&target.id, wait.timeout, last, None)),
+                Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()))),
             },
         };
         let borne = match polled {
             Ok(mut job) => {
                 job.created_here = last.as_ref().and_then(|job| job.created_here);
-                observer.job(&job);
                 // As of the poll: the caller may look at it for long.
                 stale = stale && job.is_final() && Instant::now() < settled;
                 observer.polled(&job).await;
@@ -210,6 +207,16 @@ fn too_late(id: &Segment, timeout: Option<Duration>, last: Option<Job>, borne: O
         crate::text::safe(status, 60),
     );
     Error::new(Kind::WaitTimeout, message).with_job(last).because(borne)
+}
+
+/// Why the last poll of a wait tells nothing.
+fn unanswered() -> Error {
+    let mut error = Error::new(
+        Kind::Timeout,
+        format!("the last poll was not answered within {} s of the end of the wait", LAST_POLL.as_secs()),
+    );
+    error.transient = true;
+    error
 }
 
 /// An id, which the service chose.

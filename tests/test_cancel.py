@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from docplatform import DocPlatformError
+from docplatform import AsyncClient, DocPlatformError
 from docplatform.testing import StubServer
 from support import AsyncFace
 from support.coroutines import face
-from support.phases import PHASES, AnyCoroutine, Phase, Scene, pending
+from support.phases import GOES_ON, PHASES, UNKNOWN, AnyCoroutine, Phase, Scene, pending
 
 __all__ = ["face"]
 
@@ -194,3 +194,35 @@ def check_error(phase: Phase, error: BaseException | None) -> None:
     if phase.note is not None:
         assert bool(notes) == bool(phase.note)
         assert re.search(phase.note, " ".join(notes)), notes
+
+
+@pytest.mark.row("A13")
+@pytest.mark.parametrize(
+    ("write", "note"),
+    [
+        (lambda client: client.create_job("Fix it"), f"{GOES_ON}|{UNKNOWN}"),
+        (lambda client: client.request("POST", "/x", json={}), f"outcome: applied|{UNKNOWN}"),
+        (lambda client: client.request("DELETE", "/x"), f"outcome: applied|{UNKNOWN}"),
+    ],
+)
+def test_a_write_that_is_answered_just_before_it_is_cancelled_leaves_a_note(
+    face: AsyncFace, write: Callable[[AsyncClient], AnyCoroutine], note: str
+) -> None:
+    with StubServer() as stub:
+        client = face.client(stub)
+
+        async def cancelled() -> list[str]:
+            stub.fail_next(status=201, body={"id": "job-1", "status": "active"})
+            before = len(stub.requests)
+            task = asyncio.create_task(write(client))
+            await asyncio.sleep(0)
+            # The loop is held here, so that the answer is there before the task can look at it.
+            stub.wait_for(lambda s: len(s.requests) > before and s.requests[-1].status is not None)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError) as caught:
+                await task
+            return getattr(caught.value, "__notes__", [])
+
+        for _ in range(50):
+            notes = face.run(cancelled())
+            assert re.search(note, " ".join(notes)), notes

@@ -176,7 +176,7 @@ def test_a_bad_key_in_the_environment_is_refused_alike(
 ) -> None:
     monkeypatch.setenv("DOCPLATFORM_API_KEY", key)
     # An empty variable is as good as none.
-    with pytest.raises(ConfigurationError, match="the API key " if key else "^no API key") as caught:
+    with pytest.raises(ConfigurationError, match="^DOCPLATFORM_API_KEY " if key else "^no API key") as caught:
         face.make(base_url=URL)
     assert "secretp" not in shown(caught.value)
 

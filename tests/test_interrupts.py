@@ -92,7 +92,7 @@ PHASES = {
     "create": Phase("client.create_job('Fix it')", UNKNOWN),
     "message": Phase("client.send_message('job-1', 'And that')", UNKNOWN),
     "run": Phase("client.run_job('Fix it')", UNKNOWN),
-    "poll": Phase("client.wait_for_job('job-1')"),
+    "poll": Phase("client.wait_for_job('job-1')", GOES_ON),
     "between polls": Phase(
         "client.wait_for_job('job-1', on_poll=tell, poll_interval=60, max_poll_interval=60)", GOES_ON, False
     ),

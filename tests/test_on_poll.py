@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Generator
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from docplatform import Job
 from docplatform.testing import StubServer
 from support import AsyncFace, Face, SyncFace
+from support.phases import GOES_ON
 
 SOON: dict[str, Any] = {"poll_interval": 0.01, "max_poll_interval": 0.02}
 REQUEST_ID: ContextVar[str] = ContextVar("REQUEST_ID", default="none")
@@ -171,10 +173,46 @@ def test_cancelling_reaches_the_awaitable(stub: StubServer, async_face: AsyncFac
     assert len(stub.requests) == 2
 
 
-def test_the_blocking_client_refuses_an_awaitable(stub: StubServer) -> None:
+class Waits:
+    """Its calls make coroutines."""
+
+    async def __call__(self, _: Job) -> None:
+        raise AssertionError
+
+
+async def wait_for_nothing(_: Job) -> None:
+    raise AssertionError
+
+
+@pytest.mark.parametrize("on_poll", [wait_for_nothing, partial(wait_for_nothing), Waits(), Waits().__call__])
+def test_the_blocking_client_refuses_a_coroutine_function_before_it_creates(
+    stub: StubServer, on_poll: Any
+) -> None:
+    with stub.client() as client, pytest.raises(TypeError, match=r"AsyncClient.*nothing was sent"):
+        client.run_job("Fix it", on_poll=on_poll, **SOON)
+    assert stub.requests == []
+
+
+def test_an_awaitable_that_the_blocking_client_refuses_leaves_a_note_of_the_job(stub: StubServer) -> None:
     with stub.client() as client:
         Quickly.awaited = 0
-        with pytest.raises(TypeError, match="AsyncClient"):
+        with pytest.raises(TypeError, match="AsyncClient") as caught:
             client.run_job("Fix it", on_poll=lambda _: Quickly(), **SOON)
     assert Quickly.awaited == 0
     assert len(stub.requests) == 2
+    assert GOES_ON in " ".join(caught.value.__notes__)
+
+
+class Broken:
+    """An awaitable that is none."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        raise KeyError("mine")
+
+
+def test_an_awaitable_that_cannot_be_awaited_leaves_a_note_of_the_job(
+    stub: StubServer, async_face: AsyncFace
+) -> None:
+    with pytest.raises(KeyError, match="mine") as caught:
+        async_face.run(async_face.client(stub).run_job("Fix it", on_poll=lambda _: Broken(), **SOON))
+    assert GOES_ON in " ".join(caught.value.__notes__)

@@ -9,6 +9,7 @@ import pytest
 
 from docplatform import (
     BadRequestError,
+    ConfigurationError,
     ConnectError,
     DocPlatformError,
     RateLimitError,
@@ -39,6 +40,16 @@ def refused(face: Face, client: AnyClient, write: Write, kind: type[Exception] =
     with pytest.raises(kind) as caught:
         face.run(write(client))
     return caught.value
+
+
+def test_a_write_without_a_project_was_not_sent(face: Face, stub: StubServer, write: Write) -> None:
+    client = face.client(stub).with_options(project_id=None)
+    error = refused(face, client, write, ConfigurationError)
+    assert error.outcome == "not_sent"
+    assert stub.requests == []
+    with pytest.raises(ConfigurationError) as caught:
+        face.run(client.visitor_totals())
+    assert caught.value.outcome is None
 
 
 @pytest.mark.row("B7")

@@ -205,16 +205,19 @@ class Client:
 
         Args:
             job: The job or its id.
-            timeout: Seconds to wait in all; ``None`` for ever.
+            timeout: Seconds to wait in all; ``None`` for ever. The wait may last up to 5 s longer: a poll that is under
+                way at its end is given that long to be answered.
             poll_interval: Seconds to the second poll.
             max_poll_interval: The longest interval, in seconds.
             check: Raise for a job that failed instead of returning it. An archived job is returned.
-            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait.
+            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait. It cannot be a
+                coroutine function here: see :class:`AsyncClient`.
             project_id: Overrides the job's own project, which overrides the client's.
 
         Raises:
             JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
             WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
+                Where the last poll failed or was not answered, that is the error's ``__cause__``.
         """
     def run_job(
         self,
@@ -574,7 +577,8 @@ class AsyncClient:
 
         Args:
             job: The job or its id.
-            timeout: Seconds to wait in all; ``None`` for ever.
+            timeout: Seconds to wait in all; ``None`` for ever. The wait may last up to 5 s longer: a poll that is under
+                way at its end is given that long to be answered.
             poll_interval: Seconds to the second poll.
             max_poll_interval: The longest interval, in seconds.
             check: Raise for a job that failed instead of returning it. An archived job is returned.
@@ -585,6 +589,7 @@ class AsyncClient:
         Raises:
             JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
             WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
+                Where the last poll failed or was not answered, that is the error's ``__cause__``.
         """
     def run_job(
         self,

@@ -111,7 +111,7 @@ class ResponseError(DocPlatformError, ValueError):
 class StatusError(DocPlatformError):
     """The service refused the request. A redirect is one too: none is ever followed."""
 
-    status: int | None = None
+    status: int
     """The HTTP status."""
     message: str | None = None
     """The service's own words."""
@@ -128,11 +128,11 @@ class BadRequestError(StatusError):
 
 
 class AuthenticationError(StatusError):
-    """401: the API key is missing, wrong or expired."""
+    """401: the API key is missing, wrong, of another kind, or expired; keys often expire after 90 days."""
 
 
 class PermissionDeniedError(StatusError):
-    """403: the API key lacks a permission, or may not be used from this address."""
+    """403: the API key is read-only, bound to other network addresses, or of another project."""
 
 
 class NotFoundError(StatusError):
@@ -161,6 +161,9 @@ class PaginationError(DocPlatformError):
 
 class JobFailedError(DocPlatformError):
     """The job ended as ``failed``; ``job`` is its last snapshot. ``check=False`` returns it instead."""
+
+    job: Job
+    """The job's last snapshot."""
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):

@@ -47,7 +47,7 @@ class VisitorsPage(NamedTuple):
 
     rows: list[dict[str, Any]]
     """``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sent."""
-    totals: Totals | None
+    totals: Totals
     """The totals that came with the page."""
     offset: int
     """The first row's offset in the service's listing."""

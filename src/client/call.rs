@@ -120,7 +120,7 @@ impl Client {
                 })
             }) {
                 Ok(value) => {
-                    observer.write(None);
+                    observer.write(write.then_some(Outcome::Applied));
                     self.pool.shared.give_back(last_retry);
                     return Ok(value);
                 }

@@ -22,15 +22,17 @@ const FINGERPRINT: usize = 16;
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
-    /// Checks a key. No error ever contains it.
-    pub fn parse(text: &SecretString) -> Result<Self> {
+    /// Checks a key; `what` names it in the error, which never contains it.
+    pub fn parse(what: &str, text: &SecretString) -> Result<Self> {
         let key = text.expose_secret();
         let fault = if key.is_empty() {
             "is empty"
+        } else if key.trim() != key {
+            "has white space around it: remove it (a line end from a file, blanks from the dashboard's page)"
         } else if key.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("bearer ")) {
             "starts with \"Bearer \"; give the key alone"
         } else if key.contains(char::is_whitespace) {
-            "contains white space (perhaps a line end from a file); strip it"
+            "contains white space; copy it again from the dashboard"
         } else if key.contains(['"', '\'', '`']) {
             "contains quotes; give the key alone"
         } else if !key.bytes().all(|b| b.is_ascii_graphic()) {
@@ -38,7 +40,7 @@ impl ApiKey {
         } else {
             return Ok(Self(text.clone()));
         };
-        Err(Error::configuration(format!("the API key {fault}")))
+        Err(Error::configuration(format!("{what} {fault}")))
     }
 
     /// The last four letters of a long key, for people to tell keys apart.

@@ -30,6 +30,8 @@ const SECRET_HEADER: usize = 8;
 pub struct Settings {
     /// The API key.
     pub api_key: ApiKey,
+    /// Where the key came from, as errors name it: the argument, or the environment's variable.
+    pub api_key_from: &'static str,
     /// The customer's address.
     pub base_url: BaseUrl,
     /// The project where a call names none.
@@ -89,6 +91,14 @@ pub struct Wire {
     pub trust_env: bool,
     /// See [`Options::ca_bundle`].
     pub ca_bundle: Option<PathBuf>,
+}
+
+impl Wire {
+    /// Host and port of the proxy that was given, without the user's name and password.
+    pub(crate) fn proxy_address(&self) -> Option<String> {
+        let url = url::Url::parse(self.proxy.as_ref()?.expose_secret()).ok()?;
+        Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
+    }
 }
 
 impl PartialEq for Wire {

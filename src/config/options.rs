@@ -1,5 +1,6 @@
 //! What a user may give, what the environment says where nothing was given, and how it is checked.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -63,6 +64,8 @@ pub struct Options {
     pub settle_days: u32,
     /// The name under which the store keeps a budget that several keys share; the key stands for it where `None`.
     pub organization: Option<String>,
+    /// The settings that the environment gave: errors name its variable.
+    pub from_env: Vec<&'static str>,
 }
 
 impl Default for Options {
@@ -88,37 +91,64 @@ impl Default for Options {
             store: None,
             settle_days: 2,
             organization: None,
+            from_env: Vec::new(),
         }
     }
 }
 
 impl Options {
     /// The same with the environment's values where nothing was given, so that a handle keeps what its client has.
-    #[must_use]
-    pub fn resolve(mut self, env: impl Fn(&str) -> Option<String>) -> Self {
-        self.api_key = self.api_key.or_else(|| env(ENV_API_KEY).map(SecretString::from));
-        self.base_url = self.base_url.or_else(|| env(ENV_BASE_URL));
-        self.project_id = self.project_id.or_else(|| env(ENV_PROJECT_ID));
-        self
+    pub fn resolve(mut self, env: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
+        let mut look = |setting, variable| {
+            // An empty variable is as good as none.
+            let Some(value) = env(variable).filter(|value| !value.is_empty()) else {
+                return Ok(None);
+            };
+            self.from_env.push(setting);
+            // Repaired, it would be another one.
+            value.into_string().map(Some).map_err(|_| {
+                Error::configuration(format!("{variable} holds bytes that are not valid UTF-8; set it again"))
+            })
+        };
+        if self.api_key.is_none() {
+            self.api_key = look("api_key", ENV_API_KEY)?.map(SecretString::from);
+        }
+        if self.base_url.is_none() {
+            self.base_url = look("base_url", ENV_BASE_URL)?;
+        }
+        if self.project_id.is_none() {
+            self.project_id = look("project_id", ENV_PROJECT_ID)?;
+        }
+        Ok(self)
+    }
+
+    /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
+    pub(crate) fn name_of<'a>(&self, setting: &'a str, variable: &'a str) -> &'a str {
+        if self.from_env.contains(&setting) { variable } else { setting }
     }
 
     /// Checks everything; `env` looks an environment variable up.
-    pub fn validate(&self, env: impl Fn(&str) -> Option<String>) -> Result<Settings> {
-        let api_key =
-            self.api_key.clone().or_else(|| env(ENV_API_KEY).map(SecretString::from)).ok_or_else(|| {
-                Error::configuration(format!("no API key: pass api_key= or set {ENV_API_KEY}"))
-            })?;
-        let base_url = self.base_url.clone().or_else(|| env(ENV_BASE_URL)).ok_or_else(|| {
+    pub fn validate(&self, env: impl Fn(&str) -> Option<OsString>) -> Result<Settings> {
+        self.clone().resolve(env)?.check()
+    }
+
+    fn check(&self) -> Result<Settings> {
+        let api_key = self
+            .api_key
+            .as_ref()
+            .ok_or_else(|| Error::configuration(format!("no API key: pass api_key= or set {ENV_API_KEY}")))?;
+        let base_url = self.base_url.as_ref().ok_or_else(|| {
             Error::configuration(format!(
                 "no base URL: pass base_url= or set {ENV_BASE_URL} to the address of your documentation platform"
             ))
         })?;
-        let project_id = self
-            .project_id
-            .clone()
-            .or_else(|| env(ENV_PROJECT_ID))
-            .map(|id| Segment::parse("project_id", &id))
-            .transpose()?;
+        let api_key = ApiKey::parse(self.name_of("api_key", ENV_API_KEY), api_key)?;
+        let base_url = BaseUrl::parse(self.name_of("base_url", ENV_BASE_URL), base_url, self.allow_http)?;
+        let project = |id: &String| {
+            Segment::parse(self.name_of("project_id", ENV_PROJECT_ID), id)
+                .map_err(|error| Error::configuration(error.message.clone()))
+        };
+        let project_id = self.project_id.as_ref().map(project).transpose()?;
         let max_response_bytes = usize::try_from(self.max_response_bytes)
             .ok()
             .filter(|&bytes| bytes >= 1024)
@@ -127,8 +157,6 @@ impl Options {
         if !job_path.has_id() {
             return Err(Error::argument("job_path must contain {id}"));
         }
-        let api_key = ApiKey::parse(&api_key)?;
-        let base_url = BaseUrl::parse(&base_url, self.allow_http)?;
         let terms = match self.requests_per_hour {
             Some(per_hour) => Some(Terms::new(per_hour, self.reserve)?),
             None if self.reserve > 0 => {
@@ -143,6 +171,7 @@ impl Options {
         let owner = Owner { base_url: base_url.as_str().to_owned(), organization };
         Ok(Settings {
             api_key,
+            api_key_from: self.name_of("api_key", ENV_API_KEY),
             base_url,
             project_id,
             timeout: seconds("timeout", self.timeout)?,
@@ -201,9 +230,9 @@ mod tests {
     #[test]
     fn the_environment_stands_in() {
         let env = |name: &str| match name {
-            ENV_API_KEY => Some("dp_key".to_owned()),
-            ENV_BASE_URL => Some("https://env.example.com".to_owned()),
-            ENV_PROJECT_ID => Some("from-env".to_owned()),
+            ENV_API_KEY => Some("dp_key".into()),
+            ENV_BASE_URL => Some("https://env.example.com".into()),
+            ENV_PROJECT_ID => Some("from-env".into()),
             _ => None,
         };
         let settings = Options::default().validate(env).unwrap();
@@ -212,6 +241,42 @@ mod tests {
         let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
         assert_eq!(settings.project_id.unwrap().as_str(), "given");
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_wrong_setting_is_named_as_it_was_given() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let settings = [
+            ("api_key", ENV_API_KEY, " dp_key", "has white space around it"),
+            ("base_url", ENV_BASE_URL, "https://docs.example.com\n", "has white space around it"),
+            ("project_id", ENV_PROJECT_ID, "demo ", "has white space around it"),
+            ("project_id", ENV_PROJECT_ID, "de\u{fffd}mo", "holds U+FFFD"),
+        ];
+        for (setting, variable, bad, why) in settings {
+            let mut given = options();
+            match setting {
+                "api_key" => given.api_key = Some(bad.into()),
+                "base_url" => given.base_url = Some(bad.to_owned()),
+                _ => given.project_id = Some(bad.to_owned()),
+            }
+            let error = message(&given);
+            assert!(error.starts_with(&format!("{setting} {why}")), "{error}");
+
+            let unset = Options { api_key: None, base_url: None, ..Options::default() };
+            let env = |bad: OsString| {
+                move |name: &str| match name {
+                    _ if name == variable => Some(bad.clone()),
+                    ENV_API_KEY => Some("dp_key".into()),
+                    ENV_BASE_URL => Some("https://docs.example.com".into()),
+                    _ => None,
+                }
+            };
+            let error = unset.validate(env(bad.into())).unwrap_err();
+            assert!(error.message.starts_with(&format!("{variable} {why}")), "{error}");
+            let error = unset.validate(env(OsString::from_vec(b"pr\xffd".to_vec()))).unwrap_err();
+            assert!(error.message.starts_with(&format!("{variable} holds bytes that are not")), "{error}");
+        }
     }
 
     /// Rows: G9.

@@ -16,24 +16,30 @@ use super::port::Waiter;
 use super::running::Event;
 use super::runtime;
 
+/// What a blocking client cannot do with what `on_poll` is or returns.
+const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
+
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
 pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
+    if let Some(on_poll) = op.callback()
+        && is_coroutine_function(on_poll.bind(py))?
+    {
+        return Err(PyTypeError::new_err(format!(
+            "on_poll is a coroutine function, {NOT_AWAITED}; nothing was sent"
+        )));
+    }
     let mut running = op.start(py)?;
     loop {
         match running.next(py)? {
-            Event::Done(value) => return Ok(value),
+            Event::Done(value) => {
+                if running.matters() {
+                    running.check_signals(py)?;
+                }
+                return Ok(value);
+            }
             Event::Begun => {}
             Event::Polled { returned, seen } => {
-                let returned = returned.bind(py);
-                if returned.hasattr(intern!(py, "__await__"))? {
-                    // A coroutine that is closed does not warn that nobody awaited it.
-                    if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
-                        close.call0()?;
-                    }
-                    return Err(PyTypeError::new_err(
-                        "on_poll returned an awaitable, which Client cannot await: use AsyncClient, or a plain function",
-                    ));
-                }
+                refuse_awaitable(returned.bind(py)).map_err(|error| running.interrupted(py, error))?;
                 let _ = seen.send(());
             }
             Event::Idle => {
@@ -43,10 +49,30 @@ pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
                         thread::park_timeout(runtime::STEP);
                     }
                 });
-                py.check_signals().map_err(|error| running.interrupted(py, error))?;
+                running.check_signals(py)?;
             }
         }
     }
+}
+
+/// Whether calling it makes a coroutine, as far as that can be known before: it may be an object whose class says so.
+fn is_coroutine_function(callback: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = callback.py();
+    let asks = py.import("inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
+    let call = callback.get_type().getattr(intern!(py, "__call__"))?;
+    Ok(asks.call1((callback,))?.is_truthy()? || asks.call1((call,))?.is_truthy()?)
+}
+
+fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = returned.py();
+    if !returned.hasattr(intern!(py, "__await__"))? {
+        return Ok(());
+    }
+    // A coroutine that is closed does not warn that nobody awaited it.
+    if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
+        close.call0()?;
+    }
+    Err(PyTypeError::new_err(format!("on_poll returned an awaitable, {NOT_AWAITED}")))
 }
 
 /// A lazy coroutine object that runs `op` when it is awaited.

@@ -326,7 +326,7 @@ macro_rules! client_face {
                 params: Option<&Bound<'_, PyAny>>,
                 json: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<Py<PyAny>> {
-                $run(py, ops::request(concat!($name, ".request"), &self.handle, method, path, params, json)?)
+                $run(py, ops::request(py, concat!($name, ".request"), &self.handle, method, path, params, json)?)
             }
 
             /// A second handle on the same connections and counts, with other settings; closed apart.

@@ -258,24 +258,40 @@ fn advance(py: Python<'_>, mut running: Running) -> PyResult<Step> {
             Event::Begun if running.take_turn_first() => return Ok(Step::Pause(running)),
             Event::Begun => {}
             Event::Polled { returned, seen } => {
-                let Some(awaits) = returned.bind(py).getattr_opt(intern!(py, "__await__"))? else {
+                let on = awaited(returned.bind(py)).map_err(|error| running.interrupted(py, error))?;
+                let Some(on) = on else {
                     let _ = seen.send(());
                     continue;
                 };
-                let on = call_out(&awaits, ())?;
                 let yielded = step(&on);
                 return resume(py, running, on.unbind(), Some(seen), yielded);
             }
             Event::Idle => {
-                let locals = TaskLocals::with_running_loop(py)?;
-                if let Some(future) = running.wake_up(py, &locals)? {
-                    let on = future.call_method0(intern!(py, "__await__"))?;
-                    let yielded = on.call_method0(intern!(py, "__next__"))?.unbind();
-                    return Ok(Step::Yield(Suspended { running, on: on.unbind(), seen: None }, yielded));
+                let waiting = wait_in_loop(py, &running).map_err(|error| running.interrupted(py, error))?;
+                if let Some((on, yielded)) = waiting {
+                    return Ok(Step::Yield(Suspended { running, on, seen: None }, yielded));
                 }
             }
         }
     }
+}
+
+/// What awaits that which `on_poll` returned, where it is to be awaited.
+fn awaited<'py>(returned: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let awaits = returned.getattr_opt(intern!(returned.py(), "__await__"))?;
+    awaits.map(|awaits| call_out(&awaits, ())).transpose()
+}
+
+/// Has the loop look again when there is something to deal with: what awaits that, and what it yields. `None` if there
+/// is already.
+fn wait_in_loop(py: Python<'_>, running: &Running) -> PyResult<Option<(Py<PyAny>, Py<PyAny>)>> {
+    let locals = TaskLocals::with_running_loop(py)?;
+    let Some(future) = running.wake_up(py, &locals)? else {
+        return Ok(None);
+    };
+    let on = future.call_method0(intern!(py, "__await__"))?;
+    let yielded = on.call_method0(intern!(py, "__next__"))?.unbind();
+    Ok(Some((on.unbind(), yielded)))
 }
 
 /// Goes on behind what `on` yielded, returned or raised.

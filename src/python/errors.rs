@@ -1,11 +1,12 @@
 //! The crate's error as a Python exception. The classes live in `docplatform/errors.py`.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::job;
-use crate::error::{Attempt, Error, Kind};
+use crate::error::{Attempt, Error, Kind, Outcome};
 
 /// `error` as the exception that its kind and status name.
 pub(super) fn to_py(py: Python<'_>, error: Error) -> PyErr {
@@ -16,25 +17,34 @@ pub(super) fn to_py(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
+pub(super) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
+    begun.inspect_err(|error| {
+        let value = error.value(py);
+        // Only the package's own errors have it.
+        if value.hasattr(intern!(py, "outcome")).unwrap_or(false) {
+            let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
+        }
+    })
+}
+
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     let class = py.import("docplatform.errors")?.getattr(error.kind.class(error.status))?;
     let exception = class.call1((error.message.as_str(),))?;
     let attempts = error.attempts.iter().map(|attempt| attempt_to_py(py, attempt));
     exception.setattr("attempts", PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
-    exception.setattr("outcome", error.outcome.map(crate::error::Outcome::as_str))?;
+    exception.setattr("outcome", error.outcome.map(Outcome::as_str))?;
     // What a class does not document, its instances do not have.
-    let fields = [
-        ("status", error.status.into_pyobject(py)?.into_any()),
-        ("message", error.service_message.take().into_pyobject(py)?.into_any()),
-        ("body", error.body.take().into_pyobject(py)?.into_any()),
-        ("request_id", error.request_id.take().into_pyobject(py)?.into_any()),
-        ("retry_after", error.retry_after.map(|wait| wait.as_secs_f64()).into_pyobject(py)?.into_any()),
-    ];
-    for (name, value) in fields {
-        if class.hasattr(name)? {
-            exception.setattr(name, value)?;
-        }
+    let answered = matches!(error.kind, Kind::Status | Kind::HeldBack);
+    if answered || matches!(error.kind, Kind::Response | Kind::UnconfirmedWrite) {
+        exception.setattr("status", error.status)?;
+        exception.setattr("body", error.body.take())?;
+        exception.setattr("request_id", error.request_id.take())?;
+    }
+    if answered {
+        exception.setattr("message", error.service_message.take())?;
+        exception.setattr("retry_after", error.retry_after.map(|wait| wait.as_secs_f64()))?;
     }
     if let Some(at) = error.resets_at {
         exception.setattr("resets_at", job::datetime(py, at)?)?;

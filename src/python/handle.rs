@@ -196,13 +196,8 @@ fn after_fork_in_child() {
 }
 
 fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
-    // An empty variable is as good as none; one that is no text is refused as a wrong value, not overlooked.
-    let env = |name: &str| {
-        let value = std::env::var_os(name)?.to_string_lossy().into_owned();
-        (!value.is_empty()).then_some(value)
-    };
-    let options = options.resolve(env);
-    let settings = Arc::new(options.validate(env)?);
+    let options = options.resolve(|name| std::env::var_os(name))?;
+    let settings = Arc::new(options.validate(|_| None)?);
     Ok((options, settings))
 }
 

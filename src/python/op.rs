@@ -29,6 +29,8 @@ pub(super) struct Op {
     /// As Python names it, for warnings and representations.
     pub(super) name: &'static str,
     pub(super) work: Work,
+    /// Whether it begins with a write: until the core knows more, nothing was sent.
+    pub(super) writes: bool,
     pub(super) on_poll: Option<Py<PyAny>>,
     /// Shows how many rows came: see `docplatform._progress`.
     pub(super) progress: Option<Py<PyAny>>,
@@ -62,6 +64,7 @@ impl Op {
         Self {
             name,
             work: Work::Future { start, in_place: false },
+            writes: false,
             on_poll: None,
             progress: None,
             rows: None,
@@ -85,11 +88,18 @@ impl Op {
         Self {
             name,
             work: Work::Ready(Box::new(finish)),
+            writes: false,
             on_poll: None,
             progress: None,
             rows: None,
             on_error: None,
         }
+    }
+
+    /// Says that it begins with a write.
+    pub(super) fn writing(mut self) -> Self {
+        self.writes = true;
+        self
     }
 
     /// Looks once, on the caller's thread, whether it is done already: a crossing costs more than most pages.

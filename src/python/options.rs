@@ -26,6 +26,7 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
         path.map_err(|_| convert::wrong_type(name, "a path", value))
     };
+    options.from_env.retain(|from_env| *from_env != name);
     match name {
         "api_key" => options.api_key = text()?.map(SecretString::from),
         "base_url" => options.base_url = text()?,

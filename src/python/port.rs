@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::op::{Finish, Op};
 use super::runtime::call_out;
 use super::waker::Waker;
+use crate::endpoint::Segment;
 use crate::error::{Error, Outcome};
 use crate::findings::Finding;
 use crate::jobs::Job;
@@ -65,7 +66,10 @@ impl Port {
     /// What the caller of `op` does not want to see never comes.
     pub(super) fn new(op: &Op, trace: Option<TraceParent>) -> Self {
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(PortState {
+                write: op.writes.then_some(Outcome::NotSent),
+                ..PortState::default()
+            }),
             polls: op.on_poll.is_some(),
             counts: op.progress.is_some(),
             rows: op.rows.is_some(),
@@ -127,8 +131,8 @@ impl Observer for Port {
         }
     }
 
-    fn job(&self, job: &Job) {
-        self.state().job = Some(job.id.as_str().to_owned());
+    fn job(&self, id: &Segment) {
+        self.state().job = Some(id.as_str().to_owned());
     }
 
     fn trace(&self) -> Option<TraceParent> {

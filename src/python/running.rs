@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{self, Poll};
 
 use futures_util::FutureExt as _;
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -17,6 +18,7 @@ use super::op::{Next, OnError, Op, Work};
 use super::port::{Message, Port, Waiter};
 use super::runtime::call_out;
 use super::{errors, job, logging, rows, runtime, tracing};
+use crate::endpoint::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 
 impl Op {
@@ -105,62 +107,79 @@ pub(super) enum Event {
 }
 
 impl Running {
-    /// Deals with what came, up to the first event that only the caller can deal with.
+    /// Deals with what came, up to the first event that only the caller can deal with. What ends it before its time,
+    /// wherever that strikes, carries a note on what becomes of a write or a job.
     pub(super) fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
         loop {
             let message = self.port.state().inbox.pop_front();
-            match message {
+            let event = match message {
                 None => return Ok(Event::Idle),
-                Some(Message::Note(note)) => {
-                    logging::emit(py, &note).map_err(|error| self.interrupted(py, error))?;
-                    if let (Some(progress), Some(until)) = (&self.progress, note.until) {
-                        let until = job::datetime(py, until)?;
-                        call_out(&progress.bind(py).getattr(intern!(py, "waits"))?, (until,))
-                            .map_err(|error| self.interrupted(py, error))?;
-                    }
+                Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
+                Some(message) => self.deal(py, message).map_err(|error| self.interrupted(py, error))?,
+            };
+            if let Some(event) = event {
+                return Ok(event);
+            }
+        }
+    }
+
+    fn deal(&mut self, py: Python<'_>, message: Message) -> PyResult<Option<Event>> {
+        match message {
+            Message::Note(note) => {
+                logging::emit(py, &note)?;
+                if let (Some(progress), Some(until)) = (&self.progress, note.until) {
+                    let until = job::datetime(py, until)?;
+                    call_out(&progress.bind(py).getattr(intern!(py, "waits"))?, (until,))?;
                 }
-                Some(Message::Polled(job, seen)) => {
-                    let Some(on_poll) = &self.on_poll else {
-                        let _ = seen.send(());
-                        continue;
-                    };
-                    let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))
-                        .map_err(|error| self.interrupted(py, error))?;
-                    return Ok(Event::Polled { returned: returned.unbind(), seen });
+            }
+            Message::Polled(job, seen) => {
+                let Some(on_poll) = &self.on_poll else {
+                    let _ = seen.send(());
+                    return Ok(None);
+                };
+                let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))?.unbind();
+                return Ok(Some(Event::Polled { returned, seen }));
+            }
+            Message::Found(findings) => {
+                for finding in findings {
+                    rows::warn(py, finding, 1)?;
                 }
-                Some(Message::Found(findings)) => {
-                    for finding in findings {
-                        rows::warn(py, finding, 1).map_err(|error| self.interrupted(py, error))?;
-                    }
+            }
+            Message::Rows(came) => {
+                if let Some(list) = &self.rows {
+                    rows::extend(list.bind(py), &came)?;
                 }
-                Some(Message::Rows(came)) => {
-                    if let Some(list) = &self.rows {
-                        rows::extend(list.bind(py), &came)?;
-                    }
+            }
+            Message::Progress => {
+                let rows = std::mem::take(&mut self.port.state().progress);
+                if let (Some(progress), Some(rows)) = (&self.progress, rows) {
+                    call_out(&progress.bind(py).getattr(intern!(py, "update"))?, (rows,))?;
                 }
-                Some(Message::Progress) => {
-                    let rows = std::mem::take(&mut self.port.state().progress);
-                    if let (Some(progress), Some(rows)) = (&self.progress, rows) {
-                        call_out(&progress.bind(py).getattr(intern!(py, "update"))?, (rows,))
-                            .map_err(|error| self.interrupted(py, error))?;
-                    }
-                }
-                Some(Message::Done(Ok(finish))) => match finish(py)? {
-                    Next::Value(value) => return Ok(Event::Done(value)),
+            }
+            Message::Done(result) => {
+                let finish = result?;
+                match finish(py)? {
+                    Next::Value(value) => return Ok(Some(Event::Done(value))),
                     Next::Then(op) => {
                         *self = op.start(py)?;
-                        return Ok(Event::Begun);
+                        return Ok(Some(Event::Begun));
                     }
-                },
-                Some(Message::Done(Err(error))) => {
-                    let error = errors::to_py(py, error);
-                    if let Some(on_error) = &self.on_error {
-                        on_error(error.value(py).as_any())?;
-                    }
-                    return Err(error);
                 }
             }
         }
+        Ok(None)
+    }
+
+    /// The exception of its failure. One that says nothing of a write says what is known of it.
+    fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
+        let outcome = error.outcome.or(self.port.state().write);
+        let error = errors::to_py(py, error.with_outcome(outcome));
+        if !error.is_instance_of::<PyException>(py) {
+            // Ctrl-C, while the exception was made.
+            return self.interrupted(py, error);
+        }
+        let told = self.on_error.as_ref().map_or(Ok(()), |on_error| on_error(error.value(py).as_any()));
+        told.err().unwrap_or(error)
     }
 
     /// Where its messages wait.
@@ -203,30 +222,53 @@ impl Running {
         }
     }
 
+    /// A signal that came while its result was on the way. Whoever began a write hears of it here, with a note.
+    pub(super) fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals().map_err(|error| self.interrupted(py, error))
+    }
+
+    /// Whether it writes, or waits for a job.
+    pub(super) fn matters(&self) -> bool {
+        let state = self.port.state();
+        state.write.is_some() || state.job.is_some()
+    }
+
     /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job.
     pub(super) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        // First: what was not sent by now is not to be sent while the note is made.
+        if let Some(task) = &self.task {
+            task.abort();
+        }
         let (write, job) = {
             let state = self.port.state();
             (state.write, state.job.clone())
         };
-        let note = match (write, job) {
-            (Some(Outcome::NotSent), _) => {
-                Some("docplatform: the request was not sent (outcome: not_sent)".to_owned())
+        let note = match (job, write) {
+            (Some(id), _) => {
+                let shown = crate::text::safe(&id, MAX_SEGMENT);
+                format!(
+                    "docplatform: job {shown} goes on by itself; wait_for_job({id:?}) takes the wait up again"
+                )
             }
-            (Some(Outcome::Unknown), _) => Some(
-                "docplatform: the request was under way, and its outcome is unknown: \
-                 look on the platform before you send it again"
-                    .to_owned(),
-            ),
-            (_, Some(id)) => Some(format!(
-                "docplatform: job {id} goes on by itself; wait_for_job({id:?}) takes the wait up again"
-            )),
-            _ => None,
+            (None, None) => return error,
+            (None, Some(outcome)) => {
+                let what = match outcome {
+                    Outcome::NotSent => "the request was not sent",
+                    Outcome::Rejected => "the service refused the request, and it was not sent again",
+                    Outcome::Unknown => {
+                        "the request was under way, and its outcome is unknown: look on the platform before you \
+                         send it again"
+                    }
+                    Outcome::Applied => {
+                        "the service has done what was asked, but its answer did not reach the caller: do not \
+                         send it again"
+                    }
+                };
+                format!("docplatform: {what} (outcome: {})", outcome.as_str())
+            }
         };
-        if let Some(note) = note {
-            // A note is a kindness: an exception that takes none is raised without it.
-            let _ = error.value(py).call_method1(intern!(py, "add_note"), (note,));
-        }
+        // A note is a kindness: an exception that takes none is raised without it.
+        let _ = error.value(py).call_method1(intern!(py, "add_note"), (note,));
         error
     }
 

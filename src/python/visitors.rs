@@ -11,6 +11,7 @@ use super::collect::Rest::{Kept, Partial};
 use super::cursor::{Cursor, How, Rest};
 use super::op::Op;
 use super::{collect, convert, data, whole_file};
+use crate::error::Error;
 use crate::formats::Format;
 
 fn stop() -> PyErr {
@@ -52,7 +53,8 @@ fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
 }
 
 fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
-    let totals = rest.totals.map(|totals| convert::totals(py, totals)).transpose()?;
+    let totals = rest.totals.ok_or_else(|| Error::bug("a page of visitors without totals"))?;
+    let totals = convert::totals(py, totals)?;
     let rows = PyList::new(py, rest.rows)?;
     let page = convert::named_tuple(py, "VisitorsPage")?.call1((rows, totals, rest.offset, rest.has_more))?;
     Ok(page.unbind())

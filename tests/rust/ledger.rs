@@ -27,7 +27,7 @@ pub(crate) fn owner(organization: Organization) -> Owner {
 }
 
 pub(crate) fn key(key: &str) -> Organization {
-    Organization::Key(ApiKey::parse(&key.into()).unwrap())
+    Organization::Key(ApiKey::parse("api_key", &key.into()).unwrap())
 }
 
 /// A directory, and the path of a store in it.

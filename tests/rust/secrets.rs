@@ -299,15 +299,20 @@ async fn nothing_prints_the_key_or_the_prompt() {
 
 /// Rows: H9.
 #[tokio::test(start_paused = true)]
-async fn the_query_and_the_ids_of_a_call_are_in_no_message() {
+async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
     let script = Script::each(|_| Step::Ambiguous);
     let query = vec![("q".to_owned(), "falcon".to_owned())];
     let error = fail(&client(&script), Call { query, ..read() }).await;
     assert_no_prompt(&format!("{error} {error:?}"), "query");
-    let script = Script::new([told(401, "0")]);
-    let error =
-        jobs::get(&client(&script), &segment("walrus"), &segment("otter"), None, &Told::default()).await;
-    let error = error.unwrap_err();
+
+    let script = Script::new([told(401, "0"), Step::Unsent { fatal: true }]);
+    let client = client(&script);
+    let log = Told::default();
+    let (project, job) = (segment("walrus"), segment("otter\u{202e}"));
+    let error = jobs::get(&client, &project, &job, None, &log).await.unwrap_err();
     assert!(error.message.starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"), "{error}");
-    assert_no_prompt(&format!("{error} {error:?}"), "ids");
+    assert!(error.message.contains("(project 'walrus', job 'otter\\u{202e}')"), "{error}");
+    let error = jobs::get(&client, &project, &job, None, &log).await.unwrap_err();
+    assert!(error.message.contains("docs.example.com:443: scripted"), "{error}");
+    assert_no_prompt(&log.log(), "log");
 }

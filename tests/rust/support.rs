@@ -34,7 +34,8 @@ pub(crate) const fn millis(milliseconds: u64) -> Duration {
 pub(crate) struct Told {
     notes: Mutex<Vec<Note>>,
     outcomes: Mutex<Vec<Option<Outcome>>>,
-    jobs: Mutex<Vec<Job>>,
+    /// Each with how many outcomes had been told before it.
+    jobs: Mutex<Vec<(usize, Segment)>>,
     polls: Mutex<Vec<(Instant, Job)>>,
 }
 
@@ -58,8 +59,13 @@ impl Told {
         self.outcomes().last().copied().flatten()
     }
 
-    pub(crate) fn jobs(&self) -> Vec<Job> {
-        self.jobs.lock().unwrap().clone()
+    pub(crate) fn jobs(&self) -> Vec<Segment> {
+        self.jobs.lock().unwrap().iter().map(|(_, id)| id.clone()).collect()
+    }
+
+    /// How many outcomes were told before the first job was.
+    pub(crate) fn outcomes_before_job(&self) -> Option<usize> {
+        self.jobs.lock().unwrap().first().map(|(outcomes, _)| *outcomes)
     }
 
     pub(crate) fn polls(&self) -> Vec<(Instant, Job)> {
@@ -76,8 +82,8 @@ impl Observer for Told {
         self.outcomes.lock().unwrap().push(outcome);
     }
 
-    fn job(&self, job: &Job) {
-        self.jobs.lock().unwrap().push(job.clone());
+    fn job(&self, id: &Segment) {
+        self.jobs.lock().unwrap().push((self.outcomes().len(), id.clone()));
     }
 
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {

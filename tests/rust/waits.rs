@@ -84,6 +84,9 @@ async fn a_timeout_holds_also_for_a_service_that_hangs() {
     let error = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap_err();
     assert_eq!(error.kind, Kind::WaitTimeout);
     assert!(begun.elapsed() <= secs(15), "{:?}", begun.elapsed());
+    let cause = error.source.as_ref().unwrap();
+    assert_eq!(cause.kind, Kind::Timeout);
+    assert!(cause.message.contains("not answered within 5 s"), "{cause}");
     assert_eq!(script.in_flight(), 0);
 }
 
@@ -280,7 +283,7 @@ async fn the_interrupted_are_told_which_job_it_was() {
     let job = create(&client, "Fix", &told).await.unwrap();
     let waiting = wait(&client, Target::just_written(job, prompt()), how(), &told);
     assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
-    assert_eq!(told.jobs().last().unwrap().id.as_str(), "job_1");
+    assert_eq!(told.jobs().last().unwrap().as_str(), "job_1");
     let before = script.count();
     tokio::time::sleep(secs(3600)).await;
     assert_eq!(script.count(), before, "no poll without a caller");

@@ -212,9 +212,15 @@ async fn the_services_own_words_are_shown_and_defused() {
 #[tokio::test(start_paused = true)]
 async fn errors_say_what_to_do_about_them() {
     for (step, advice) in [
-        (reply(401, ""), "check the API key (DOCPLATFORM_API_KEY): it may have expired"),
-        (reply(403, ""), "the API key lacks a permission, or may not be used from this address"),
-        (reply(404, ""), "check project_id and the ids"),
+        (
+            reply(401, ""),
+            "check the API key (api_key): keys expire, often after 90 days, and a key of another kind",
+        ),
+        (reply(403, ""), "the API key may be bound to other network addresses"),
+        (
+            reply(404, ""),
+            "check the project and the ids; the key and the project's id are copied from the same page",
+        ),
         (reply(429, "").header("retry-after", "3600"), "try again after 3600 s"),
         (
             reply(308, "").header("location", "https://new.example"),
@@ -225,6 +231,9 @@ async fn errors_say_what_to_do_about_them() {
         let error = fail(&client(&script), read()).await;
         assert!(error.message.contains(advice), "{error}");
     }
+    let script = Script::new([reply(403, "")]);
+    let error = fail(&client(&script), write()).await;
+    assert!(error.message.contains("the API key may be read-only"), "{error}");
     let script = Script::each(|_| Step::from(reply(429, "")));
     let error = fail(&client(&script), read()).await;
     assert!(error.message.contains("the service did not say for how long"), "{error}");

@@ -75,14 +75,19 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
     let told = Told::default();
     let job = create(&client(&script), "Fix the docs", &told).await.unwrap();
     assert_eq!((job.id.as_str(), script.count()), ("job_1", 3));
-    assert_eq!(told.outcome(), None);
+    assert_eq!(told.outcome(), Some(Outcome::Applied));
     assert_eq!(told.jobs().len(), 1, "whoever interrupts now is told the job");
 
     let script = Script::each(|_| Step::Unsent { fatal: false });
     let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
     assert_eq!((script.count(), error.attempts.len()), (3, 3));
-    assert!(error.message.contains("not sent: scripted: unsent (3 attempts)"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("not sent: docs.example.com:443: scripted: unsent (project 'demo') (3 attempts)"),
+        "{error}"
+    );
 }
 
 /// Rows: M2.
@@ -125,6 +130,7 @@ async fn a_success_that_cannot_be_read_did_happen() {
         ("{\"id\": 5, \"status\": \"active\"}", "{\"id\": 5, \"status\": \"active\"}"),
         ("{\"id\": \"a/b\", \"status\": \"active\"}", "{\"id\": \"a/b\", \"status\": \"active\"}"),
         ("{\"id\": \"\", \"status\": \"active\"}", "{\"id\": \"\", \"status\": \"active\"}"),
+        ("{\"id\": \"a\\ud800\", \"status\": \"active\"}", "{\"id\": \"a\\ud800\", \"status\": \"active\"}"),
         ("{\"id\": \"job_1\", \"status\": null}", "{\"id\": \"job_1\", \"status\": null}"),
         ("\u{1b}]52;c;x\u{7}", "\\u{1b}]52;c;x\\u{7}"),
         (&long, &long[..256]),
@@ -136,6 +142,41 @@ async fn a_success_that_cannot_be_read_did_happen() {
         assert!(error.message.contains("it happened"), "{error}");
     }
     assert_unconfirmed(&create_once(bare(204)).await, Outcome::Applied);
+}
+
+/// Rows: M4.
+#[tokio::test(start_paused = true)]
+async fn an_identifier_is_never_repaired() {
+    let body = &b"{\"id\": \"job_\xff\", \"status\": \"active\"}"[..];
+    let error = create_once(reply(201, body).header("x-request-id", b"r-\xff")).await;
+    assert_unconfirmed(&error, Outcome::Applied);
+    assert!(error.message.contains("id: holds U+FFFD"), "{error}");
+    assert_eq!(error.request_id, None);
+
+    let script =
+        Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
+    let job = jobs::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Told::default()).await;
+    assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
+}
+
+/// Rows: A13. The caller can be interrupted between any two of them, and is told what was last known.
+#[tokio::test(start_paused = true)]
+async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
+    let script = Script::each(|_| reply(201, job_body("active")).into());
+    let client = client(&script);
+    let known = [Some(Outcome::NotSent), Some(Outcome::Unknown), Some(Outcome::Applied)];
+
+    let told = Told::default();
+    create(&client, "Fix the docs", &told).await.unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+
+    let told = Told::default();
+    jobs::message(&client, segment("demo"), segment("job_1"), crate::support::prompt(), &told).await.unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+
+    let told = Told::default();
+    client.call(write(), &told, crate::support::json).await.unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), None));
 }
 
 /// Rows: A6.

@@ -91,7 +91,7 @@ PHASES = [
     _held("POST of a run", lambda c, job: c.run_job("Fix it"), UNKNOWN),
     _held("POST by hand", lambda c, job: c.request("POST", "/x", json={}), UNKNOWN),
     _held("poll", lambda c, job: c.wait_for_job(job), GOES_ON),
-    _held("poll of an id", lambda c, job: c.wait_for_job(job.id), None),
+    _held("poll of an id", lambda c, job: c.wait_for_job(job.id), GOES_ON),
     _held("totals", lambda c, job: c.visitor_totals()),
     _held("totals of an iterator", lambda c, job: c.visitors().totals()),
     _held("first page", lambda c, job: c.visitors().__anext__()),
@@ -114,5 +114,9 @@ PHASES = [
         "between POST and poll", lambda s: s.client.follow_up(s.job, "On", **_rarely), f"{GOES_ON}|{UNKNOWN}"
     ),
     _resting("pause of a GET", _refused("/job/", lambda s: s.client.get_job(s.job)), ""),
-    _resting("pause of a POST", _refused("/job", lambda s: s.client.create_job("Fix it"))),
+    _resting(
+        "pause of a POST",
+        _refused("/job", lambda s: s.client.create_job("Fix it")),
+        f"{UNKNOWN}|outcome: rejected",
+    ),
 ]

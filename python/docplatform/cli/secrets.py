@@ -82,13 +82,11 @@ def read(path: str | None) -> str:
 def _fault(key: str, where: str) -> str | None:
     if not key:
         return f"no API key: {WHERE}"
-    if key != key.strip():
-        return f"the API key in {where} has white space around it: remove that"
     try:
         # Nothing but the key can be at fault here.
         Client(key, base_url="http://127.0.0.1", project_id="any").close()
     except ConfigurationError as error:
-        return f"{where}: {error}"
+        return f"the API key in {where} {str(error).removeprefix('api_key ')}"
     return None
 
 

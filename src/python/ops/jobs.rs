@@ -8,11 +8,11 @@ use super::of_client;
 use crate::client::Client;
 use crate::endpoint::Segment;
 use crate::jobs::{self, Job};
-use crate::python::convert;
 use crate::python::handle::Handle;
 use crate::python::job::{self, JobArgument};
 use crate::python::op::{Next, Op};
 use crate::python::port::Port;
+use crate::python::{convert, errors};
 use crate::wait::{self, Target, WaitOptions};
 
 /// Where an operation's job is: the project and the id.
@@ -40,13 +40,18 @@ pub(in crate::python) fn create_job(
     prompt: &Bound<'_, PyAny>,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let client = handle.client()?;
-    let prompt = convert::prompt(prompt)?;
-    let project = client.project(project_id)?;
-    let create = move |client: Client, port: Arc<Port>| async move {
-        jobs::create(&client, project, prompt, &*port).await
-    };
-    Ok(of_client(name, handle, create, finish))
+    errors::not_sent(
+        prompt.py(),
+        (|| {
+            let client = handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let project = client.project(project_id)?;
+            let create = move |client: Client, port: Arc<Port>| async move {
+                jobs::create(&client, project, prompt, &*port).await
+            };
+            Ok(of_client(name, handle, create, finish).writing())
+        })(),
+    )
 }
 
 pub(in crate::python) fn get_job(
@@ -69,13 +74,18 @@ pub(in crate::python) fn send_message(
     prompt: &Bound<'_, PyAny>,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let Place { project, job } = Place::find(handle, job, project_id)?;
-    let prompt = convert::prompt(prompt)?;
-    let id = job.id().clone();
-    let send = move |client: Client, port: Arc<Port>| async move {
-        jobs::message(&client, project, id, prompt, &*port).await
-    };
-    Ok(of_client(name, handle, send, finish))
+    errors::not_sent(
+        prompt.py(),
+        (|| {
+            let Place { project, job } = Place::find(handle, job, project_id)?;
+            let prompt = convert::prompt(prompt)?;
+            let id = job.id().clone();
+            let send = move |client: Client, port: Arc<Port>| async move {
+                jobs::message(&client, project, id, prompt, &*port).await
+            };
+            Ok(of_client(name, handle, send, finish).writing())
+        })(),
+    )
 }
 
 pub(in crate::python) fn wait_for_job(
@@ -101,15 +111,20 @@ pub(in crate::python) fn run_job(
     how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let how = how.validate()?;
-    let client = handle.client()?;
-    let prompt = convert::prompt(prompt)?;
-    let project = client.project(project_id)?;
-    let run = move |client: Client, port: Arc<Port>| async move {
-        let job = jobs::create(&client, project, prompt.clone(), &*port).await?;
-        wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
-    };
-    Ok(of_client(name, handle, run, finish))
+    errors::not_sent(
+        prompt.py(),
+        (|| {
+            let how = how.validate()?;
+            let client = handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let project = client.project(project_id)?;
+            let run = move |client: Client, port: Arc<Port>| async move {
+                let job = jobs::create(&client, project, prompt.clone(), &*port).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
+            };
+            Ok(of_client(name, handle, run, finish).writing())
+        })(),
+    )
 }
 
 pub(in crate::python) fn follow_up(
@@ -120,13 +135,18 @@ pub(in crate::python) fn follow_up(
     how: WaitOptions,
     project_id: Option<&str>,
 ) -> PyResult<Op> {
-    let how = how.validate()?;
-    let Place { project, job } = Place::find(handle, job, project_id)?;
-    let prompt = convert::prompt(prompt)?;
-    let id = job.id().clone();
-    let run = move |client: Client, port: Arc<Port>| async move {
-        let job = jobs::message(&client, project, id, prompt.clone(), &*port).await?;
-        wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
-    };
-    Ok(of_client(name, handle, run, finish))
+    errors::not_sent(
+        prompt.py(),
+        (|| {
+            let how = how.validate()?;
+            let Place { project, job } = Place::find(handle, job, project_id)?;
+            let prompt = convert::prompt(prompt)?;
+            let id = job.id().clone();
+            let run = move |client: Client, port: Arc<Port>| async move {
+                let job = jobs::message(&client, project, id, prompt.clone(), &*port).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
+            };
+            Ok(of_client(name, handle, run, finish).writing())
+        })(),
+    )
 }

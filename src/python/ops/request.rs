@@ -8,26 +8,21 @@ use pyo3::prelude::*;
 use super::of_client;
 use crate::client::{Answer, Call, Client};
 use crate::endpoint::Template;
-use crate::error::Outcome;
 use crate::gate::Lane;
-use crate::python::convert;
 use crate::python::handle::Handle;
 use crate::python::op::{Next, Op};
 use crate::python::port::Port;
+use crate::python::{convert, errors};
 use crate::visitors;
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
 fn request_call(
     client: &Client,
-    method: &str,
+    method: http::Method,
     path: &str,
     params: Option<&Bound<'_, PyAny>>,
     json: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Call> {
-    let method = http::Method::from_bytes(method.to_ascii_uppercase().as_bytes())
-        .ok()
-        .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
-        .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
     let template = plain_path(path)?;
     let read = method == http::Method::GET;
     let body = json.map(|json| convert::json_in("json", json)).transpose()?;
@@ -48,6 +43,7 @@ fn request_call(
 }
 
 pub(in crate::python) fn request(
+    py: Python<'_>,
     name: &'static str,
     handle: &Arc<Handle>,
     method: &str,
@@ -55,20 +51,26 @@ pub(in crate::python) fn request(
     params: Option<&Bound<'_, PyAny>>,
     json: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Op> {
-    let client = handle.client()?;
-    let call = request_call(&client, method, path, params, json)?;
-    let not_sent = call.is_write().then_some(Outcome::NotSent);
+    let method = http::Method::from_bytes(method.to_ascii_uppercase().as_bytes())
+        .ok()
+        .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
+        .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
+    let write = method != http::Method::GET;
+    let call = handle
+        .client()
+        .map_err(PyErr::from)
+        .and_then(|client| request_call(&client, method, path, params, json));
+    let call = if write { errors::not_sent(py, call) } else { call }?;
     let ask = move |client: Client, port: Arc<Port>| async move {
         let decode = |answer: &Answer| match answer.body.is_empty() {
             true => Ok(serde_json::Value::Null),
             false => crate::json::parse(&answer.body).map(|parsed| parsed.value),
         };
-        client.call(call, &*port, decode).await.map_err(|error| {
-            let outcome = error.outcome.or(not_sent);
-            error.with_outcome(outcome)
-        })
+        client.call(call, &*port, decode).await
     };
-    Ok(of_client(name, handle, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind()))))
+    let op =
+        of_client(name, handle, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind())));
+    Ok(if write { op.writing() } else { op })
 }
 
 /// A path that a user gave, with no placeholder but the project's.
