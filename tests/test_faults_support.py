@@ -15,19 +15,14 @@ from support import SyncFace
 from support.faults import (
     APPLY,
     CUT_TLS,
-    DRIP,
     FIN,
-    FLOOD,
-    GATE,
     HOLD,
     JOB,
-    RAW,
     READ_ALL,
     READ_HEAD,
     RST,
     SEND,
     TLS,
-    Blackhole,
     FaultServer,
     Script,
     answer,
@@ -87,13 +82,6 @@ def test_requests_are_read_counted_and_answered_one_after_the_other() -> None:
     assert server.faults == []
 
 
-def test_a_head_can_be_answered_before_its_body() -> None:
-    go_on = SEND(b"go on;")
-    heard, server = say([READ_HEAD, go_on, READ_ALL, SEND(lambda request: request.body)], POST)
-    assert heard == b"go on;hello"
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(("end", "reset"), [(FIN, False), (HOLD, False), (RST, True)])
 def test_ends_differ(end: Any, reset: bool) -> None:
     with FaultServer() as server:
@@ -112,23 +100,6 @@ def test_ends_differ(end: Any, reset: bool) -> None:
         server.wait_closed()
     if not reset:
         assert server.connections[0].stream(tls=False) == POST
-
-
-def test_drips_floods_and_gates() -> None:
-    gate = threading.Event()
-    with FaultServer() as server:
-        server.script([DRIP(b"abc", 0.001), GATE(gate), FLOOD(b"x" * 10_000, 2**40)])
-        with dial(server) as connection:
-            assert take(connection, 3) == b"abc"
-            connection.setblocking(False)
-            with pytest.raises(BlockingIOError):
-                connection.recv(1)
-            connection.settimeout(20)
-            gate.set()
-            assert set(take(connection, 1_000_000)) == set(b"x")
-        server.wait_closed()
-        assert server.connections[0].sent < 2**40
-        assert (server.open, server.peak, server.faults) == (0, 1, [])
 
 
 @pytest.mark.parametrize(("end", "polite"), [(FIN, True), (CUT_TLS, False)])
@@ -154,27 +125,6 @@ def test_tls_may_be_cut(authority: Authority, end: Any, polite: bool) -> None:
     assert connection_.stream(tls=True) == GET
     assert GET not in connection_.raw.bytes
     assert server.faults == []
-
-
-def test_bytes_can_be_said_beneath_tls(authority: Authority) -> None:
-    import ssl
-
-    context = ssl.create_default_context(cafile=str(authority.pem))
-    with FaultServer() as server:
-        server.script([TLS(authority.context("localhost")), RAW(b"\x15\x03\x03\x00\x02\x02\x50"), HOLD])
-        with (
-            dial(server) as raw,
-            context.wrap_socket(raw, server_hostname="localhost") as connection,
-            pytest.raises(ssl.SSLError),
-        ):
-            connection.recv(1)
-
-
-def test_a_blackhole_answers_no_knock() -> None:
-    with Blackhole() as nowhere, socket.socket() as knocking:
-        knocking.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            knocking.connect(("127.0.0.1", nowhere.port))
 
 
 def test_waiting_for_what_does_not_come_fails() -> None:

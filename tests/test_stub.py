@@ -127,7 +127,7 @@ def test_job_from_creation_to_pull_request(stub: StubServer) -> None:
     assert stub.jobs[0].polls == 4
 
 
-@pytest.mark.parametrize("active_polls", [0, 1, 3])
+@pytest.mark.parametrize("active_polls", [0, 3])
 def test_active_polls(active_polls: int) -> None:
     with StubServer(active_polls=active_polls) as stub:
         shown = poll(stub, create(stub), active_polls + 1)
@@ -233,16 +233,11 @@ def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
     ("method", "path", "status"),
     [
         ("GET", "/", 404),
-        ("GET", "/v2/agent/demo", 404),
-        ("GET", VISITORS + "/", 404),
         ("GET", "/v1/analytics/other/visitors", 404),
         ("POST", "/v2/agent/other/job", 404),
         ("GET", f"{JOBS}/none", 404),
         ("POST", f"{JOBS}/none/message", 404),
-        ("GET", f"{JOBS}/%ff%zz", 404),
         ("GET", JOBS, 405),
-        ("DELETE", f"{JOBS}/job-1", 405),
-        ("PUT", f"{JOBS}/job-1/message", 405),
         ("POST", VISITORS, 405),
         ("HEAD", VISITORS, 405),
     ],
@@ -256,19 +251,7 @@ def test_paths_and_methods(stub: StubServer, method: str, path: str, status: int
 
 @pytest.mark.parametrize(
     "raw",
-    [
-        b"",
-        b"{",
-        b"\xff",
-        b'{"prompt": NaN}',
-        b"[" * 100_000,
-        b"[]",
-        b'"prompt"',
-        b"{}",
-        b'{"prompt": ""}',
-        b'{"prompt": 1}',
-        b'{"prompt": ["x"]}',
-    ],
+    [b"", b"{", b"[]", b'{"prompt": ""}', b'{"prompt": 1}'],
 )
 @pytest.mark.parametrize("path", [JOBS, f"{JOBS}/job-1/message"])
 def test_unusable_bodies(stub: StubServer, path: str, raw: bytes) -> None:
@@ -281,12 +264,7 @@ def test_unusable_bodies(stub: StubServer, path: str, raw: bytes) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "limit=0", "limit=251", "limit=-1", "limit=", "limit=ten", "limit=5.0", "limit=%D9%A5",
-        "limit=" + "9" * 5_000, "offset=-1", "offset=x", "dateFrom=", "dateFrom=2025-02-30",
-        "dateTo=20250101", "dateTo=01.02.2025", "dateFrom=2025-01-01T25:00:00Z",
-        "dateFrom=0001-01-01T00:00:00%2B14:00", "dateTo=2025-W01-1", "dateTo=2025-01-01x",
-    ],
+    ["limit=0", "limit=251", "limit=ten", "offset=-1", "dateFrom=2025-02-30", "dateTo=01.02.2025"],
 )  # fmt: skip
 def test_unusable_queries(stub: StubServer, query: str) -> None:
     answer = call(stub, "GET", f"{VISITORS}?{query}")
@@ -316,9 +294,7 @@ def test_loopback_hosts_are_served(stub: StubServer, host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{}", "127.1:{}", "2130706433:{}",
-        "localhost.:{}", "localhost.evil.example:{}", "127.0.0.1.nip.io:{}",
-        "[::ffff:127.0.0.1]:{}", "u@127.0.0.1:{}",
+        "evil.example", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{}", "localhost.:{}", "localhost.evil.example:{}", "127.0.0.1.nip.io:{}",
     ],
 )  # fmt: skip
 def test_other_hosts_are_refused(stub: StubServer, host: str) -> None:
@@ -370,12 +346,8 @@ def rows_of(stub: StubServer, query: str = "") -> list[dict[str, Any]]:
         (1000, None, None, 50, True),
         (250, 250, 0, 250, False),
         (251, 250, 0, 250, True),
-        (251, 250, 250, 1, False),
-        (10, 3, 6, 3, True),
         (10, 3, 7, 3, False),
         (10, 3, 10, 0, False),
-        (10, 3, 2**62, 0, False),
-        (0, 250, 0, 0, False),
     ],
 )
 @pytest.mark.parametrize("given", [False, True])
@@ -401,12 +373,6 @@ def test_synthetic_rows(query: str) -> None:
     assert rows[0]["total"] <= totals["total"] < sum(row["total"] for row in rows)
     assert max(totals["human"], totals["ai"]) <= totals["total"] <= totals["human"] + totals["ai"]
     assert len({(row["human"], row["ai"]) for row in rows}) > 900
-
-
-def test_a_single_page_has_all_visitors() -> None:
-    with StubServer(1) as stub:
-        page = call(stub, "GET", VISITORS).body
-    assert page["totals"]["total"] == page["visitors"][0]["total"] > 0
 
 
 def test_the_same_in_every_run() -> None:
@@ -523,13 +489,7 @@ def test_faults_queue_up_and_have_no_side_effect(stub: StubServer) -> None:
 
 @pytest.mark.parametrize(
     ("body", "sent"),
-    [
-        (None, b'{"error": "Bad Gateway"}'),
-        ("<html>", b"<html>"),
-        (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{}"),
-        ({"id": "other"}, b'{"id": "other"}'),
-        ([], b"[]"),
-    ],
+    [(None, b'{"error": "Bad Gateway"}'), (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{}"), ([], b"[]")],
 )
 def test_the_body_of_a_fault(stub: StubServer, body: object, sent: bytes) -> None:
     stub.fail_next(status=502, body=body, headers={"Content-Type": "text/html", "X-Extra": "1"})
@@ -570,14 +530,10 @@ def test_drop_reads_and_records_and_does_not_answer(stub: StubServer) -> None:
     "wrong",
     [
         {"status": 199},
-        {"status": 600},
         {"times": 0},
-        {"retry_after": -1},
         {"retry_after": float("nan")},
         {"headers": {"X": "a\r\nSet-Cookie: b"}},
-        {"headers": {"A b": "c"}},
         {"headers": {"Content-Length": "100"}},
-        {"headers": {"X": "€"}},
     ],
 )
 def test_unusable_faults(stub: StubServer, wrong: dict[str, Any]) -> None:
@@ -624,12 +580,6 @@ def test_a_reset_connection_is_seen_too() -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         connection.close()
         stub.wait_for(lambda s: s.requests[0].disconnected)
-
-
-def test_a_client_that_stays_is_not_marked(stub: StubServer) -> None:
-    call(stub, "GET", VISITORS)
-    stub.wait_for(lambda s: s.connections == 0)
-    assert stub.requests[0].disconnected is None
 
 
 def test_closing_the_stub_is_not_the_client_leaving() -> None:
@@ -805,17 +755,6 @@ def test_a_predicate_may_use_the_stub_and_still_times_out(stub: StubServer) -> N
 # -- life ------------------------------------------------------------------------------------------
 
 
-def test_two_stubs_do_not_share_anything(stub: StubServer) -> None:
-    with StubServer() as other:
-        assert port_of(other) != port_of(stub)
-        other.fail_next(status=500)
-        create(stub)
-        assert len(stub.jobs) == 1
-        assert not other.jobs
-        assert not other.requests
-        assert call(stub, "GET", VISITORS, Host=f"127.0.0.1:{port_of(other)}").status == 403
-
-
 def test_start_and_close_may_be_repeated() -> None:
     stub = StubServer()
     with pytest.raises(RuntimeError, match="start"):
@@ -845,20 +784,11 @@ def test_start_and_close_may_be_repeated() -> None:
     ("settings", "error"),
     [
         ({"visitors": -1}, ValueError),
-        ({"visitors": True}, TypeError),
-        ({"visitors": 1.5}, TypeError),
         ({"visitors": "rows"}, TypeError),
-        ({"visitors": [{"path": object()}]}, TypeError),
-        ({"active_polls": -1}, ValueError),
         ({"active_polls": 1.0}, TypeError),
-        ({"stale_polls": -1}, ValueError),
-        ({"latency": -0.1}, ValueError),
         ({"latency": float("inf")}, ValueError),
-        ({"requests_per_hour": -1}, ValueError),
         ({"page_cap": 0}, ValueError),
-        ({"projects": ()}, ValueError),
         ({"projects": "demo"}, TypeError),
-        ({"port": "80"}, TypeError),
         ({"port": 65_536}, ValueError),
     ],
 )
