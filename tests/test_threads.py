@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -39,47 +38,6 @@ def test_calls_of_many_threads_wait_at_the_same_time(stub: StubServer) -> None:
         stub.wait_for(lambda s: len(pending(s)) == 16)
         stub.close()
         assert all(isinstance(call.exception(30), TransportError) for call in calls)
-
-
-@pytest.mark.row("A17")
-def test_many_threads_share_one_client(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    handles = [client, client.with_options(max_retries=0), client.with_options(timeout=20)]
-
-    def work(number: int) -> Callable[[], Any]:
-        handle = handles[number % 3]
-        return [
-            lambda: handle.create_job(f"Fix it {number}"),
-            lambda: handle.visitor_totals(),
-            lambda: handle.run_job(f"Run it {number}", poll_interval=0.001),
-        ][number // 3 % 3]
-
-    results = face.gather([work(number) for number in range(90)])
-    assert [result for result in results if isinstance(result, BaseException)] == []
-    jobs = [result for result in results if isinstance(result, Job)]
-    assert len({job.id for job in jobs}) == len(jobs) == len(stub.jobs) == 60
-    assert client.stats.requests == len(stub.requests)
-
-
-def test_everything_readable_is_readable_while_others_write(stub: StubServer) -> None:
-    """No object is ever found "Already borrowed"."""
-    with stub.client() as client, ThreadPoolExecutor(8) as pool:
-        rows = client.visitors(page_size=10, max_rows=300)
-        done = threading.Event()
-
-        def look() -> int:
-            looks = 0
-            while not done.is_set():
-                looks += len(repr(client)) + len(rows.checkpoint) + len(repr(rows)) + len(rows.warnings)
-                looks += client.stats.requests + len(repr(client.with_options(max_retries=looks % 3)))
-            return looks
-
-        looking = [pool.submit(look) for _ in range(4)]
-        taking = [pool.submit(list, rows) for _ in range(4)]
-        taken = [row for part in taking for row in part.result()]
-        done.set()
-        assert len(taken) == 300
-        assert all(look.result() > 0 for look in looking)
 
 
 # -- callbacks -----------------------------------------------------------------------------------

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from docplatform import AsyncClient, VisitorsPage
 from docplatform.testing import StubServer
 from support import AsyncFace, Face
 from support.wire import Listener, http_answer
@@ -27,36 +24,6 @@ def given() -> Iterator[StubServer]:
 
 def by_path(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["human"])
-
-
-@pytest.mark.parametrize("prefetch", [0, 1, 4])
-def test_threads_share_the_rows_of_an_iterator(given: StubServer, prefetch: int) -> None:
-    together = threading.Barrier(8)
-    with given.client() as client, ThreadPoolExecutor(8) as pool:
-        visitors = client.visitors(page_size=7, prefetch=prefetch)
-
-        def take(_: int) -> list[dict[str, Any]]:
-            together.wait()
-            return list(iter(lambda: next(visitors, None), None))
-
-        parts = list(pool.map(take, range(8)))
-    assert by_path([row for part in parts for row in part]) == ROWS
-    # Each thread sees its rows in order.
-    assert all(part == by_path(part) for part in parts)
-    assert len({request.query["offset"] for request in given.requests}) == len(given.requests)
-
-
-def test_threads_share_the_pages_of_an_iterator(given: StubServer) -> None:
-    together = threading.Barrier(4)
-    with given.client() as client, ThreadPoolExecutor(4) as pool:
-        pages = client.visitors(page_size=7).pages()
-
-        def take(_: int) -> list[VisitorsPage]:
-            together.wait()
-            return list(iter(lambda: next(pages, None), None))
-
-        parts = list(pool.map(take, range(4)))
-    assert by_path([row for part in parts for page in part for row in page.rows]) == ROWS
 
 
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
@@ -99,84 +66,6 @@ def test_two_iterators_of_one_client_do_not_meet(face: Face, given: StubServer) 
     assert rows == (ROWS[:300], ROWS[300:])
     assert face.all(first) == ROWS[300:]
     assert face.all(second) == []
-
-
-# -- cancelled -------------------------------------------------------------------------------------
-
-
-async def cancelled(task: asyncio.Task[Any]) -> None:
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-
-async def while_the_page_is_on_its_way(visitors: Any, stub: StubServer) -> None:
-    stub.latency = 60
-    task = asyncio.create_task(anext(visitors))
-    while not stub.requests:  # noqa: ASYNC110  # the stub's own wait would stop the loop
-        await asyncio.sleep(0.001)
-    await cancelled(task)
-    stub.latency = 0
-
-
-async def when_the_page_has_come(visitors: Any, stub: StubServer) -> None:
-    task = asyncio.create_task(anext(visitors))
-    await asyncio.sleep(0)
-    # The loop stands still here: the page came, as the next one is asked for, and the task does not know.
-    stub.wait_for(lambda stub: len(stub.requests) == 2)
-    await cancelled(task)
-
-
-async def before_it_began(visitors: Any, _: StubServer) -> None:
-    await cancelled(asyncio.create_task(anext(visitors)))
-
-
-async def with_rows_at_hand(visitors: Any, _: StubServer) -> None:
-    await visitors.totals()
-    await cancelled(asyncio.create_task(anext(visitors)))
-
-
-async def out_of_time(visitors: Any, _: StubServer) -> None:
-    await visitors.totals()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(anext(visitors), 0)
-
-
-async def a_page_at_hand(visitors: Any, _: StubServer) -> None:
-    await visitors.totals()
-    await cancelled(asyncio.create_task(anext(visitors.pages())))
-
-
-async def dropped(visitors: Any, _: StubServer) -> None:
-    await visitors.totals()
-    with pytest.warns(RuntimeWarning, match="never awaited"):
-        visitors.__anext__()
-
-
-@pytest.mark.row("I1")
-@pytest.mark.parametrize(
-    "disturb",
-    [
-        while_the_page_is_on_its_way,
-        when_the_page_has_come,
-        before_it_began,
-        with_rows_at_hand,
-        out_of_time,
-        a_page_at_hand,
-        dropped,
-    ],
-)
-def test_whoever_gives_up_loses_no_row(
-    given: StubServer, async_face: AsyncFace, disturb: Callable[[Any, StubServer], Any]
-) -> None:
-    client: AsyncClient = async_face.client(given)
-    visitors = client.visitors()
-    start = visitors.checkpoint
-    async_face.run(disturb(visitors, given))
-    # Nobody has a row yet, and the checkpoint says so.
-    assert async_face.all(client.visitors(resume=visitors.checkpoint)) == ROWS
-    assert async_face.all(visitors) == ROWS
-    assert start != visitors.checkpoint
 
 
 # -- abandoned -------------------------------------------------------------------------------------

@@ -159,7 +159,8 @@ async fn an_identifier_is_never_repaired() {
     assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
 }
 
-/// Rows: A13. The caller can be interrupted between any two of them, and is told what was last known.
+/// The caller can be interrupted between any two of them, and is told what was last known.
+/// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     let script = Script::each(|_| reply(201, job_body("active")).into());
