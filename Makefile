@@ -9,7 +9,7 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-wheel test-engines java browser docs lint format bench bench-store fuzz soak audit \
+.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak audit \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -28,6 +28,26 @@ test-core:
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/test_tables_pandas.py
+
+# The minor versions of CPython 3 that the wheel is for.
+MINORS := 11 12 13 14
+
+## test-pythons: the suite on every other CPython from 3.11 that is on this machine, each in an environment of its own
+test-pythons: $(addprefix test-python-3.,$(MINORS))
+
+# pyenv's `python3.12` wants the version named, as `PYENV_VERSION` does; to any other it means nothing.
+test-python-3.%: $(STAMPS)/installed $(STAMPS)/dev browser
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[1] != $*)'; then \
+		echo "make test-python tests CPython 3.$*"; \
+	elif python=$$(PYENV_VERSION=3.$* python3.$* -c 'import sys; print(sys.executable)' 2>/dev/null); then \
+		set -eux; env=$(VENV)/python3.$*; \
+		test -x $$env/bin/python || $$python -m venv $$env; \
+		$$env/bin/python $(PIP) -r requirements/dev.txt -r requirements/build.txt; \
+		$$env/bin/python $(REINSTALL) $(VENV)/wheel/*.whl; \
+		$$env/bin/python -m pytest -n 4 --dist worksteal $(PYTEST); \
+	else \
+		echo "no CPython 3.$* on this machine"; \
+	fi
 
 ENGINES := $(VENV)/engines
 
