@@ -96,7 +96,7 @@ def test_an_unreadable_retry_after_is_told(
     assert sum("Retry-After" in text for text in texts) == 1
 
 
-@pytest.mark.parametrize("prefetch", [0, 1, 3])
+@pytest.mark.parametrize("prefetch", [3])
 def test_lines_come_from_the_callers_thread(
     face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture, prefetch: int
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Generator
 from contextvars import ContextVar
 from functools import partial
@@ -13,7 +12,7 @@ import pytest
 
 from docplatform import Job
 from docplatform.testing import StubServer
-from support import AsyncFace, Face, SyncFace
+from support import AsyncFace, Face
 from support.phases import GOES_ON
 
 SOON: dict[str, Any] = {"poll_interval": 0.01, "max_poll_interval": 0.02}
@@ -27,14 +26,6 @@ def test_it_sees_every_poll(face: Face, stub: StubServer) -> None:
     assert [job.status for job in seen] == ["active", "paused", "active", "completed"]
     assert all(isinstance(job, Job) for job in seen)
     assert seen[-1] == job
-
-
-def test_it_runs_on_the_callers_thread(face: Face, stub: StubServer) -> None:
-    threads: set[int] = set()
-    face.run(
-        face.client(stub).run_job("Fix it", on_poll=lambda _: threads.add(threading.get_ident()), **SOON)
-    )
-    assert threads == {threading.get_ident()}
 
 
 def test_it_runs_in_the_callers_task_and_context(stub: StubServer, async_face: AsyncFace) -> None:
@@ -73,23 +64,6 @@ def test_a_stop_iteration_is_an_error_and_no_result(stub: StubServer, async_face
     with pytest.raises(RuntimeError, match="raised StopIteration") as caught:
         async_face.run(async_face.client(stub).run_job("Fix it", on_poll=stop, **SOON))
     assert isinstance(caught.value.__cause__, StopIteration)
-
-
-@pytest.mark.row("I16")
-def test_a_client_can_be_used_in_it(stub: StubServer) -> None:
-    face = SyncFace()
-    client = face.client(stub)
-    totals: list[int] = []
-
-    def look(job: Job) -> None:
-        assert client.get_job(job).id == job.id
-        totals.append(client.visitor_totals().total)
-
-    # Its own polls move the job on as well.
-    stub.script_job("active", "active", "completed")
-    assert client.run_job("Fix it", on_poll=look, **SOON).is_final
-    assert len(totals) == 2
-    face.close()
 
 
 def test_what_it_returns_is_awaited_before_the_next_poll(stub: StubServer, async_face: AsyncFace) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from docplatform import DocPlatformError, Job, TransportError, _native
 from docplatform.testing import StubServer
-from support import AsyncFace, Face
+from support import Face
 from support.phases import HOLD, pending
 
 
@@ -64,17 +64,6 @@ def test_a_callback_can_use_its_client(face: Face, stub: StubServer) -> None:
     assert job.is_final
     assert len(seen) > 4
     assert len(stub.jobs) > 2
-
-
-@pytest.mark.row("I16")
-def test_a_callback_can_return_a_call(stub: StubServer) -> None:
-    face = AsyncFace()
-    client = face.client(stub)
-    # A coroutine of the client is an awaitable as any other.
-    job = face.run(client.run_job("Fix it", poll_interval=0.001, on_poll=lambda job: client.visitor_totals()))
-    assert job.is_final
-    assert [request.path.rpartition("/")[2] for request in stub.requests].count("visitors") == 3
-    face.close()
 
 
 @pytest.mark.row("I16")

@@ -26,25 +26,6 @@ def by_path(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["human"])
 
 
-@pytest.mark.parametrize("prefetch", [0, 1, 4])
-def test_tasks_share_the_rows_of_an_iterator(given: StubServer, async_face: AsyncFace, prefetch: int) -> None:
-    visitors = async_face.client(given).visitors(page_size=7, prefetch=prefetch)
-
-    async def take() -> list[dict[str, Any]]:
-        rows = []
-        async for row in visitors:
-            rows.append(row)  # what a comprehension does is not what is tested
-            await asyncio.sleep(0)
-        return rows
-
-    async def together() -> list[list[dict[str, Any]]]:
-        return await asyncio.gather(*(take() for _ in range(8)))
-
-    parts = async_face.run(together())
-    assert by_path([row for part in parts for row in part]) == ROWS
-    assert all(part == by_path(part) for part in parts)
-
-
 def test_many_rows_may_be_asked_for_at_once(given: StubServer, async_face: AsyncFace) -> None:
     visitors = async_face.client(given).visitors(page_size=50)
 
