@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import Any
 
@@ -125,20 +123,6 @@ def test_passes_are_apart_from_each_other(table: VisitorTable) -> None:
     assert list(one) == ROWS[2:]
     assert next(one, None) is None
     assert list(table) == ROWS
-
-
-def test_threads_read_it_together(table: VisitorTable) -> None:
-    together = threading.Barrier(8)
-    shared = iter(table)
-
-    def read(_: int) -> tuple[list[Any], list[Any]]:
-        together.wait()
-        return list(table), list(shared)
-
-    with ThreadPoolExecutor(8) as pool:
-        parts = list(pool.map(read, range(8)))
-    assert all(whole == ROWS for whole, _ in parts)
-    assert sorted((row for _, part in parts for row in part), key=lambda row: row["human"]) == ROWS
 
 
 def test_rows_are_as_they_were_sent(odd: VisitorTable) -> None:
