@@ -9,23 +9,12 @@ from queue import Queue
 
 import pytest
 
-from docplatform.cli import app, main, output
+from docplatform.cli import main, output
 from docplatform.cli.params import duration
 from support.cli import Cli
 
 SOON = ("--poll-interval", "0.01")
 HOSTILE = "\x1b]52;c;eA==\x07\x9b2J\u202e\r\n\t\x7fend"
-FIELDS = {
-    "id",
-    "status",
-    "source",
-    "model",
-    "pr_link",
-    "created_at",
-    "archived_at",
-    "project_id",
-    "is_final",
-}
 
 
 def is_plain(text: str) -> bool:
@@ -40,6 +29,7 @@ def is_plain(text: str) -> bool:
 def test_run_prints_the_pull_request_alone(cli: Cli) -> None:
     ended = cli("job", "run", "Fix it", "--wait", *SOON)
     assert ended.out == "https://github.com/example/docs/pull/1\n"
+    assert ended.err.splitlines()[-1] == "Job job-1 is completed."
     assert cli.stub.jobs[0].prompts == ["Fix it"]
 
 
@@ -74,16 +64,6 @@ def test_get_shows_what_is_known(cli: Cli) -> None:
     assert (lines["id"], lines["status"]) == ("job-1", "completed")
 
 
-@pytest.mark.row("J11")
-@pytest.mark.parametrize("quiet", [False, True])
-def test_quiet(cli: Cli, quiet: bool) -> None:
-    ended = cli("job", "run", "Fix it", *SOON, *(["--quiet"] if quiet else []))
-    assert ended.out == "https://github.com/example/docs/pull/1\n"
-    assert (ended.err == "") is quiet
-    cli.stub.fail_next(status=400)
-    assert "status 400" in cli("job", "run", "Fix it", "-q").err
-
-
 # -- the prompt ------------------------------------------------------------------------------------
 
 
@@ -114,45 +94,6 @@ def test_a_prompt_that_looks_like_an_option(cli: Cli) -> None:
 )
 def test_durations(text: str, seconds: float) -> None:
     assert duration(text) == seconds
-
-
-# -- JSON ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.row("J11")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("job", "create", "Fix it"),
-        ("job", "run", "Fix it", *SOON),
-        ("job", "get", "job-1"),
-        ("job", "wait", "job-1", *SOON),
-        ("job", "message", "job-1", "And that"),
-        ("job", "message", "job-1", "And that", "--wait", *SOON),
-    ],
-)
-def test_json_of_a_job_is_one_document(cli: Cli, arguments: tuple[str, ...]) -> None:
-    cli("job", "create", "Fix it")
-    ended = cli(*arguments, "--json")
-    assert ended.status == 0
-    assert set(json.loads(ended.out)) == FIELDS
-
-
-@pytest.mark.row("J11", "J12")
-@pytest.mark.parametrize(("status", "code"), [("failed", 5), ("active", 6)])
-def test_json_of_a_job_that_did_not_complete(cli: Cli, status: str, code: int) -> None:
-    cli.stub.script_job(status)
-    ended = cli("job", "run", "Fix it", "--json", "--timeout", "0.05", *SOON)
-    assert ended.status == code
-    assert json.loads(ended.out)["status"] == status
-
-
-@pytest.mark.row("J11")
-def test_json_is_one_document_or_none(cli: Cli) -> None:
-    for arguments in (("job", "get", "job-9"), ("job", "get"), ("visitors", "totals", "--from", "x")):
-        ended = cli(*arguments, "--json")
-        assert ended.out == ""
-        assert ended.err
 
 
 # -- foreign text ----------------------------------------------------------------------------------
@@ -195,19 +136,6 @@ def test_an_id_is_quoted_where_it_could_be_pasted(cli: Cli) -> None:
     ):
         cli.stub.fail_next(status=201, body={"id": id_, "status": "active"})
         assert cli("job", "create", "Fix it").err.splitlines()[-1].endswith(line)
-
-
-@pytest.mark.row("J8")
-def test_what_is_misspelt_is_shown_and_not_obeyed(cli: Cli) -> None:
-    for arguments in (
-        (HOSTILE,),
-        ("job", f"--{HOSTILE}"),
-        ("job", "get", "job-1", f"--{HOSTILE}"),
-        ("job", "get", HOSTILE),
-    ):
-        ended = cli(*arguments)
-        assert (ended.status, ended.out) == (2, "")
-        assert is_plain(ended.err)
 
 
 @pytest.mark.row("J8")
@@ -259,43 +187,6 @@ def test_news_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 progress.update(text)
             progress.update("500 pages", counting=True)
     assert [line.partition(" (")[0] for line in told] == ["Waiting", "Job job-1 is active"]
-
-
-# -- help ------------------------------------------------------------------------------------------
-
-
-def commands() -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [(), ("demo",), ("stub",)]
-    for name, command in app.cli.commands.items():
-        if name not in ("demo", "stub"):
-            found += [(name,), *((name, below) for below in getattr(command, "commands", ()))]
-    return found
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*command, "--help"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out.lower().startswith(f"usage: docplatform {' '.join(command)}".strip())
-    assert shown.err == ""
-    assert len(shown.out.splitlines()) > 4
-
-
-def test_shared_options_stand_under_headings_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in commands():
-        main([*command, "--help"])
-        own, *sections = re.split(
-            r"^(?=Store and budget:|Connection:)", capsys.readouterr().out, flags=re.MULTILINE
-        )
-        headings = [section.partition(":")[0] for section in sections]
-        assert headings in ([], ["Connection"], ["Store and budget", "Connection"])
-        for option, heading in (("--store", "Store and budget"), ("--base-url", "Connection")):
-            assert not re.search(rf"^  {option} ", own, re.MULTILINE)
-            assert [f"  {option} " in section for section in sections] == [h == heading for h in headings]
-        if sections:
-            assert re.search(r"^  --json ", own, re.MULTILINE)
-            # An argument is no option.
-            assert "PROMPT" not in own.partition("Options:")[2]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.cli import NOT_SLICES, Cli
+from support.cli import Cli
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 
@@ -109,16 +109,3 @@ def test_json_is_one_document(cli: Cli, store: Path) -> None:
     found = document(cli, "--totals", "--store", store)
     assert (found["every"], found["pages"], found["hours"], found["exact"]) == (None, False, None, True)
     assert cli.stub.requests == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        *NOT_SLICES,
-        ((*JANUARY, "--on-budget", "stop"), "--on-budget"),
-    ],
-)
-def test_wrong_usage(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
-    ended = cli("plan", *arguments)
-    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
-    assert says in ended.err

@@ -17,42 +17,7 @@ KEPT = "the answers are lost. With --store FILE they are kept, and a second run 
 REPORT = ("report", "-o", "-", "--every", "none", "--no-rising")
 READERS = [("visitors", "top"), ("visitors", "export"), REPORT]
 """The commands that read all rows: four requests of the stub's thousand."""
-COMMANDS = [("visitors", "totals"), *READERS]
-
 every_reader = pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
-every_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
-
-
-@every_command
-def test_what_a_store_holds_is_not_asked_for_again(
-    cli: Cli, store: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    first = cli(*command, *JANUARY, "--store", str(store))
-    cost = len(cli.stub.requests)
-    assert (first.status, cost) == (0, 1 if "totals" in command else 4)
-    second = cli(*command, *JANUARY, "--store", str(store))
-    monkeypatch.setenv("DOCPLATFORM_STORE", str(store))
-    third = cli(*command, *JANUARY)
-    assert (second.status, third.status, len(cli.stub.requests)) == (0, 0, cost)
-    if "report" not in command:
-        assert first.out == second.out == third.out
-    # For as long as it may still change, it is bought again.
-    cli(*command, *JANUARY, "--settle-days", "100000")
-    assert len(cli.stub.requests) == 2 * cost
-
-
-@pytest.mark.row("B2", "J12")
-@every_reader
-def test_where_it_stops_the_next_run_goes_on(cli: Cli, store: Path, command: tuple[str, ...]) -> None:
-    options = (*command, *JANUARY, "--store", str(store), "--on-budget", "stop")
-    for budget, requests in ((3, 3), (3, 3)):
-        ended = cli(*options, "--requests-per-hour", str(budget))
-        assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", requests)
-        assert "the request budget is spent; the next request may go out at" in ended.err
-    # The second sent nothing, so it has nothing to tell.
-    assert str(store) not in ended.err
-    ended = cli(*options, "--requests-per-hour", "4")
-    assert (ended.status, len(cli.stub.requests)) == (0, 4)
 
 
 @every_reader
@@ -139,36 +104,6 @@ def test_totals_wait_too(cli: Cli, store: Path) -> None:
     # Nothing came, and nothing is said to have come.
     assert (ended.status, ended.out, ended.err.strip()) == (130, "", "docplatform: interrupted")
     assert len(cli.stub.requests) == 1
-
-
-@every_command
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--requests-per-hour", "0"), "--requests-per-hour"),
-        (("--requests-per-hour", "5", "--reserve", "5"), "reserve must be less"),
-        (("--reserve", "5"), "reserve"),
-        (("--settle-days", "-1"), "--settle-days"),
-        (("--organization", ""), "organization"),
-        (("--on-budget", "hope"), "--on-budget"),
-        (("--store", "."), "directory"),
-        (("--store", "none/visitors.db"), "none/visitors.db"),
-    ],
-)
-def test_wrong_settings_are_wrong_usage(
-    cli: Cli,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: tuple[str, ...],
-    options: tuple[str, ...],
-    says: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ended = cli(*command, *options)
-    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
-    assert says in ended.err
-    assert "Traceback" not in ended.err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_is_no_store_is_refused_and_left(cli: Cli, store: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pyarrow.parquet as parquet  # type: ignore[import-untyped]
 import pytest
 
 from docplatform.testing import StubServer
-from support.cli import NOT_SLICES, Cli, shell
+from support.cli import Cli
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
@@ -135,7 +134,6 @@ def test_standard_output_takes_rows_and_nothing_else(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        *NOT_SLICES,
         ((*JANUARY, "--last", "7"), "give one or the other"),
         ((*JANUARY, "-o", "t.xlsx"), "ends in .csv"),
         ((*JANUARY, "-o", "none/t.csv"), "there is no folder none"),
@@ -188,25 +186,3 @@ def test_a_path_is_shown_and_not_obeyed(cli: Cli) -> None:
         assert all(c.isprintable() or c in "\t\n" for c in out)
         assert "x" * 1_000 in out
         assert path not in out
-
-
-@pytest.mark.row("J12")
-def test_a_spent_budget_stops_it_and_the_store_goes_on(cli: Cli, tmp_path: Path) -> None:
-    store = tmp_path / "visitors.db"
-    options = (*JANUARY, "--on-budget", "stop", "--store", store, "--requests-per-hour")
-    ended = trend(cli, *options, 20)
-    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 20)
-    assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
-    again = trend(cli, *options, 40, "--json")
-    assert json.loads(again.out)["requests"] == 11
-    assert again.err == "Reading 31 slices for 11 requests\n"
-    assert len(cli.stub.requests) == 31
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes are POSIX's")
-@pytest.mark.row("I5")
-def test_a_reader_that_has_enough(stub: StubServer) -> None:
-    line = "$cli visitors trend -q --pages --from 2024-01-01 --to 2024-02-01 --every week"
-    done = shell(stub, f"{line} | head -n 2; exit ${{PIPESTATUS[0]}}")
-    assert (done.returncode, done.stderr) == (141, "")
-    assert len(done.stdout.splitlines()) == 2

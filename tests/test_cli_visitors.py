@@ -84,11 +84,3 @@ def test_what_is_odd_about_the_data_is_told(cli: Cli) -> None:
     assert ended.status == 0
     assert ended.err.startswith("Note: the totals moved")
     assert len(ended.err.splitlines()) == 1
-
-
-@pytest.mark.row("J11")
-def test_a_limit_on_the_way_leaves_nothing_on_stdout(cli: Cli) -> None:
-    cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": ROWS[:250], "hasMore": True})
-    cli.stub.fail_next(status=429, retry_after=3600)
-    ended = cli("visitors", "top", "--json")
-    assert (ended.status, ended.out) == (4, "")

@@ -57,14 +57,6 @@ def test_ctrl_c_in_the_demo_has_the_exit_code_that_shells_give_it() -> None:
 
 
 @pytest.mark.row("J12")
-@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("demo", "more"), ("stub", "--visitors", "many")])
-def test_usage_that_makes_no_sense_is_told_on_stderr_alone(arguments: tuple[str, ...]) -> None:
-    ended = run(*arguments)
-    assert (ended.status, ended.out) == (2, "")
-    assert ended.err.lower().startswith("usage: docplatform")
-
-
-@pytest.mark.row("J12")
 def test_a_port_that_is_taken_is_a_failure_in_a_line() -> None:
     with StubServer() as stub:
         port = stub.url.rpartition(":")[2]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -16,15 +19,6 @@ from support.scripts import Ended, environment
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 """What the installed script does."""
-
-NOT_SLICES = [
-    ((), "--from"),
-    (("--from", "2024-01-01"), "--to"),
-    (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
-    (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
-    (("--from", "2024-01-01", "--to", "2024-02-01", "--every", "hour"), "--every"),
-]
-"""Days that no command cuts into slices, and what it says of them."""
 
 ROWS: list[dict[str, Any]] = [
     {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
@@ -55,6 +49,32 @@ def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProces
         timeout=60,
         check=False,
     )
+
+
+@contextmanager
+def closed_pipe() -> Iterator[int]:
+    """The end of a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        yield write
+    finally:
+        os.close(write)
+
+
+def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
+    """How a command ends whose output nobody reads, and what it says."""
+    with closed_pipe() as write:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
+            env=environment(stub),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    return done.returncode, done.stderr
 
 
 class Cli:
