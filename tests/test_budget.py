@@ -170,6 +170,8 @@ def test_handles_share_it(face: Face, stub: StubServer) -> None:
     ask(face, careful)
     assert (client.stats.budget_left, careful.stats.budget_left) == (7, 0)
     assert client.with_options(requests_per_hour=None, reserve=0).stats.budget_left is None
+    # Connections of its own are no hour of its own.
+    assert client.with_options(connect_timeout=1).stats.budget_left == 7
 
 
 def test_settings_are_checked(face: Face, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ impl Client {
             }
         });
         let mut entry = Entry { ticket, departure: departure.clone() };
-        let mut incoming = match within(until, self.pool.transport.send(request, departure.clone())).await {
+        let mut incoming = match within(until, self.transport.send(request, departure.clone())).await {
             Some(Ok(incoming)) => incoming,
             Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
                 return Err(Failure::Unsent { reason, fatal });

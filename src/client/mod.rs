@@ -27,16 +27,33 @@ pub const MAX_READS: usize = 24;
 /// Writes in flight at one time; each has a connection of its own.
 pub const MAX_WRITES: usize = 12;
 
-/// What a client and its handles share.
+/// What a client and its handles share at one address with one key, whatever connections they have.
 struct Pool {
-    transport: Arc<dyn Transport>,
     reads: Semaphore,
     writes: Semaphore,
     shared: Shared,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
+}
+
+/// What those of them share that have the same store, or none.
+struct Books {
     clock: Clock,
     ledger: Ledger,
     exports: Option<Exports>,
+}
+
+impl Books {
+    fn new(remembered: Option<Remembered>) -> Arc<Self> {
+        let (clock, ledger, exports) = match remembered {
+            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
+            Some(Remembered { store, clock, owner }) => (
+                clock.clone(),
+                Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
+                Some(Exports::new(store, clock, owner)),
+            ),
+        };
+        Arc::new(Self { clock, ledger, exports })
+    }
 }
 
 /// What a call does that the budget does not grant.
@@ -64,7 +81,9 @@ pub struct Remembered {
 #[derive(Clone)]
 pub struct Client {
     settings: Arc<Settings>,
+    transport: Arc<dyn Transport>,
     pool: Arc<Pool>,
+    books: Arc<Books>,
     stats: Arc<Stats>,
     on_budget: OnBudget,
 }
@@ -88,25 +107,20 @@ impl Client {
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
         remembered: Option<Remembered>,
     ) -> Self {
-        let (clock, ledger, exports) = match remembered {
-            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
-            Some(Remembered { store, clock, owner }) => (
-                clock.clone(),
-                Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
-                Some(Exports::new(store, clock, owner)),
-            ),
-        };
         let pool = Pool {
-            transport,
             reads: Semaphore::new(MAX_READS),
             writes: Semaphore::new(MAX_WRITES),
             shared: Shared::default(),
             jitter: Box::new(jitter),
-            clock,
-            ledger,
-            exports,
         };
-        Self { settings: settings.into(), pool: Arc::new(pool), stats, on_budget: OnBudget::default() }
+        Self {
+            settings: settings.into(),
+            transport,
+            pool: Arc::new(pool),
+            books: Books::new(remembered),
+            stats,
+            on_budget: OnBudget::default(),
+        }
     }
 
     /// A second handle with other settings on the same connections, gates and counts; `None` where the
@@ -114,12 +128,30 @@ impl Client {
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
-        let same = Arc::ptr_eq(old, new)
-            || (old.base_url == new.base_url
-                && old.api_key == new.api_key
-                && old.wire == new.wire
-                && old.memory == new.memory);
+        let same =
+            Arc::ptr_eq(old, new) || (self.is_for(new) && old.wire == new.wire && old.memory == new.memory);
         same.then(|| Self { settings, ..self.clone() })
+    }
+
+    /// A second handle on connections of its own. It keeps within the same limits: gates, places and the retry quota, and
+    /// the budget where its store is the same; `None` where the change makes it another user of the service.
+    pub fn apart(
+        &self,
+        settings: impl Into<Arc<Settings>>,
+        transport: Arc<dyn Transport>,
+        remembered: Option<Remembered>,
+    ) -> Option<Self> {
+        let settings = settings.into();
+        let books = match self.settings.memory == settings.memory {
+            true => Arc::clone(&self.books),
+            false => Books::new(remembered),
+        };
+        self.is_for(&settings).then(|| Self { settings, transport, books, ..self.clone() })
+    }
+
+    /// Whether the service takes both for the same user.
+    fn is_for(&self, settings: &Settings) -> bool {
+        self.settings.base_url == settings.base_url && self.settings.api_key == settings.api_key
     }
 
     /// The same client, which does so where the budget grants no request.
@@ -130,17 +162,17 @@ impl Client {
 
     /// The budget of analytics requests, where one is kept.
     pub fn budget(&self) -> Option<Budget> {
-        self.settings.terms.map(|terms| self.pool.ledger.budget(terms))
+        self.settings.terms.map(|terms| self.books.ledger.budget(terms))
     }
 
     /// The time of day, as it and its store know it.
     pub(crate) fn now(&self) -> Millis {
-        self.pool.clock.now()
+        self.books.clock.now()
     }
 
     /// The exports in its store, where it has one.
     pub fn exports(&self) -> Option<&Exports> {
-        self.pool.exports.as_ref()
+        self.books.exports.as_ref()
     }
 
     /// The settings.

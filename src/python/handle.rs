@@ -40,7 +40,7 @@ impl Handle {
         py.import("docplatform._logging")?;
         let (options, settings) = check(options)?;
         let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
-        let pool = Pool::new(&settings, &stats, store.as_ref())?;
+        let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
     }
 
@@ -50,11 +50,19 @@ impl Handle {
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
         let (options, settings) = check(options)?;
-        if client.with(Arc::clone(&settings)).is_none() {
-            return Self::new(py, options, Arc::clone(&self.stats));
-        }
-        let pool = Mutex::new(lock(&self.pool).clone());
-        Ok(Self { options, settings, pool, stats: Arc::clone(&self.stats), store: self.store.clone() })
+        let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
+        let pool = match client.with(Arc::clone(&settings)) {
+            Some(_) => lock(&self.pool).clone(),
+            None => {
+                if settings.memory != self.settings.memory {
+                    store =
+                        settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+                }
+                let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
+                Some(Arc::new(Mutex::new(pool)))
+            }
+        };
+        Ok(Self { options, settings, pool: Mutex::new(pool), stats, store })
     }
 
     /// The core client of this process.
@@ -64,7 +72,7 @@ impl Handle {
         };
         let mut pool = lock(&shared);
         if pool.pid != process::id() {
-            *pool = Pool::new(&self.settings, &self.stats, self.store.as_ref())?;
+            *pool = Pool::new(&self.settings, &self.stats, self.store.as_ref(), None)?;
         }
         // Same address, key and wire by construction.
         Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
@@ -152,15 +160,24 @@ impl Drop for Pool {
 }
 
 impl Pool {
-    fn new(settings: &Arc<Settings>, stats: &Arc<Stats>, store: Option<&Store>) -> Result<Self> {
+    /// Connections for `settings`, within the limits of the client that they are a handle `of`.
+    fn new(
+        settings: &Arc<Settings>,
+        stats: &Arc<Stats>,
+        store: Option<&Store>,
+        of: Option<&Client>,
+    ) -> Result<Self> {
         let transport = HttpTransport::new(settings)?;
         let remembered = store.zip(settings.memory.as_ref()).map(|(store, memory)| Remembered {
             store: store.clone(),
             clock: Clock::system(),
             owner: memory.owner.clone(),
         });
-        let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
-        let client = Client::with_memory(settings, transport, stats, fastrand::f64, remembered);
+        let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), remembered.clone()));
+        let client = apart.unwrap_or_else(|| {
+            let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
+            Client::with_memory(settings, transport, stats, fastrand::f64, remembered)
+        });
         Ok(Self { pid: process::id(), client })
     }
 }

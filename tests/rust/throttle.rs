@@ -157,6 +157,25 @@ async fn a_handle_with_another_key_or_address_shares_nothing() {
     }
 }
 
+/// Rows: B7, M1.
+#[tokio::test(start_paused = true)]
+async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
+    let (first, second) = (Script::each(|_| told(429, "120")), Script::each(|_| good()));
+    let budgeted = Options { requests_per_hour: Some(3), ..options() };
+    let client = client_with(&first, &budgeted, 0.0);
+    let apart =
+        |changed: Options| client.apart(changed.validate(|_| None).unwrap(), Arc::clone(&second) as _, None);
+    let handle = apart(Options { connect_timeout: 1.0, ..budgeted.clone() }).unwrap();
+    fail(&client, read()).await;
+    assert_eq!(fail(&handle, read()).await.outcome, Some(Outcome::NotSent), "the gate is closed for both");
+    for _ in 0..3 {
+        call(&handle, analytics()).await.unwrap();
+    }
+    assert_eq!(client.budget().unwrap().left().await.unwrap(), 0, "the hour is one for both");
+    assert_eq!((first.count(), second.count(), client.stats().snapshot().requests), (1, 3, 4));
+    assert!(apart(Options { api_key: Some("dp_another".into()), ..budgeted }).is_none());
+}
+
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
