@@ -92,6 +92,17 @@ impl Ledger {
         Self(Arc::new(Shared { clock, place, fault: Mutex::default() }))
     }
 
+    /// A request that was not entered was refused (429).
+    pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
+        /// Entries count from 0.
+        const NONE: i64 = -1;
+        Ticket { number: NONE, sent: true, shared: Some(Arc::clone(&self.0)) }.answered(
+            429,
+            headers,
+            retry_after,
+        );
+    }
+
     /// A budget of these terms.
     pub fn budget(&self, terms: Terms) -> Budget {
         Budget { terms, ledger: self.clone() }

@@ -16,6 +16,7 @@ use url::Url;
 use super::{Answer, Call, Client};
 use crate::budget::Ticket;
 use crate::error::Result;
+use crate::gate::Lane;
 use crate::observer::{Level, Note, Observer};
 use crate::report;
 use crate::retry::{Failure, Head};
@@ -91,8 +92,13 @@ impl Client {
             let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
-        if let Some(ticket) = entry.ticket.take() {
-            ticket.answered(incoming.status.as_u16(), &incoming.headers, told);
+        match entry.ticket.take() {
+            Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, told),
+            // It holds for those too that keep a budget.
+            None if incoming.status == 429 && call.lane == Lane::Analytics => {
+                self.books.ledger.refused(&incoming.headers, told);
+            }
+            None => {}
         }
         let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
         let success = incoming.status.is_success();

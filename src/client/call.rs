@@ -131,9 +131,8 @@ impl Client {
             observer.write(verdict.outcome);
             let told = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
-            // A refusal stands in the ledger, for all who share it.
             let spent = status == Some(429) && budget.is_some();
-            if let (Some(told), Some(status @ (429 | 503)), false) = (told, status, spent) {
+            if let (Some(told), Some(status @ (429 | 503))) = (told, status) {
                 self.pool.shared.close(call.lane, status, told);
             }
             let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };

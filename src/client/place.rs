@@ -33,11 +33,14 @@ impl Client {
         observer: &dyn Observer,
     ) -> Result<Place<'_>> {
         let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
+        // A 429 of a call with a budget stands in its ledger, which it may wait for beyond its deadline.
+        let closed =
+            || self.pool.shared.closed(call.lane).filter(|gate| budget.is_none() || gate.status != 429);
         let mut told = None;
         loop {
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
-            if let Some(gate) = self.pool.shared.closed(call.lane) {
+            if let Some(gate) = closed() {
                 let now = Instant::now();
                 let left = gate.until.saturating_duration_since(now);
                 if gate.until > last_call {
@@ -78,7 +81,7 @@ impl Client {
                 return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
             }
             // The gate may have closed while this call stood in line.
-            if self.pool.shared.closed(call.lane).is_none() {
+            if closed().is_none() {
                 return Ok(Place { permit, ticket });
             }
         }

@@ -204,8 +204,23 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
 }
 
 /// Rows: B5, M1.
+/// Rows: B7, M1.
 #[tokio::test(start_paused = true)]
-async fn so_it_is_without_a_budget() {
+async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
+    for budget_first in [true, false] {
+        let script = Script::new([told(429, "3600")]);
+        let client = client(&script).on_budget(OnBudget::Stop);
+        let free = handle(&client, Options { max_retries: 0, ..options() });
+        let (first, second) = if budget_first { (&client, &free) } else { (&free, &client) };
+        fail(first, analytics()).await;
+        let error = fail(second, analytics()).await;
+        assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 1), "{error}");
+        assert_eq!(error.kind, if budget_first { Kind::HeldBack } else { Kind::Budget });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_retry_after() {
     for (header, attempts) in [
         ("0", 3),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 3),
