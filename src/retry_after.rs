@@ -1,23 +1,20 @@
 //! What a `Retry-After` header asks for.
 
+use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
-/// A `Date` header so long after 1970 is absurd and ignored.
-const ABSURD: Duration = Duration::from_hours(200 * 365 * 24);
+/// A `Date` header is absurd and ignored unless it lies so long after 1970, where clocks begin that nobody set.
+const SANE: Range<Duration> = Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
 
 /// The wait that `headers` ask for, if any, and whether a value was there that could not be understood.
 ///
 /// Digits are seconds and saturate; a date in one of HTTP's three forms is taken against the answer's own
 /// `Date` (against `wall` where that is absent or absurd), the past being 0; of several values the longest counts.
 pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, bool) {
-    let now = headers
-        .get(DATE)
-        .and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok())
-        .filter(|date| *date < SystemTime::UNIX_EPOCH + ABSURD)
-        .unwrap_or(wall);
+    let now = answered_at(headers, wall);
     let mut longest = None;
     let mut malformed = false;
     for value in headers.get_all(RETRY_AFTER) {
@@ -27,6 +24,16 @@ pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, 
         }
     }
     (longest, malformed)
+}
+
+/// The time of an answer by its own `Date`, which its other dates are measured against; `wall` where that is absent or
+/// absurd.
+pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
+    let date = headers.get(DATE).and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok());
+    let sane = |date: &SystemTime| {
+        date.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| SANE.contains(&since))
+    };
+    date.filter(sane).unwrap_or(wall)
 }
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {
@@ -102,5 +109,6 @@ mod tests {
         assert_eq!(ask(&asked, None), (Some(60), false));
         assert_eq!(ask(&asked, Some("not a date")), (Some(60), false));
         assert_eq!(ask(&asked, Some("Fri, 31 Dec 9999 23:59:59 GMT")), (Some(60), false));
+        assert_eq!(ask(&asked, Some("Thu, 01 Jan 1970 00:00:07 GMT")), (Some(60), false));
     }
 }

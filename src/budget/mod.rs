@@ -5,7 +5,7 @@
 //! the request's future, the ledger errs on the side of its having been sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use crate::clock::{Clock, Millis, timestamp};
 use crate::error::{Error, Result};
 use crate::rate_limit;
+use crate::retry_after::answered_at;
 use crate::store::{Fault, Owner, Store, change, look};
 
 pub mod account;
@@ -227,7 +228,11 @@ impl Ticket {
     /// An answer came, with this status and these headers, in which `retry_after` was found.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
         let Some(shared) = self.shared.take() else { return };
-        let wall = u64::try_from(shared.clock.now() / 1000).unwrap_or(0);
+        // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
+        let now =
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(shared.clock.now()).unwrap_or(0));
+        let since = answered_at(headers, now).duration_since(SystemTime::UNIX_EPOCH);
+        let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
             Outcome { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
         let number = self.number;

@@ -113,6 +113,20 @@ async fn a_refusal_holds_as_long_as_it_says() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reset_that_is_a_date_is_measured_by_the_services_own_clock() {
+    for (date, epoch) in [
+        ("Tue, 06 Nov 2001 08:49:37 GMT", 1_005_036_577),
+        ("Sat, 06 Nov 2094 08:49:37 GMT", 3_939_871_777_u64),
+    ] {
+        let budget = budget(TERMS);
+        let reset = (epoch + 77).to_string();
+        let lines = headers(&[("date", date), ("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &reset)]);
+        ticket(&budget).await.answered(429, &lines, None);
+        assert_eq!(wait(&budget).await, secs(78), "{date}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shorter_refusal_does_not_end_a_longer_one() {
     let budget = budget(TERMS);
     let (first, second) = (ticket(&budget).await, ticket(&budget).await);
