@@ -46,7 +46,11 @@ SOON = ("--poll-interval", "0.01")
         (("job", "run", "Fix it", "--timeout", "9" * 400), "a year is the most"),
         (("job", "run", "Fix it", "--poll-interval", "0m"), "too short"),
         (("job", "run", "Fix it", "--poll-interval", "9999h"), "a year is the most"),
-        (("job", "run", "Fix it", "--job-path", "/v2"), "--job-path must contain"),
+        (("job", "run", "Fix it", "--job-path", "/v2"), "--job-path must contain {id}"),
+        (
+            ("job", "run", "Fix it", "--job-path", "v2"),
+            '--job-path must start with "/"; it looks like "/v2/agent/{project_id}',
+        ),
         (("job", "get", "../job"), "id"),
         (("job", "get", ""), "id"),
         (

@@ -200,7 +200,14 @@ def test_days_that_cannot_be_cut_are_wrong_usage(cli: Cli, row: Row) -> None:
 
 @pytest.mark.row("J12")
 @pytest.mark.parametrize(
-    ("setting", "code"), [("BASE_URL", 2), ("PROJECT_ID", 2), ("API_KEY", 3), ("API_KEY=Bearer hush", 3)]
+    ("setting", "code"),
+    [
+        ("BASE_URL", 2),
+        ("PROJECT_ID", 2),
+        ("API_KEY", 3),
+        ("API_KEY=Bearer hush", 3),
+        ("API_KEY=\udcffhush", 3),
+    ],
 )
 @rows()
 def test_a_setting_is_missing(
@@ -285,7 +292,10 @@ def test_no_service_is_a_failure(cli: Cli, row: Row) -> None:
     cli.stub.close()
     ended = cli(*row.line)
     assert ended.status == 1
-    assert "refused" in ended.out + ended.err
+    told = ended.out + ended.err
+    assert "refused" in told
+    # The template of a path is no argument.
+    assert "{--" not in told
 
 
 @pytest.mark.row("J11", "J12")

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docplatform import Client, ConfigurationError
+from docplatform import Client
 from docplatform.cli.exits import KeyProblemError
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def _fault(key: str, where: str) -> str | None:
     try:
         # Nothing but the key can be at fault here.
         Client(key, base_url="http://127.0.0.1", project_id="any").close()
-    except ConfigurationError as error:
+    except ValueError as error:
+        # Also where it is no text at all.
         return f"the API key in {where} {str(error).removeprefix('api_key ')}"
     return None
 

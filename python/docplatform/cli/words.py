@@ -26,7 +26,8 @@ OPTIONS = {
 
 _NAMED = re.compile(
     # One without an underscore is a word, too: it is an argument at the beginning, or with a "=" behind it.
-    rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
+    # What stands in braces is a place in a path.
+    rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
     rf"|^(organization|reserve)\b|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
 )
 _NOT_HERE = re.compile(r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b")
