@@ -51,16 +51,14 @@ impl Handle {
         options::update(&mut options, changes)?;
         let (options, settings) = check(options)?;
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
-        let pool = match client.with(Arc::clone(&settings)) {
-            Some(_) => lock(&self.pool).clone(),
-            None => {
-                if settings.memory != self.settings.memory {
-                    store =
-                        settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
-                }
-                let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
-                Some(Arc::new(Mutex::new(pool)))
+        let pool = if client.with(Arc::clone(&settings)).is_some() {
+            lock(&self.pool).clone()
+        } else {
+            if settings.memory != self.settings.memory {
+                store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
             }
+            let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
+            Some(Arc::new(Mutex::new(pool)))
         };
         Ok(Self { options, settings, pool: Mutex::new(pool), stats, store })
     }
