@@ -248,16 +248,6 @@ def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: P
     assert listed(tmp_path) == [name]
 
 
-@pytest.mark.row("J1")
-@pytest.mark.parametrize("format_", ["csv", "jsonl"])
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_standard_output_that_is_full(stub: StubServer, format_: str) -> None:
-    line = f"$cli visitors export -q --format {format_} > /dev/full"
-    done = shell(stub, line)
-    assert done.returncode == 1
-    assert done.stderr == "docplatform: No space left on device\n"
-
-
 @posix
 @pytest.mark.parametrize("command", ["visitors export", "report -o -"])
 def test_standard_output_that_is_closed(stub: StubServer, command: str) -> None:

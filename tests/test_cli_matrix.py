@@ -311,6 +311,27 @@ def test_a_job_that_did_not_complete_is_a_document(cli: Cli, row: Row, status: s
     assert (ended.err.splitlines()[-1] == goes_on) is (status == "active")
 
 
+@pytest.mark.row("J8")
+@rows(sends=True)
+def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, row: Row) -> None:
+    counts = dict.fromkeys(("human", "ai", "total"), 1)
+    job = {"id": "job-1", "status": HOSTILE, "source": {"repository": HOSTILE}, "model": HOSTILE}
+    page = {"totals": counts, "visitors": [{**counts, "path": HOSTILE}], "hasMore": False}
+    line = [
+        *row.line,
+        *(["--timeout", "0"] if row.waits else []),
+        *(["--pages"] if "trend" in row.name else []),
+    ]
+    for status, body in ((200, job | page), (400, {"error": HOSTILE})):
+        for options in ((), row.json):
+            cli.stub.fail_next(status=status, body=body, times=9)
+            ended = cli(*line, *options)
+            cli.stub.reset()
+            # These two write for other programs, which quote by rules of their own.
+            out = "" if row.name in ("visitors export", "report") and not options else ended.out
+            assert all(c in "\n\t" or c.isprintable() for c in out + ended.err)
+
+
 # -- the store and the budget ----------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from queue import Queue
@@ -14,7 +13,6 @@ from docplatform.cli.params import duration
 from support.cli import Cli
 
 SOON = ("--poll-interval", "0.01")
-HOSTILE = "\x1b]52;c;eA==\x07\x9b2J\u202e\r\n\t\x7fend"
 
 
 def is_plain(text: str) -> bool:
@@ -99,26 +97,9 @@ def test_durations(text: str, seconds: float) -> None:
 # -- foreign text ----------------------------------------------------------------------------------
 
 
-@pytest.mark.row("J8")
-@pytest.mark.parametrize("options", [(), ("--json",)])
-def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, options: tuple[str, ...]) -> None:
-    cli.stub.script_job("completed", pr_link=f"https://github.com/{HOSTILE}")
-    cli("job", "create", "Fix it")
-    body = {
-        "id": "job-1",
-        "status": HOSTILE,
-        "source": {"repository": HOSTILE, "ref": None},
-        "model": HOSTILE,
-    }
-    for status, answer in ((None, None), (200, body), (400, {"error": HOSTILE})):
-        for arguments in (("get", "job-1"), ("wait", "job-1", "--timeout", "0")):
-            if status:
-                cli.stub.fail_next(status, body=answer)
-            ended = cli("job", *arguments, *options)
-            assert is_plain(ended.out + ended.err)
-            assert len(ended.out.splitlines()) <= 8
-    if options:
-        assert json.loads(cli("job", "get", "job-1", *options).out)["pr_link"].endswith(HOSTILE)
+def test_an_id_for_a_script_is_the_very_id(cli: Cli) -> None:
+    cli.stub.fail_next(status=201, body={"id": "job\u200b1", "status": "active"})
+    assert cli("job", "create", "Fix it").out == "job\u200b1\n"
 
 
 @pytest.mark.row("J8")

@@ -14,22 +14,7 @@ from support.scripts import Script
 
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 KEPT = "the answers are lost. With --store FILE they are kept, and a second run goes on there."
-REPORT = ("report", "-o", "-", "--every", "none", "--no-rising")
-READERS = [("visitors", "top"), ("visitors", "export"), REPORT]
 """The commands that read all rows: four requests of the stub's thousand."""
-every_reader = pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
-
-
-@every_reader
-def test_what_came_is_said_to_be_in_the_store(cli: Cli, store: Path, command: tuple[str, ...]) -> None:
-    options = (*command, *JANUARY, "--requests-per-hour", "2", "--on-budget", "stop")
-    ended = cli(*options, "--store", str(store))
-    assert ended.err.splitlines()[-1] == f"What came is in {store}: the same command goes on there."
-    cli.stub.reset()
-    # Without a store, the budget is the command's own.
-    ended = cli(*options)
-    assert (ended.status, ended.out, len(cli.stub.requests)) == (4, "", 2)
-    assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {KEPT}"
 
 
 def test_a_failure_in_the_middle_tells_what_becomes_of_what_came(cli: Cli, store: Path) -> None:
@@ -74,14 +59,10 @@ def test_totals_stop_too(cli: Cli, store: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 @pytest.mark.row("I4", "J12")
-@pytest.mark.parametrize(
-    "command", [*READERS, ("visitors", "trend")], ids=lambda command: " ".join(command[:2])
-)
-def test_a_wait_is_told_once_and_can_be_interrupted(
-    stub: StubServer, store: Path, command: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("command", ["export", "trend"])
+def test_a_wait_is_told_once_and_can_be_interrupted(stub: StubServer, store: Path, command: str) -> None:
     options = (*JANUARY, "--store", str(store), "--requests-per-hour", "2")
-    with Script(SCRIPT, *command, *options, stub=stub) as script:
+    with Script(SCRIPT, "visitors", command, *options, stub=stub) as script:
         told = [script.listen()]
         while "budget is spent" not in told[-1]:
             told.append(script.listen())

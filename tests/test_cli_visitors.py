@@ -63,18 +63,6 @@ def test_top_of_few_or_none(cli: Cli) -> None:
     assert cli("visitors", "top").out == "path\thuman\tai\ttotal\n"
 
 
-@pytest.mark.row("J8")
-def test_a_path_is_shown_and_not_obeyed_and_not_cut(cli: Cli) -> None:
-    path = "/\x1b]0;x\x07\u202e\t" + "x" * 10_000
-    row = {"path": path, "human": 1, "ai": 1, "total": 1}
-    for options in ((), ("--json",)):
-        cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": [row], "hasMore": False})
-        out = cli("visitors", "top", *options).out
-        assert all(c.isprintable() or c in "\t\n" for c in out)
-        assert "x" * 10_000 in out
-    assert json.loads(out)["rows"] == [row]
-
-
 def test_what_is_odd_about_the_data_is_told(cli: Cli) -> None:
     for rows, total, more in ((ROWS[:250], 10, True), (ROWS[250:], 11, False)):
         cli.stub.fail_next(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -219,7 +220,8 @@ def _print_id(session: Session, job: Job) -> None:
     if session.json:
         output.document(job.to_dict())
     else:
-        print(whole(job.id))
+        # For a script it has to be the very id; what a terminal would obey as a control character is in none.
+        print(whole(job.id) if output.is_terminal(sys.stdout) else job.id)
 
 
 def _print_result(session: Session, job: Job) -> None:
