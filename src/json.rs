@@ -43,6 +43,15 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     Ok(Parsed { value, repaired })
 }
 
+/// As [`parse`], for a body of which nobody knows what in it identifies something: it is not repaired.
+pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    let parsed = parse(body)?;
+    if parsed.repaired {
+        return Err("it holds invalid characters, and what they stand for cannot be known".to_owned());
+    }
+    Ok(parsed.value)
+}
+
 /// `text` with every `\uD800`-`\uDFFF` that is no half of a pair replaced by `\uFFFD`.
 fn mend_surrogates(text: &str) -> Cow<'_, str> {
     let mut mended = String::new();
@@ -244,6 +253,7 @@ mod tests {
         ] {
             let parsed = parse::<String>(body).unwrap();
             assert_eq!((parsed.value.as_str(), parsed.repaired), (text, true));
+            assert!(parse_exact::<String>(body).is_err());
         }
         let parsed = parse::<String>(br#""\ud83d\ude00 \\ud800""#).unwrap();
         assert_eq!((parsed.value.as_str(), parsed.repaired), ("\u{1f600} \\ud800", false));

@@ -63,6 +63,13 @@ pub trait Observer: Send + Sync {
     /// What is known of the write that is under way, or that was answered; `None` for a read.
     fn write(&self, _outcome: Option<Outcome>) {}
 
+    /// Asks, right before a write leaves, whether it may: from then on its outcome is unknown. A caller that was told
+    /// that nothing was sent says no.
+    fn leaves(&self) -> bool {
+        self.write(Some(Outcome::Unknown));
+        true
+    }
+
     /// The job that was created, written to or is waited for, for the note of an interrupt. Called before the write
     /// counts as applied, so that there is no moment at which neither is known.
     fn job(&self, _id: &Segment) {}

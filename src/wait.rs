@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::client::Client;
 use crate::config::{seconds, seconds_or_zero};
 use crate::endpoint::Segment;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Outcome, Result};
 use crate::jobs::{self, Job, Prompt};
 use crate::observer::Observer;
 use crate::retry::spread;
@@ -110,8 +111,20 @@ impl Target {
     }
 }
 
-/// Polls until the job is final.
-pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Observer) -> Result<Job> {
+/// Polls until the job is final. Where this very call created it or wrote to it, the error of a failed wait says that
+/// this was done, whatever a poll says of itself: a read that was held back does not allow another write.
+pub fn wait<'a>(
+    client: &'a Client,
+    target: Target,
+    wait: Wait,
+    observer: &'a dyn Observer,
+) -> impl Future<Output = Result<Job>> + Send + 'a {
+    let written = target.rest_first;
+    until_final(client, target, wait, observer)
+        .map_err(move |error| if written { error.with_outcome(Some(Outcome::Applied)) } else { error })
+}
+
+async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn Observer) -> Result<Job> {
     let begun = Instant::now();
     let until = wait.timeout.map(|timeout| begun + timeout);
     let settled = begun + wait.settle;
@@ -128,6 +141,8 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
     loop {
         // Boxed: thousands of waits that rest are small, only polls under way are large.
         let prompt = target.prompt.clone();
+        // An answer says how things stood when it was asked for, however late it comes.
+        let asked = Instant::now();
         let poll = Box::pin(jobs::get(client, &target.project, &target.id, prompt, observer));
         let polled = match until {
             None => poll.await,
@@ -139,8 +154,7 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
         let borne = match polled {
             Ok(mut job) => {
                 job.created_here = last.as_ref().and_then(|job| job.created_here);
-                // As of the poll: the caller may look at it for long.
-                stale = stale && job.is_final() && Instant::now() < settled;
+                stale = stale && job.is_final() && asked < settled;
                 observer.polled(&job).await;
                 if job.is_final() && !stale {
                     return finish(job, wait.check);
@@ -148,7 +162,7 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
                 last = Some(job);
                 None
             }
-            Err(error) if bearable(&error, unborn) => Some(error),
+            Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => Some(error),
             Err(error) => return Err(error.with_job(last)),
         };
         if until.is_some_and(|until| Instant::now() >= until) {
@@ -172,9 +186,9 @@ pub async fn wait(client: &Client, target: Target, wait: Wait, observer: &dyn Ob
 }
 
 /// Whether a failed poll is to be borne: the next may succeed, or the job may not have come into being yet.
-fn bearable(error: &Error, unborn: Option<Instant>) -> bool {
+fn bearable(error: &Error, unborn: bool) -> bool {
     let missing = error.kind == Kind::Status && error.status == Some(404);
-    error.transient || (missing && unborn.is_some_and(|unborn| Instant::now() < unborn))
+    error.transient || (missing && unborn)
 }
 
 /// When to poll next; the interval grows.

@@ -15,7 +15,7 @@ from docplatform import AsyncClient, DocPlatformError
 from docplatform.testing import StubServer
 from support import AsyncFace
 from support.coroutines import face
-from support.phases import GOES_ON, PHASES, UNKNOWN, AnyCoroutine, Phase, Scene, pending
+from support.phases import GOES_ON, HOLD, PHASES, UNKNOWN, AnyCoroutine, Phase, Scene, pending
 
 __all__ = ["face"]
 
@@ -226,3 +226,34 @@ def test_a_write_that_is_answered_just_before_it_is_cancelled_leaves_a_note(
         for _ in range(50):
             notes = face.run(cancelled())
             assert re.search(note, " ".join(notes)), notes
+
+
+def test_a_write_that_is_cancelled_before_it_began_was_not_sent(face: AsyncFace) -> None:
+    with StubServer() as stub:
+
+        async def cancelled() -> list[str]:
+            task = asyncio.create_task(face.client(stub).create_job("Fix it"))
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError) as caught:
+                await task
+            return caught.value.__notes__
+
+        assert "outcome: not_sent" in " ".join(face.run(cancelled()))
+        assert stub.requests == []
+
+
+def test_a_write_whose_cancellation_is_swallowed_is_logged(
+    face: AsyncFace, caplog: pytest.LogCaptureFixture
+) -> None:
+    with StubServer(latency=HOLD) as stub:
+
+        async def cancelled() -> None:
+            task = asyncio.create_task(face.client(stub).create_job("Fix it"))
+            await until(lambda: pending(stub))
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        face.run(cancelled())
+    assert [UNKNOWN in record.getMessage() for record in caplog.records if record.name == "docplatform"] == [
+        True
+    ]

@@ -219,3 +219,19 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
             face.run(nameless.request("GET", "/v1/é/things"))
         assert stub.requests[1].path == "/v1/%C3%A9/things"
         face.run(nameless.close())
+
+
+@pytest.mark.row("M4")
+@pytest.mark.parametrize(
+    "body", [b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"]
+)
+def test_an_answer_that_cannot_be_told_as_it_is_is_not_repaired(
+    face: Face, stub: StubServer, body: bytes
+) -> None:
+    answer(stub, body, body)
+    client = face.client(stub)
+    with pytest.raises(ResponseError):
+        face.run(client.request("GET", "/v3/things"))
+    with pytest.raises(UnconfirmedWriteError) as caught:
+        face.run(client.request("POST", "/v3/things"))
+    assert caught.value.outcome == "applied"

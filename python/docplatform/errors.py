@@ -50,7 +50,8 @@ class DocPlatformError(Exception):
 
     ``not_sent``: no byte was written, so it may be sent again. ``rejected``: the service refused it, so mend
     the cause first. ``unknown``: it may have happened, so look before sending it again. ``applied``: it happened,
-    though its answer cannot be used.
+    though its answer cannot be used, or the wait for
+    the job failed.
     """
     attempts: tuple[Attempt, ...] = ()
     """Each try, oldest first."""

@@ -13,7 +13,7 @@ use super::attempt::MAX_ERROR_BODY;
 use super::place::Place;
 use super::{Client, OnBudget};
 use crate::endpoint::{Segment, Template};
-use crate::error::{Attempt, Outcome, Result};
+use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::gate::Lane;
 use crate::observer::Observer;
 use crate::report;
@@ -102,8 +102,9 @@ impl Client {
                 error.attempts = std::mem::take(&mut attempts);
                 error
             })?;
-            if write {
-                observer.write(Some(Outcome::Unknown));
+            if write && !observer.leaves() {
+                let error = Error::new(Kind::Misuse, "the caller has gone, so the request was not sent");
+                return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.

@@ -11,8 +11,9 @@ use pyo3_async_runtimes::TaskLocals;
 use tokio::sync::oneshot;
 
 use super::op::Op;
-use super::running::{Event, Running};
+use super::running::{Event, Running, add_note, of_write};
 use super::runtime::call_out;
+use crate::error::Outcome;
 
 /// What `AsyncClient`'s methods return: a `collections.abc.Coroutine`.
 #[pyclass(frozen, name = "Coroutine", module = "docplatform._native")]
@@ -106,7 +107,12 @@ impl Coroutine {
                 running.release(py);
                 Err(running.interrupted(py, error))
             }
-            State::New(_) => Err(error),
+            State::New(op) => {
+                if op.writes {
+                    add_note(py, &error, &of_write(Outcome::NotSent, None));
+                }
+                Err(error)
+            }
             State::Executing | State::Closed => Err(reused()),
         };
         self.leave(py, step)

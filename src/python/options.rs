@@ -38,7 +38,8 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "max_retry_after" => options.max_retry_after = convert::seconds(name, value)?,
         "proxy" => options.proxy = text()?.map(SecretString::from),
         "trust_env" => options.trust_env = flag(name, value)?,
-        "ca_bundle" => options.ca_bundle = path()?,
+        // Whole: a pickle and a forked process may be in another folder when they read it.
+        "ca_bundle" => options.ca_bundle = path()?.map(std::path::absolute).transpose()?,
         "headers" => {
             let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
             let secret = |(name, value)| (name, SecretString::from(value));

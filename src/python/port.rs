@@ -47,6 +47,8 @@ pub(super) struct PortState {
     pub(super) progress: Option<u64>,
     pub(super) write: Option<Outcome>,
     pub(super) job: Option<String>,
+    /// Whether its caller was interrupted, and told what was known of the write: nothing leaves any more.
+    pub(super) ended: bool,
 }
 
 /// Where an operation's messages wait for its caller.
@@ -111,6 +113,14 @@ impl Observer for Port {
 
     fn write(&self, outcome: Option<Outcome>) {
         self.state().write = outcome;
+    }
+
+    fn leaves(&self) -> bool {
+        let mut state = self.state();
+        if !state.ended {
+            state.write = Some(Outcome::Unknown);
+        }
+        !state.ended
     }
 
     fn progress(&self, rows: u64) {

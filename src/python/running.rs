@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 use pyo3_async_runtimes::TaskLocals;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -20,6 +20,7 @@ use super::runtime::call_out;
 use super::{errors, job, logging, rows, runtime, tracing};
 use crate::endpoint::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
+use crate::observer::{Level, Note};
 
 impl Op {
     /// Starts it; the result comes through the port.
@@ -233,42 +234,38 @@ impl Running {
         state.write.is_some() || state.job.is_some()
     }
 
-    /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job.
+    /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job. A write that may
+    /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
     pub(super) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        // First: what was not sent by now is not to be sent while the note is made.
+        let (job, write, lost) = {
+            let mut state = self.port.state();
+            // From here on nothing is sent of which this says that it was not.
+            state.ended = true;
+            let lost = state.inbox.iter().find_map(|message| match message {
+                Message::Done(Err(error)) => Some(error.message.clone()),
+                _ => None,
+            });
+            (state.job.clone(), state.write, lost)
+        };
         if let Some(task) = &self.task {
             task.abort();
         }
-        let (write, job) = {
-            let state = self.port.state();
-            (state.write, state.job.clone())
-        };
         let note = match (job, write) {
             (Some(id), _) => {
+                let quoted =
+                    PyString::new(py, &id).repr().map_or_else(|_| String::new(), |id| id.to_string());
                 let shown = crate::text::safe(&id, MAX_SEGMENT);
-                format!(
-                    "docplatform: job {shown} goes on by itself; wait_for_job({id:?}) takes the wait up again"
-                )
+                format!("job {shown} goes on by itself; wait_for_job({quoted}) takes the wait up again")
             }
+            (None, Some(outcome)) => of_write(outcome, lost),
             (None, None) => return error,
-            (None, Some(outcome)) => {
-                let what = match outcome {
-                    Outcome::NotSent => "the request was not sent",
-                    Outcome::Rejected => "the service refused the request, and it was not sent again",
-                    Outcome::Unknown => {
-                        "the request was under way, and its outcome is unknown: look on the platform before you \
-                         send it again"
-                    }
-                    Outcome::Applied => {
-                        "the service has done what was asked, but its answer did not reach the caller: do not \
-                         send it again"
-                    }
-                };
-                format!("docplatform: {what} (outcome: {})", outcome.as_str())
-            }
         };
-        // A note is a kindness: an exception that takes none is raised without it.
-        let _ = error.value(py).call_method1(intern!(py, "add_note"), (note,));
+        add_note(py, &error, &note);
+        if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
+            && let Err(other) = logging::emit(py, &Note::new(Level::Warning, format!("interrupted: {note}")))
+        {
+            other.write_unraisable(py, None);
+        }
         error
     }
 
@@ -276,6 +273,27 @@ impl Running {
     pub(super) fn callback(&self) -> Option<&Py<PyAny>> {
         self.on_poll.as_ref()
     }
+}
+
+/// What an interrupted write comes to, with the text of its own error where that did not reach the caller.
+pub(super) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
+    let what = match outcome {
+        Outcome::NotSent => "the request was not sent",
+        Outcome::Rejected => "the service refused the request, and it was not sent again",
+        Outcome::Unknown => {
+            "the request was under way, and its outcome is unknown: look on the platform before you send it again"
+        }
+        Outcome::Applied => {
+            "the service has done what was asked, but its answer did not reach the caller: do not send it again"
+        }
+    };
+    let lost = lost.map_or_else(String::new, |lost| format!(": {lost}"));
+    format!("{what} (outcome: {}){lost}", outcome.as_str())
+}
+
+/// A note is a kindness: an exception that takes none is raised without it.
+pub(super) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
+    let _ = error.value(py).call_method1(intern!(py, "add_note"), (format!("docplatform: {note}"),));
 }
 
 impl Drop for Running {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::client::Client;
-use docplatform::error::{Kind, Result};
+use docplatform::error::{Kind, Outcome, Result};
 use docplatform::jobs::{Job, message};
 use docplatform::observer::{Note, Observer};
 use docplatform::wait::{Target, Wait, wait};
@@ -12,7 +12,9 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::support::{Script, Step, Told, bare, client, client_with, options, prompt, secs, segment, told};
+use crate::support::{
+    Script, Step, Told, bare, client, client_with, job_body, options, prompt, reply, secs, segment, told,
+};
 use crate::waits::{how, shows, times};
 
 /// Sends a message, then waits as `follow_up` does.
@@ -106,4 +108,43 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
             assert!(gaps[2..gaps.len() - 1].iter().all(|gap| *gap >= secs(300)), "{gaps:?}");
         }
     }
+}
+
+/// Rows: F2.
+#[tokio::test(start_paused = true)]
+async fn an_old_status_does_not_settle_on_its_way_here() {
+    let slow = |status| reply(200, job_body(status)).after(secs(20)).into();
+    let script = Script::new([shows("completed"), slow("completed"), shows("active"), shows("completed")]);
+    let client = client(&script);
+    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await.unwrap();
+    let settling = Wait { settle: secs(15), ..how() };
+    wait(&client, Target::just_written(job, prompt()), settling, &Told::default()).await.unwrap();
+    assert_eq!(script.count(), 4, "the first poll was asked for too early to count");
+}
+
+/// The write was answered: no error of the wait behind it may say otherwise.
+#[tokio::test(start_paused = true)]
+async fn an_error_of_the_wait_says_that_the_write_was_applied() {
+    let short = Wait { timeout: Some(secs(5)), ..how() };
+    for (name, mut steps) in [
+        ("throttled", vec![told(429, "3600")]),
+        ("refused", vec![bare(401)]),
+        ("unreadable", vec![reply(200, "<html>").into()]),
+        ("failed", vec![shows("failed")]),
+        ("late", vec![shows("active"), shows("active"), shows("active")]),
+    ] {
+        steps.insert(0, shows("active"));
+        let (result, _) = follow_up(steps, short).await;
+        assert_eq!(result.unwrap_err().outcome, Some(Outcome::Applied), "{name}");
+    }
+    // A poll of another closed the gate before.
+    let script = Script::new([told(429, "3600"), shows("active")]);
+    let client = client(&script);
+    docplatform::jobs::get(&client, &segment("demo"), &segment("job_2"), None, &Told::default())
+        .await
+        .unwrap_err();
+    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await.unwrap();
+    let error =
+        wait(&client, Target::just_written(job, prompt()), short, &Told::default()).await.unwrap_err();
+    assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::Applied)));
 }

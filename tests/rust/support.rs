@@ -37,6 +37,8 @@ pub(crate) struct Told {
     /// Each with how many outcomes had been told before it.
     jobs: Mutex<Vec<(usize, Segment)>>,
     polls: Mutex<Vec<(Instant, Job)>>,
+    /// Whether its caller has gone.
+    pub(crate) gone: std::sync::atomic::AtomicBool,
 }
 
 impl Told {
@@ -80,6 +82,11 @@ impl Observer for Told {
 
     fn write(&self, outcome: Option<Outcome>) {
         self.outcomes.lock().unwrap().push(outcome);
+    }
+
+    fn leaves(&self) -> bool {
+        self.write(Some(Outcome::Unknown));
+        !self.gone.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     fn job(&self, id: &Segment) {

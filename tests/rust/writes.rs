@@ -312,6 +312,16 @@ async fn a_write_that_stands_in_line_was_not_sent() {
     assert_eq!(script.count(), 1);
 }
 
+/// Rows: A13.
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_caller_was_told_that_it_was_not_sent_is_not_sent() {
+    let script = Script::new::<Step>([]);
+    let told = Told::default();
+    told.gone.store(true, std::sync::atomic::Ordering::Relaxed);
+    let error = create(&client(&script), "Fix", &told).await.unwrap_err();
+    assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn requests_carry_what_the_contract_says() {
     let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 
 use super::of_client;
 use crate::client::{Answer, Call, Client};
 use crate::endpoint::Template;
+use crate::error::{Error, Kind, Outcome};
 use crate::gate::Lane;
 use crate::python::handle::Handle;
 use crate::python::op::{Next, Op};
@@ -64,12 +65,25 @@ pub(in crate::python) fn request(
     let ask = move |client: Client, port: Arc<Port>| async move {
         let decode = |answer: &Answer| match answer.body.is_empty() {
             true => Ok(serde_json::Value::Null),
-            false => crate::json::parse(&answer.body).map(|parsed| parsed.value),
+            false => crate::json::parse_exact(&answer.body),
         };
         client.call(call, &*port, decode).await
     };
-    let op =
-        of_client(name, handle, ask, |py, value| Ok(Next::Value(convert::json_out(py, &value)?.unbind())));
+    let finish = move |py: Python<'_>, value: serde_json::Value| match convert::json_out(py, &value) {
+        Ok(value) => Ok(Next::Value(value.unbind())),
+        // A number with more digits than Python reads.
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            let (kind, what) = match write {
+                true => (Kind::UnconfirmedWrite, "it happened, but "),
+                false => (Kind::Response, ""),
+            };
+            let text = format!("{name}: {what}Python cannot hold the answer: {error}");
+            let outcome = write.then_some(Outcome::Applied);
+            Err(errors::to_py(py, Error::new(kind, text).with_outcome(outcome)))
+        }
+        Err(error) => Err(error),
+    };
+    let op = of_client(name, handle, ask, finish);
     Ok(if write { op.writing() } else { op })
 }
 
