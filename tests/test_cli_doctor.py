@@ -115,12 +115,6 @@ def test_no_service(cli: Cli) -> None:
     assert "check the address" in ended.out
 
 
-def test_certificates_that_cannot_be_read(cli: Cli) -> None:
-    ended = cli("doctor", "--ca-bundle", "no-such-file.pem")
-    assert (ended.status, ended.err, cli.stub.requests) == (2, "", [])
-    assert "mend --ca-bundle" in ended.out
-
-
 @pytest.mark.row("G11")
 def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://user:hush@proxy.example:1")

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,17 @@ def test_days_that_cannot_be_cut_are_wrong_usage(cli: Cli, row: Row) -> None:
         ended = cli(*line, *days)
         assert (ended.status, ended.out, sent(cli)) == (2, "", 0)
         assert says in ended.err
+
+
+@rows(slices=True)
+def test_the_last_days_end_with_yesterday(cli: Cli, row: Row) -> None:
+    before = datetime.now(UTC).date()
+    line = [word for word in row.line if word not in JANUARY]
+    found = json.loads(cli(*line, "--last", "3", "--every", "day", "--json").out)
+    first, behind = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
+    assert behind - first == timedelta(3)
+    # The day may turn over meanwhile.
+    assert before <= behind <= datetime.now(UTC).date()
 
 
 @pytest.mark.row("J12")

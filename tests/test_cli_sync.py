@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +62,6 @@ def test_as_json(cli: Cli, store: Path) -> None:
     }
 
 
-def test_the_last_days_end_with_yesterday(cli: Cli, store: Path) -> None:
-    before = datetime.now(UTC).date()
-    found = document(cli, "--last", "3")
-    first, behind = date.fromisoformat(found["date_from"]), date.fromisoformat(found["date_to"])
-    assert behind - first == timedelta(3)
-    assert before <= behind <= datetime.now(UTC).date()
-    assert (found["slices"], found["open"]) == (3, 2)
-    assert {request.path for request in cli.stub.requests} == {"/v1/analytics/demo/visitors"}
-
-
 def test_projects_come_from_a_file_or_a_pipe(cli: Cli, store: Path, tmp_path: Path) -> None:
     (tmp_path / "projects.txt").write_text("\ufeffother\n\n  demo \nother\n", encoding="utf-8")
     day = ("--from", "2024-01-01", "--to", "2024-01-02")
@@ -94,22 +83,6 @@ def test_what_failed_is_listed_and_the_rest_is_there(cli: Cli, store: Path) -> N
     ((failure),) = found["failures"]
     assert (failure["project_id"], failure["date_from"]) == ("gone", "2024-01-01")
     assert "No such project" in failure["error"]
-
-
-@pytest.mark.parametrize(("status", "code"), [(403, 3), (404, 1), (401, 3)])
-def test_the_exit_code_says_what_is_wrong(cli: Cli, store: Path, status: int, code: int) -> None:
-    cli.stub.fail_next(status=status, times=99)
-    found = document(cli, "demo", "other", *JANUARY, status=code)
-    assert (found["complete"], found["rows"]) == (False, 0)
-    assert len(cli.stub.requests) == (1 if status == 401 else 2)
-
-
-def test_a_spent_budget_stops_it_and_the_next_run_goes_on(cli: Cli, store: Path) -> None:
-    budget = ("--requests-per-hour", "20", "--on-budget", "stop")
-    ended = cli("sync", *JANUARY, *budget)
-    assert (ended.status, ended.out.splitlines()[3]) == (4, "requests\t20")
-    assert "the same command goes on there" in ended.err
-    assert document(cli, *JANUARY) == {**document(cli, *JANUARY), "held": 20, "requests": 11, "rows": 33}
 
 
 def test_wrong_usage_is_told_before_anything_is_sent(

@@ -133,17 +133,6 @@ def test_wrong_usage_sends_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_last_days_end_with_yesterday(cli: Cli) -> None:
-    found = json.loads(trend(cli, "--last", 7, "--json").out)
-    end = datetime.now(UTC).date()
-    # The day may turn over meanwhile.
-    assert date.fromisoformat(found["date_to"]) in {end, end - timedelta(1)}
-    assert len(found["rows"]) == len(cli.stub.requests) == 7
-    assert [row["date_to"] for row in found["rows"]][-1] == found["date_to"]
-    planned = json.loads(cli("plan", "--last", "7", "--totals", "--every", "day", "--json").out)
-    assert planned["requests"] == 7
-
-
 def test_what_may_still_change_is_said(cli: Cli) -> None:
     end = datetime.now(UTC).date() + timedelta(2)
     options = ("--from", end - timedelta(10), "--to", end)
