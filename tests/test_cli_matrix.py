@@ -292,6 +292,8 @@ def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row
             json.loads(ended.out)
         else:
             assert ended.out == "" or row.shows_failures
+        if fault == "401":
+            assert row.name == "doctor" or "(DOCPLATFORM_API_KEY)" in ended.err
         if code == 7:
             assert ("Do not run this again" if fault == "no JSON" else "Look on the platform") in ended.err
             assert ("The service calls this request" in ended.err) is (fault != "no answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 import time
@@ -77,8 +78,17 @@ def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+PYTHONS = re.compile(
+    r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)"
+)
+"""Words that are Python's, and no user of the command line knows."""
+
+
 class Cli:
-    """Runs a command here, against a stub: ``cli("job", "get", "job-1").out``."""
+    """Runs a command here, against a stub: ``cli("job", "get", "job-1").out``.
+
+    Whatever the command is, it tells nothing in Python's words, and nowhere the key.
+    """
 
     def __init__(
         self, stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -96,4 +106,7 @@ class Cli:
         begun = time.monotonic()
         status = main(arguments)
         seconds = time.monotonic() - begun
-        return Ended(int(status), *self._capsys.readouterr(), seconds)
+        out, err = self._capsys.readouterr()
+        assert not PYTHONS.search(err), err
+        assert self.stub.api_key not in out + err
+        return Ended(int(status), out, err, seconds)

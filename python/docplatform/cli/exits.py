@@ -127,6 +127,8 @@ def _message(error: Exception) -> str:
         case ValueError() | docplatform.ConnectError():
             # Both may say which argument helps; all others may hold words of the service.
             return words.as_options(str(error))
+        case docplatform.AuthenticationError():
+            return str(error).replace("(api_key)", "(--api-key-file)")
         case _:
             return str(error)
 

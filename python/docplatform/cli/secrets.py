@@ -65,15 +65,15 @@ def hide(text: str) -> str:
     return _KEY.sub("[hidden]", text)
 
 
-def read(path: str | None) -> str:
-    """The API key, from the file at ``path`` or else from the environment.
+def read(path: str | None) -> str | None:
+    """The API key from the file at ``path``; ``None``, where that is none and the environment's will do.
 
     Raises :class:`KeyProblemError` where there is none, or none that could be one.
     """
     key = os.environ.get(VARIABLE, "") if path is None else _from_file(Path(path))
     fault = _fault(key, VARIABLE if path is None else path)
     if fault is None:
-        return key
+        return None if path is None else key
     # The traceback shall not hold it.
     del key
     raise KeyProblemError(fault)

@@ -30,7 +30,9 @@ _NAMED = re.compile(
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
     rf"|^(organization|reserve)\b|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
 )
-_NOT_HERE = re.compile(r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b")
+_NOT_HERE = re.compile(
+    r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b| \(os error \d+\)"
+)
 """What the command line does not have."""
 
 

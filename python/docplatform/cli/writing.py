@@ -168,5 +168,5 @@ def begin(name: str, format_: str | None, *, raw: bool, force: bool, json: bool)
         if kind in NEEDS:
             _frames.need(NEEDS[kind])
     except ImportError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
     return Writer(path, kind, raw)
