@@ -325,3 +325,34 @@ fn tls_words(error: &rustls::Error) -> String {
     };
     why.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use hyper::body::Body as _;
+
+    use super::*;
+
+    #[test]
+    fn a_request_that_was_given_up_is_not_written() {
+        for data in [None, Some(Bytes::from_static(b"{}"))] {
+            let departure = Departure::new(|| panic!("it left"));
+            let mut cargo = Cargo { data, departure: departure.clone() };
+            assert!(departure.withdraw());
+            // So hyper takes it for one with a body, and polls that before it writes the head.
+            assert!(!cargo.is_end_stream());
+            assert_eq!(cargo.size_hint().exact(), None);
+            let polled = std::future::poll_fn(|context| Pin::new(&mut cargo).poll_frame(context));
+            assert!(polled.now_or_never().flatten().is_some_and(|frame| frame.is_err()));
+        }
+    }
+
+    #[test]
+    fn a_request_that_left_cannot_be_given_up() {
+        let departure = Departure::new(|| ());
+        let cargo = Cargo { data: None, departure: departure.clone() };
+        assert_eq!(cargo.size_hint().exact(), Some(0));
+        assert!(cargo.is_end_stream());
+        assert!(!departure.withdraw());
+    }
+}

@@ -203,7 +203,6 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
     }
 }
 
-/// Rows: B5, M1.
 /// Rows: B7, M1.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
@@ -219,6 +218,7 @@ async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
     }
 }
 
+/// Rows: B5, M1.
 #[tokio::test(start_paused = true)]
 async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_retry_after() {
     for (header, attempts) in [
