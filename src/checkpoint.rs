@@ -10,9 +10,9 @@ use crate::visitors::Listing;
 
 /// What this version writes and reads.
 const VERSION: u32 = 1;
-/// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it
-/// is asked for: this is enough for some 60,000 a page.
-const MOST: usize = 1024 * 1024;
+/// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
+/// for: this is more than any answer of 32 MiB can bring about.
+const MOST: usize = 16 * 1024 * 1024;
 /// How many of the last visitors' rows it knows, so that the next part finds those that come again: two full pages, in
 /// some 8 KB of text.
 pub const RECENT: usize = 500;

@@ -1,5 +1,7 @@
 //! What else the service sent with its rows, as columns: few rows or all may have it, and no two need agree.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,8 +9,67 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray}
 use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
+use crate::error::{Error, Result};
+
 /// The extra fields of some rows, by the rows' numbers, in ascending order.
 type Extras = [(usize, Map<String, Value>)];
+
+/// How many extra fields have a column of their own. The service chooses the names, and each column takes memory in
+/// every row; the fields beyond are together in [`OTHERS`].
+pub const MAX_COLUMNS: usize = 100;
+/// The column of the fields that have none of their own, as JSON.
+pub const OTHERS: &str = "other_fields";
+
+/// The extra fields that have columns, in the order in which they first came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    places: HashMap<String, usize>,
+    order: Vec<String>,
+    /// Whether there are fields beyond.
+    others: bool,
+}
+
+impl Names {
+    /// Takes a field in; its place among the columns.
+    pub(crate) fn add(&mut self, name: &str) -> usize {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.order.len();
+        if place == MAX_COLUMNS {
+            self.others = true;
+        } else {
+            self.places.insert(name.to_owned(), place);
+            self.order.push(name.to_owned());
+        }
+        place
+    }
+
+    /// How many columns there are.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len() + usize::from(self.others)
+    }
+
+    /// The columns; `None`: that of the others.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&str>> {
+        let others = self.others.then_some(None);
+        self.order.iter().map(|name| Some(name.as_str())).chain(others)
+    }
+
+    /// A row's value in a column.
+    pub(crate) fn value<'a>(
+        &self,
+        column: Option<&str>,
+        extra: &'a Map<String, Value>,
+    ) -> Option<Cow<'a, Value>> {
+        if let Some(name) = column {
+            return extra.get(name).map(Cow::Borrowed);
+        }
+        let others = extra.iter().filter(|(name, _)| !self.places.contains_key(*name));
+        let others: Map<_, _> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+        (!others.is_empty()).then(|| Cow::Owned(Value::Object(others)))
+    }
+}
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +84,11 @@ pub enum Kind {
     Text,
 }
 
-/// One extra field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub kind: Kind,
+/// The columns of some extra fields.
+#[derive(Debug)]
+pub struct Columns {
+    names: Names,
+    kinds: Vec<Kind>,
 }
 
 impl Kind {
@@ -69,18 +128,44 @@ fn is_float(text: &str) -> bool {
     text.contains(['.', 'e', 'E']) && text.parse().is_ok_and(f64::is_finite)
 }
 
-/// The extra fields, in the order in which they first came.
-pub fn columns(extras: &Extras) -> Vec<Column> {
-    let mut columns: Vec<(String, Option<Kind>)> = Vec::new();
-    for (name, value) in extras.iter().flat_map(|(_, extra)| extra) {
+/// What the values of a column are.
+#[derive(Debug, Default)]
+struct Values {
+    kind: Option<Kind>,
+    /// Whether there is a whole number that a float may not hold.
+    long: bool,
+}
+
+impl Values {
+    fn add(&mut self, value: &Value) {
         let kind = Kind::of(value);
-        match columns.iter_mut().find(|(other, _)| other == name) {
-            None => columns.push((name.clone(), kind)),
-            Some((_, known)) => *known = known.zip(kind).map(|(a, b)| a.and(b)).or(*known).or(kind),
+        self.kind = self.kind.zip(kind).map(|(a, b)| a.and(b)).or(self.kind).or(kind);
+        self.long |= value.as_i64().is_some_and(|int| int.unsigned_abs() > 1 << 53);
+    }
+
+    /// What holds them all.
+    fn kind(&self) -> Kind {
+        self.kind.filter(|&kind| !(kind == Kind::Float && self.long)).unwrap_or(Kind::Text)
+    }
+}
+
+/// The columns of extra fields.
+pub fn columns(extras: &Extras) -> Columns {
+    let mut names = Names::default();
+    let mut values: Vec<Values> = Vec::new();
+    for (name, value) in extras.iter().flat_map(|(_, extra)| extra) {
+        let place = names.add(name);
+        if place >= values.len() {
+            values.resize_with(place + 1, Values::default);
+        }
+        if let Some(values) = values.get_mut(place) {
+            match place == MAX_COLUMNS {
+                true => values.kind = Some(Kind::Text),
+                false => values.add(value),
+            }
         }
     }
-    let named = |(name, kind): (String, Option<Kind>)| Column { name, kind: kind.unwrap_or(Kind::Text) };
-    columns.into_iter().map(named).collect()
+    Columns { names, kinds: values.iter().map(Values::kind).collect() }
 }
 
 /// A value as text: a text as it is, anything else as JSON, a null as nothing.
@@ -92,26 +177,57 @@ pub(crate) fn text(value: &Value) -> Option<String> {
     }
 }
 
-impl Column {
+/// One extra field, or the others.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a> {
+    /// Its name, as the service has it; `None`: the others.
+    pub name: Option<&'a str>,
+    /// What it holds.
+    pub kind: Kind,
+    names: &'a Names,
+}
+
+impl Columns {
+    /// Each.
+    pub fn iter(&self) -> impl Iterator<Item = Column<'_>> {
+        let names = &self.names;
+        names.iter().zip(&self.kinds).map(move |(name, &kind)| Column { name, kind, names })
+    }
+}
+
+impl Column<'_> {
     /// Its values for the rows of `range`, null where a row has none.
-    pub(crate) fn array(&self, extras: &Extras, range: Range<usize>) -> ArrayRef {
+    pub(crate) fn array(&self, extras: &Extras, range: Range<usize>) -> Result<ArrayRef> {
         let values = self.values(extras, range);
-        match self.kind {
+        Ok(match self.kind {
             Kind::Int => Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>()),
             Kind::Float => Arc::new(values.map(|value| value?.as_f64()).collect::<Float64Array>()),
             Kind::Bool => Arc::new(values.map(|value| value?.as_bool()).collect::<BooleanArray>()),
-            Kind::Text => Arc::new(values.map(|value| text(value?)).collect::<StringArray>()),
-        }
+            Kind::Text => {
+                let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
+                if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {
+                    let name = crate::text::safe(self.name.unwrap_or(OTHERS), 60);
+                    return Err(Error::new(
+                        crate::error::Kind::Response,
+                        format!("the field {name:?} holds more than 2 GiB of text in {} rows", texts.len()),
+                    ));
+                }
+                Arc::new(StringArray::from(texts))
+            }
+        })
     }
 
     /// Its value in each row of `range`.
     pub fn values<'a>(
-        &'a self,
+        &self,
         extras: &'a Extras,
         range: Range<usize>,
-    ) -> impl Iterator<Item = Option<&'a Value>> {
+    ) -> impl Iterator<Item = Option<Cow<'a, Value>>> {
         let first = extras.partition_point(|(row, _)| *row < range.start);
         let mut rest = extras.get(first..).unwrap_or_default().iter().peekable();
-        range.map(move |row| rest.next_if(|(at, _)| *at == row).and_then(|(_, extra)| extra.get(&self.name)))
+        range.map(move |row| {
+            let (_, extra) = rest.next_if(|(at, _)| *at == row)?;
+            self.names.value(self.name, extra)
+        })
     }
 }

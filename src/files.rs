@@ -1,4 +1,8 @@
-//! Files that are whole or not there: a temporary name in the same folder, fsync, rename.
+//! Files that are whole or not there: a file without a name where the system has such, else one under a temporary name in
+//! the same folder; fsync; then the name, and the folder's fsync.
+//!
+//! A file without a name is gone with its process, however that ends. One with a temporary name stays behind where nothing
+//! is run any more: after SIGKILL, and after SIGTERM and SIGHUP, which Python leaves to the system.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -7,13 +11,25 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file under a temporary name. Dropped before [`WholeFile::commit`], it is removed, and the target is as it was.
+/// A file that is not in its place yet. Dropped before [`WholeFile::commit`], it is removed, and the target is as it was.
 #[derive(Debug)]
 pub struct WholeFile {
-    file: NamedTempFile,
+    draft: Draft,
+    /// Where it can be opened meanwhile.
+    path: PathBuf,
+    /// Where it has a temporary name, if it needs one.
+    aside: PathBuf,
     target: PathBuf,
+    /// The target's folder; `None` where it may not be read.
+    folder: Option<File>,
     /// What the target is at present, where it exists.
     before: Option<Metadata>,
+}
+
+#[derive(Debug)]
+enum Draft {
+    Unnamed(File),
+    Named(NamedTempFile),
 }
 
 impl WholeFile {
@@ -51,24 +67,35 @@ impl WholeFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let mut options = File::options();
-        // As any program would make it: the user's umask takes from it.
-        options.read(true).write(true).create_new(true);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".docplatform-").suffix(".part");
-        // With an `open` of our own, errors keep their numbers.
-        let file = builder.make_in(aside.unwrap_or(folder(&target)), |path| options.open(path))?;
-        Ok(Self { file, target, before })
+        let home = folder(&target);
+        let aside = aside.unwrap_or(home).to_owned();
+        let (draft, path) = if let Some((file, path)) = unnamed(&aside) {
+            (Draft::Unnamed(file), path)
+        } else {
+            let mut options = File::options();
+            // As any program would make it: the user's umask takes from it.
+            options.read(true).write(true).create_new(true);
+            // With an `open` of our own, errors keep their numbers.
+            let file = temporary().make_in(&aside, |path| options.open(path))?;
+            let path = file.path().to_owned();
+            (Draft::Named(file), path)
+        };
+        // Now: what fails behind the rename would be told of a file that is in its place.
+        let folder = if cfg!(unix) { File::open(home).ok() } else { None };
+        Ok(Self { draft, path, aside, target, folder, before })
     }
 
-    /// The temporary name.
+    /// Where it can be opened meanwhile.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        &self.path
     }
 
     /// Writes at the end.
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)
+        match &mut self.draft {
+            Draft::Unnamed(file) => file.write_all(bytes),
+            Draft::Named(file) => file.write_all(bytes),
+        }
     }
 
     /// Puts it in the target's place, safe from a crash of the machine.
@@ -78,9 +105,9 @@ impl WholeFile {
 
     /// Has the disk keep it; what is left to do is quick.
     pub fn seal(self) -> io::Result<Sealed> {
-        // Whoever wrote under the name may have made a new file of it.
+        // Whoever wrote under a name may have made a new file of it.
         // Windows writes out only what may be written.
-        let written = File::options().read(true).write(cfg!(windows)).open(self.file.path())?;
+        let written = File::options().read(true).write(cfg!(windows)).open(&self.path)?;
         if let Some(before) = &self.before {
             written.set_permissions(before.permissions())?;
         }
@@ -89,21 +116,74 @@ impl WholeFile {
     }
 }
 
-/// A file that is whole, still under its temporary name. Dropped, it is removed.
+/// A file that is whole, and not in its place yet. Dropped, it is removed.
 #[derive(Debug)]
 pub struct Sealed(WholeFile);
 
 impl Sealed {
     /// Puts it in the target's place.
     pub fn commit(self) -> io::Result<()> {
-        let WholeFile { file, target, .. } = self.0;
-        file.persist(&target).map_err(|error| error.error)?;
-        #[cfg(unix)]
-        File::open(folder(&target))?.sync_all()?;
-        Ok(())
+        let WholeFile { draft, path, aside, target, folder, before } = self.0;
+        match draft {
+            Draft::Named(file) => drop(file.persist(&target).map_err(|error| error.error)?),
+            // Kept open until it has its name. What is there cannot be replaced without a second name.
+            Draft::Unnamed(_file) if before.is_none() && link(&path, &target).is_ok() => {}
+            Draft::Unnamed(_file) => {
+                let named = temporary().make_in(&aside, |name| link(&path, name))?;
+                named.persist(&target).map_err(|error| error.error)?;
+            }
+        }
+        match folder.map_or(Ok(()), |folder| folder.sync_all()) {
+            Err(error) if error.raw_os_error() != Some(EINVAL) => Err(io::Error::other(format!(
+                "the file is in its place and whole, but a power loss may still undo that: the folder could not be \
+                 written to the disk ({error})"
+            ))),
+            // Or a file system that has no fsync for folders.
+            _ => Ok(()),
+        }
     }
 }
 
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".docplatform-").suffix(".part");
+    builder
+}
+
+/// A file without a name that can get one in `folder`, and where it can be opened until then; `None` where the system or
+/// the file system has no such files. What else is wrong is found with a named one.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {
+    use std::os::fd::AsRawFd as _;
+
+    use rustix::fs::{Mode, OFlags};
+
+    let mode = Mode::from_raw_mode(0o666);
+    let file = rustix::fs::open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    // Where /proc is not mounted it could never be named.
+    path.exists().then(|| (file.into(), path))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_folder: &Path) -> Option<(File, PathBuf)> {
+    None
+}
+
+/// Gives a file without a name one that nothing has yet.
+#[cfg(target_os = "linux")]
+fn link(open: &Path, name: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+
+    Ok(linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_open: &Path, _name: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+const EINVAL: i32 = 22;
 const ENOENT: i32 = 2;
 // Windows has numbers of its own, and refuses a folder as it refuses what may not be written.
 const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 
-use crate::extras;
+use crate::extras::{self, Names};
 use crate::record::{Columns, Record};
 
 /// How rows are written.
@@ -25,7 +25,7 @@ pub struct Encoder {
     format: Format,
     columns: Columns,
     /// The extra columns of a CSV so far.
-    more: Vec<String>,
+    more: Names,
     /// How many of them the header has.
     headed: Option<usize>,
 }
@@ -38,7 +38,7 @@ impl Encoder {
 
     /// For rows of other columns.
     pub fn with(format: Format, columns: Columns) -> Self {
-        Self { format, columns, more: Vec::new(), headed: None }
+        Self { format, columns, more: Names::default(), headed: None }
     }
 
     /// Adds rows to `out`, the first ones with the header before them.
@@ -54,9 +54,7 @@ impl Encoder {
             Format::Csv { escape_formulas } => {
                 for name in rows.clone().filter_map(|record| record.row.extra).flat_map(|extra| extra.keys())
                 {
-                    if !self.more.contains(name) {
-                        self.more.push(name.clone());
-                    }
+                    self.more.add(name);
                 }
                 let mut writer =
                     WriterBuilder::new().flexible(true).terminator(Terminator::Any(b'\n')).from_writer(out);
@@ -75,10 +73,10 @@ impl Encoder {
                     for count in [row.human, row.ai, row.total] {
                         writer.write_field(digits.format(count))?;
                     }
-                    for name in &self.more {
-                        let value = row.extra.and_then(|extra| extra.get(name));
-                        let text = value.and_then(extras::text).unwrap_or_default();
-                        let guard = escape_formulas && value.is_some_and(serde_json::Value::is_string);
+                    for name in self.more.iter() {
+                        let value = row.extra.and_then(|extra| self.more.value(name, extra));
+                        let text = value.as_deref().and_then(extras::text).unwrap_or_default();
+                        let guard = escape_formulas && value.is_some_and(|value| value.is_string());
                         writer.write_field(&*defused(&text, guard))?;
                     }
                     writer.write_record(None::<&[u8]>)?;
@@ -121,8 +119,8 @@ impl Encoder {
     }
 }
 
-fn header(columns: Columns, more: &[String], escape_formulas: bool) -> impl Iterator<Item = String> {
-    let more = more.iter().map(move |name| defused(name, escape_formulas).into_owned());
+fn header(columns: Columns, more: &Names, escape_formulas: bool) -> impl Iterator<Item = String> {
+    let more = more.iter().map(move |name| defused(&columns.extra(name), escape_formulas).into_owned());
     columns.names().map(str::to_owned).chain(more)
 }
 
@@ -149,7 +147,7 @@ fn json_line(columns: Columns, Record { days, row }: Record<'_>, out: &mut Vec<u
     write!(out, r#""human":{},"ai":{},"total":{}"#, row.human, row.ai, row.total)?;
     for (name, value) in row.extra.into_iter().flatten() {
         out.push(b',');
-        serde_json::to_writer(&mut *out, name)?;
+        serde_json::to_writer(&mut *out, &*columns.extra(Some(name)))?;
         out.push(b':');
         serde_json::to_writer(&mut *out, value)?;
     }

@@ -14,7 +14,7 @@ use crate::endpoint::Segment;
 use crate::error::{Error, Result};
 use crate::observer::{Note, Observer};
 use crate::pager::{Full, Pager, Paging, Source};
-use crate::rows::{Page, Rows};
+use crate::rows::Page;
 use crate::slices::{Every, Slice};
 use crate::store::{Held, Holdings};
 use crate::stored;
@@ -201,9 +201,7 @@ async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
     let observer: Arc<dyn Observer> = Arc::new(Nobody);
     let mut builder = Builder::default();
     while let Some(turn) = pager.next_page(&observer).await? {
-        if let Rows::Visitors(rows) = &turn.rows {
-            builder.extend(rows);
-        }
+        builder.extend(&turn.rows.into_visitors()?);
     }
     Ok(builder.finish())
 }
@@ -216,9 +214,10 @@ fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
         let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
         let extra = rows.map(|row| {
             let (_, extra) = extras.next_if(|(at, _)| *at == row)?;
-            serde_json::to_string(extra).ok()
+            Some(serde_json::to_string(extra).map_err(Error::bug))
         });
-        let extra: ArrayRef = Arc::new(extra.collect::<StringArray>());
+        let extra: Vec<_> = extra.map(Option::transpose).collect::<Result<_>>()?;
+        let extra: ArrayRef = Arc::new(StringArray::from(extra));
         let project = std::iter::repeat_n(slice.held.project_id.as_str(), count);
         let mut all: Vec<ArrayRef> =
             vec![Arc::new(StringArray::from_iter_values(project)), day(slice.days.from), day(slice.days.to)];

@@ -1,7 +1,13 @@
 //! What tables and files are made of: a visitor row, and the days that it is of where there are several slices.
 
+use std::borrow::Cow;
+
+use crate::extras::OTHERS;
 use crate::slices::Slice;
 use crate::visitor_rows::VisitorRow;
+
+/// Before the name of a field of the service that is named as a column of ours.
+const SERVICE: &str = "service_";
 
 /// The columns that stand before whatever else the service sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +31,21 @@ impl Columns {
         let days: &[_] = if self.days { &["date_from", "date_to"] } else { &[] };
         let paths: &[_] = if self.paths { &["path"] } else { &[] };
         days.iter().chain(paths).chain(&["human", "ai", "total"]).copied()
+    }
+}
+
+impl Columns {
+    /// The name of an extra field's column beside these (`None`: of those that have no column of their own). A name that
+    /// one of ours has gets a prefix, and so does each that would be the same with it.
+    pub fn extra(self, name: Option<&str>) -> Cow<'_, str> {
+        let Some(name) = name else {
+            return OTHERS.into();
+        };
+        let bare = name.trim_start_matches(SERVICE);
+        match bare == OTHERS || self.names().any(|ours| ours == bare) {
+            true => format!("{SERVICE}{name}").into(),
+            false => name.into(),
+        }
     }
 }
 

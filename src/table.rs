@@ -11,6 +11,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
+use crate::error::{Error, Result};
 use crate::extras;
 use crate::record::{Columns, Record};
 use crate::slices::Slice;
@@ -70,7 +71,7 @@ pub struct Table {
     /// What else the service sent, for the rows that have it, in their order.
     extras: Vec<(usize, Map<String, Value>)>,
     /// The same as columns, once they are asked for.
-    batches: OnceLock<(SchemaRef, Vec<RecordBatch>)>,
+    batches: OnceLock<Result<(SchemaRef, Vec<RecordBatch>)>>,
 }
 
 impl Table {
@@ -169,14 +170,14 @@ impl Table {
     }
 
     /// The schema, which stands for zero rows too: `path` and three counts, then whatever else came.
-    pub fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.arrow().0)
+    pub fn schema(&self) -> Result<SchemaRef> {
+        Ok(Arc::clone(&self.arrow()?.0))
     }
 
     /// The rows as Arrow has them, without a copy.
-    pub fn reader(&self) -> Box<dyn RecordBatchReader + Send> {
-        let (schema, batches) = self.arrow();
-        Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema)))
+    pub fn reader(&self) -> Result<Box<dyn RecordBatchReader + Send>> {
+        let (schema, batches) = self.arrow()?;
+        Ok(Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema))))
     }
 
     /// How much memory the four columns take, in bytes.
@@ -185,44 +186,60 @@ impl Table {
         self.chunks.iter().map(column).sum()
     }
 
-    fn arrow(&self) -> &(SchemaRef, Vec<RecordBatch>) {
-        self.batches.get_or_init(|| {
-            let field = |name| {
-                let data_type = match name {
-                    "date_from" | "date_to" => DataType::Date32,
-                    "path" => DataType::Utf8,
-                    _ => DataType::Int64,
-                };
-                Field::new(name, data_type, false)
-            };
-            let mut fields: Vec<_> = self.columns.names().map(field).collect();
-            let more = extras::columns(&self.extras);
-            fields.extend(more.iter().map(|column| Field::new(&column.name, column.kind.data_type(), true)));
-            let schema = Arc::new(Schema::new(fields));
-            let batch = |chunk: &Chunk| {
-                let rows = chunk.start..chunk.end();
-                let mut columns = match self.columns.days {
-                    true => self.day_columns(rows.clone()).to_vec(),
-                    false => Vec::new(),
-                };
-                columns.extend(chunk.columns().into_iter().skip(usize::from(!self.columns.paths)));
-                columns.extend(more.iter().map(|column| column.array(&self.extras, rows.clone())));
-                // Lengths and types agree by construction.
-                RecordBatch::try_new(Arc::clone(&schema), columns).ok()
-            };
-            let batches = self.chunks.iter().filter_map(batch).collect();
-            (schema, batches)
-        })
+    fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
+        self.batches.get_or_init(|| self.to_arrow()).as_ref().map_err(Clone::clone)
     }
-}
 
-impl Table {
-    fn day_columns(&self, rows: Range<usize>) -> [ArrayRef; 2] {
-        let column = |of: fn(Slice) -> Date| -> ArrayRef {
-            let days = self.days(rows.clone()).map(|days| days.map_or(0, |days| number(of(days))));
-            Arc::new(Date32Array::from_iter_values(days))
+    fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        let field = |name| {
+            let data_type = match name {
+                "date_from" | "date_to" => DataType::Date32,
+                "path" => DataType::Utf8,
+                _ => DataType::Int64,
+            };
+            Field::new(name, data_type, false)
         };
-        [column(|days| days.from), column(|days| days.to)]
+        let mut fields: Vec<_> = self.columns.names().map(field).collect();
+        let more = extras::columns(&self.extras);
+        let name = |column: &extras::Column<'_>| self.columns.extra(column.name).into_owned();
+        fields.extend(more.iter().map(|column| Field::new(name(&column), column.kind.data_type(), true)));
+        let schema = Arc::new(Schema::new(fields));
+        let batch = |chunk: &Chunk| {
+            let rows = chunk.start..chunk.end();
+            let mut columns = Vec::new();
+            if self.columns.days {
+                columns.extend([
+                    self.days_of(rows.clone(), |days| days.from)?,
+                    self.days_of(rows.clone(), |days| days.to)?,
+                ]);
+            }
+            columns.extend(chunk.columns().into_iter().skip(usize::from(!self.columns.paths)));
+            for column in more.iter() {
+                columns.push(column.array(&self.extras, rows.clone())?);
+            }
+            RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
+                Error::bug(format!("rows {} to {} of a table are no columns: {error}", rows.start, rows.end))
+            })
+        };
+        let batches = self.chunks.iter().map(batch).collect::<Result<_>>()?;
+        Ok((schema, batches))
+    }
+
+    fn days_of(&self, rows: Range<usize>, of: fn(Slice) -> Date) -> Result<ArrayRef> {
+        let days = self.day_numbers(rows, of).collect::<Result<Vec<_>>>()?;
+        Ok(Arc::new(Date32Array::from_iter_values(days)))
+    }
+
+    /// A column of days, as Arrow counts them.
+    pub fn day_numbers(
+        &self,
+        rows: Range<usize>,
+        of: fn(Slice) -> Date,
+    ) -> impl Iterator<Item = Result<i32>> {
+        self.days(rows.clone()).zip(rows).map(move |(days, row)| {
+            days.map(|days| number(of(days)))
+                .ok_or_else(|| Error::bug(format!("row {row} of a table has no days")))
+        })
     }
 }
 
@@ -276,7 +293,7 @@ impl Builder {
         self.table.extras.extend(extras);
         let start = self.text.len();
         self.text.extend_from_slice(rows.text().as_bytes());
-        // Below 2^30 by the check above, but for one page beyond it: a body is far smaller than that.
+        // Below 2^30 by the check above, but for one page beyond it: a body has at most 2^29 bytes.
         let offset = |end: &usize| i32::try_from(start + end).unwrap_or(i32::MAX);
         self.offsets.extend(rows.ends().iter().map(offset));
         let (human, ai, total) = rows.counts();

@@ -45,7 +45,7 @@ REPORT = report.Report(
             )
             for i in range(1, 30)
         ],
-        open_from="2026-01-29",
+        open_from=date(2026, 1, 29),
     ),
     rising=rising.Comparison(
         date_from=date(2025, 12, 1),

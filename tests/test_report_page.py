@@ -97,7 +97,7 @@ def test_a_part_that_is_missing_says_why_unless_nobody_wanted_it() -> None:
 
 
 def test_the_trend() -> None:
-    days = trend(10, 20, 30, 20, 10, open_from="2026-01-04")
+    days = trend(10, 20, 30, 20, 10, open_from=date(2026, 1, 4))
     html = page.render(made(trend=days))
     parsed = Parsed(html)
     lines = [a["points"] for tag, a in parsed.elements if tag == "polyline"]

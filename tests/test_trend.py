@@ -76,6 +76,7 @@ def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts:
     assert [str(row["date_from"]) for row in trend] == starts[:-1]
     assert [str(row["date_to"]) for row in trend] == starts[1:]
     assert (trend.every, trend.open_from, trend.requests) == (every, None, len(starts) - 1)
+    assert (trend.date_from, trend.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
     first = client.visitor_totals(date_from=starts[0], date_to=starts[1])
     assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
 
@@ -128,7 +129,7 @@ def test_what_may_still_change_is_said(face: Face, stub: StubServer, store: Path
         assert len(trend) == 10
         # Two days yet to come, today, and the one before, which has not settled.
         assert trend.requests in requests
-        assert trend.open_from in {str(today - timedelta(2)), str(today - timedelta(1))}
+        assert trend.open_from in {today - timedelta(2), today - timedelta(1)}
         assert "may still change" in trend.warnings[-1]
         assert f"open_from='{trend.open_from}'" in repr(trend)
 
@@ -247,3 +248,31 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
     paths = face.run(client.visitor_trend(**JANUARY, every=None, pages=True))
     with pytest.raises(ValueError, match="pages=False"):
         paths.plot(ax=axes)
+
+
+@pytest.mark.row("M7")
+def test_fields_named_as_columns_of_ours_stand_beside_them(face: Face, tmp_path: Path) -> None:
+    sent = [{**row, "date_from": "theirs", "bot": 1} for row in rows(0, 300)]
+    with StubServer(sent) as stub:
+        client = face.client(stub)
+        trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", pages=True))
+        names = ["date_from", "date_to", "path", "human", "ai", "total", "service_date_from", "bot"]
+        assert list(trend[0]) == list(trend.to_pandas()) == pa.table(trend).column_names == names
+        assert trend.to_csv(tmp_path / "trend.csv") == trend.to_jsonl(tmp_path / "trend.jsonl") == 300
+        assert (tmp_path / "trend.csv").read_text().splitlines()[0].split(",") == names
+        line = (tmp_path / "trend.jsonl").read_text().splitlines()[0]
+        assert [name for name, _ in json.loads(line, object_pairs_hook=list)] == names
+        assert (trend[0]["date_from"], trend[0]["service_date_from"]) == (date(2024, 1, 1), "theirs")
+        assert list(pickle.loads(pickle.dumps(trend))) == list(trend)
+        # Names that the service chooses are gone with their page; ours are Python's for ever.
+        dicts = face.all(client.visitors())
+        assert dicts == sent
+        same = {name: name is other for name, other in zip(dicts[0], dicts[299], strict=True)}
+        assert same == {
+            "path": True,
+            "human": True,
+            "ai": True,
+            "total": True,
+            "date_from": False,
+            "bot": False,
+        }

@@ -1070,13 +1070,14 @@ def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 def _panic(client: Client | AsyncClient) -> Any: ...
 
 @final
-class VisitorTable(Sequence[_Row]):
+class VisitorTable:
     """A finished export: all its rows, in Arrow's memory. It never changes and never asks the service for anything.
 
     ``len``, ``[i]``, slices and iteration give dicts. Every library that knows Arrow's PyCapsule interface takes it as
     it is, without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``. The columns are
     ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent, as nullable int64,
-    float64, bool or string, what is deeper as JSON text. It pickles.
+    float64, bool or string, what is deeper as JSON text. The first 100 such fields have a column of their own, the others are
+    together in ``other_fields``, as JSON text; one that is named as a column of this table is ``service_`` and its name. It pickles.
 
     ``human``, ``ai`` and ``total`` of a row are unique visitors of that page: they do not add up to those of the site,
     which are in :attr:`totals`.
@@ -1163,7 +1164,7 @@ class VisitorTable(Sequence[_Row]):
     def _arrow_bytes(self) -> int: ...
 
 @final
-class TrendTable(Sequence[_Row]):
+class TrendTable:
     """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
     asks the service for anything. It is used as a :class:`VisitorTable` is, and pickles.
 
@@ -1174,10 +1175,10 @@ class TrendTable(Sequence[_Row]):
     """
 
     @property
-    def date_from(self) -> str | None:
+    def date_from(self) -> date | None:
         """The first day."""
     @property
-    def date_to(self) -> str | None:
+    def date_to(self) -> date | None:
         """The day behind the last."""
     @property
     def project_id(self) -> str | None:
@@ -1186,7 +1187,7 @@ class TrendTable(Sequence[_Row]):
     def every(self) -> str | None:
         """How long a slice is: ``day``, ``week`` or ``month``; ``None`` for one slice."""
     @property
-    def open_from(self) -> str | None:
+    def open_from(self) -> date | None:
         """From which day on slices may still change, as they ended less than ``settle_days`` ago or have not ended yet;
         ``None`` where all have settled."""
     @property

@@ -25,7 +25,9 @@ def write(module: str, table: Any, path: str | os.PathLike[str], note: str | Non
         noted_too = "" if note is None else f", kv_metadata {{{_KEY}: {_quoted(note)}}}"
         with import_module("duckdb").connect() as connection:
             connection.register("visitors", table)
-            connection.execute(f"COPY visitors TO {_quoted(str(path))} (FORMAT parquet{noted_too})")
+            # The file has no name yet, so that none can stand beside it.
+            into = f"(FORMAT parquet, USE_TMP_FILE false{noted_too})"
+            connection.execute(f"COPY visitors TO {_quoted(str(path))} {into}")
 
 
 def read_note(module: str, path: str | os.PathLike[str]) -> str | None:

@@ -151,8 +151,11 @@ impl Options {
         let project_id = self.project_id.as_ref().map(project).transpose()?;
         let max_response_bytes = usize::try_from(self.max_response_bytes)
             .ok()
-            .filter(|&bytes| bytes >= 1024)
-            .ok_or_else(|| Error::argument("max_response_bytes must be at least 1024"))?;
+            // The texts of a page are to fit into one Arrow array.
+            .filter(|bytes| (1024..=1 << 29).contains(bytes))
+            .ok_or_else(|| {
+                Error::argument("max_response_bytes must be 1024 (1 KiB) to 536870912 (512 MiB)")
+            })?;
         let job_path = Template::parse("job_path", &self.job_path)?;
         if !job_path.has_id() {
             return Err(Error::argument("job_path must contain {id}"));

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::collect::{self, os_error};
 use super::engine::Engine;
-use super::rows;
+use super::{convert, rows};
 use crate::endpoint::Segment;
+use crate::error::Error;
 use crate::export::Writing;
 use crate::formats::Format;
 use crate::slices::{Every, Slice};
@@ -83,7 +84,7 @@ pub(super) struct Data {
 impl Data {
     pub(super) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self.table.record(at).ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::record(py, self.table.columns(), row)
+        rows::Dicts::new(py, self.table.columns()).make(row)
     }
 
     pub(super) fn write(&self, py: Python<'_>, path: &Bound<'_, PyAny>, format: Format) -> PyResult<usize> {
@@ -109,9 +110,10 @@ impl Data {
     }
 }
 
-/// What every sequence of Python can do, where it is not done here.
-pub(super) fn sequence(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    py.import("collections.abc")?.getattr("Sequence")
+/// A day that was noted as text.
+pub(super) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let day = text.map(str::parse).transpose().map_err(Error::bug)?;
+    day.map(|day| convert::day(py, day)).transpose()
 }
 
 /// Something that `docplatform._frames` does with a table.

@@ -1,21 +1,24 @@
 //! Rows to dicts, and what was found in them to warnings.
 
+use std::collections::HashMap;
 use std::ffi::CString;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use super::convert;
 use crate::findings::Finding;
 use crate::record::{Columns, Record};
 use crate::rows::Rows;
-use crate::visitor_rows::VisitorRow;
 
 /// A page's rows as Python objects.
 pub(super) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
     match rows {
-        Rows::Visitors(rows) => rows.iter().map(|row| visitor(py, row)).collect(),
+        Rows::Visitors(rows) => {
+            let mut dicts = Dicts::new(py, Columns::default());
+            rows.iter().map(|row| dicts.make(row.into())).collect()
+        }
         Rows::Json(rows) => rows.iter().map(|row| Ok(convert::json_out(py, row)?.unbind())).collect(),
     }
 }
@@ -25,34 +28,48 @@ pub(super) fn extend(list: &Bound<'_, PyList>, rows: &Rows) -> PyResult<()> {
     to_py(list.py(), rows)?.into_iter().try_for_each(|row| list.append(row))
 }
 
-pub(super) fn visitor(py: Python<'_>, row: VisitorRow<'_>) -> PyResult<Py<PyAny>> {
-    let dict = PyDict::new(py);
-    dict.set_item(intern!(py, "path"), PyString::new(py, row.path))?;
-    dict.set_item(intern!(py, "human"), row.human)?;
-    dict.set_item(intern!(py, "ai"), row.ai)?;
-    dict.set_item(intern!(py, "total"), row.total)?;
-    for (name, value) in row.extra.iter().flat_map(|extra| extra.iter()) {
-        dict.set_item(PyString::intern(py, name), convert::json_out(py, value)?)?;
-    }
-    Ok(dict.into_any().unbind())
+/// How many names of the service's choice are shared by the rows of a page or a table.
+const SHARED: usize = 100;
+
+/// Makes dicts of rows. Only our own names are interned, which keeps them for ever; those that the service chooses are
+/// shared by the rows, and gone with them.
+pub(super) struct Dicts<'py, 'a> {
+    py: Python<'py>,
+    columns: Columns,
+    names: HashMap<&'a str, Bound<'py, PyString>>,
 }
 
-/// A row of a table.
-pub(super) fn record(py: Python<'_>, columns: Columns, record: Record<'_>) -> PyResult<Py<PyAny>> {
-    if columns == Columns::default() {
-        return visitor(py, record.row);
+impl<'py, 'a> Dicts<'py, 'a> {
+    pub(super) fn new(py: Python<'py>, columns: Columns) -> Self {
+        Self { py, columns, names: HashMap::new() }
     }
-    let dict = PyDict::new(py);
-    if let Some(days) = record.days {
-        dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
-        dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
+
+    pub(super) fn make(&mut self, Record { days, row }: Record<'a>) -> PyResult<Py<PyAny>> {
+        let (py, columns) = (self.py, self.columns);
+        let dict = PyDict::new(py);
+        if let Some(days) = days.filter(|_| columns.days) {
+            dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
+            dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
+        }
+        if columns.paths {
+            dict.set_item(intern!(py, "path"), PyString::new(py, row.path))?;
+        }
+        dict.set_item(intern!(py, "human"), row.human)?;
+        dict.set_item(intern!(py, "ai"), row.ai)?;
+        dict.set_item(intern!(py, "total"), row.total)?;
+        for (name, value) in row.extra.into_iter().flatten() {
+            let known = self.names.get(name.as_str()).cloned();
+            let name = known.unwrap_or_else(|| {
+                let made = PyString::new(py, &columns.extra(Some(name)));
+                if self.names.len() < SHARED {
+                    self.names.insert(name, made.clone());
+                }
+                made
+            });
+            dict.set_item(name, convert::json_out(py, value)?)?;
+        }
+        Ok(dict.into_any().unbind())
     }
-    let row = visitor(py, record.row)?;
-    dict.update(row.bind(py).cast::<PyMapping>()?)?;
-    if !columns.paths {
-        dict.del_item(intern!(py, "path"))?;
-    }
-    Ok(dict.into_any().unbind())
 }
 
 /// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.

@@ -7,13 +7,13 @@ use pyo3::exceptions::{PyIndexError, PyOSError, PyOverflowError, PyTypeError, Py
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString, PyTuple};
 
-use super::data::{Data, Meta, frame, load, sequence};
-use super::{arrow, convert, rows};
+use super::data::{Data, Meta, frame, load};
+use super::{arrow, convert, data, rows};
 use crate::extras;
 use crate::formats::{Encoder, Format};
 use crate::rows::Totals;
 use crate::slices::Slice;
-use crate::table::{Count, Table, number};
+use crate::table::{Count, Table};
 
 /// A table of Python's; both kinds do the same with their rows.
 macro_rules! table {
@@ -39,18 +39,6 @@ macro_rules! table {
         #[pymethods]
         impl $Name {
             $($more)*
-
-            /// Where the range begins, as it was asked for.
-            #[getter]
-            fn date_from(&self) -> Option<&str> {
-                self.meta.date_from.as_deref()
-            }
-
-            /// Where it ends; the end is exclusive.
-            #[getter]
-            fn date_to(&self) -> Option<&str> {
-                self.meta.date_to.as_deref()
-            }
 
             /// The project.
             #[getter]
@@ -97,26 +85,9 @@ macro_rules! table {
                 TableRows { table: Arc::clone(&self.table), next: AtomicUsize::new(0) }
             }
 
-            /// How many rows are equal to `value`.
-            #[pyo3(signature = (value, /))]
-            fn count<'py>(slf: Bound<'py, Self>, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                sequence(slf.py())?.call_method1("count", (slf, value))
-            }
-
-            /// The number of the first row that is equal to `value`.
-            #[pyo3(signature = (value, start = 0, stop = isize::MAX, /))]
-            fn index<'py>(
-                slf: Bound<'py, Self>,
-                value: Bound<'py, PyAny>,
-                start: isize,
-                stop: isize,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                sequence(slf.py())?.call_method1("index", (slf, value, start, stop))
-            }
-
             /// The schema: `path`, `human`, `ai`, `total`, then whatever else the service sent.
             fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-                arrow::schema(py, &self.table.schema())
+                arrow::schema(py, &*self.table.schema()?)
             }
 
             /// The rows, in the memory that they are in; may be asked for any number of times.
@@ -127,7 +98,7 @@ macro_rules! table {
                 requested_schema: Option<&Bound<'py, PyAny>>,
             ) -> PyResult<Bound<'py, PyCapsule>> {
                 let _ = requested_schema;
-                arrow::stream(py, self.table.reader())
+                arrow::stream(py, self.table.reader()?)
             }
 
             /// A `pandas.DataFrame`.
@@ -147,7 +118,8 @@ macro_rules! table {
 
             /// A list of dicts.
             pub(super) fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                let made: PyResult<Vec<_>> = self.table.records().map(|row| rows::record(py, self.table.columns(), row)).collect();
+                let mut dicts = rows::Dicts::new(py, self.table.columns());
+                let made: PyResult<Vec<_>> = self.table.records().map(|row| dicts.make(row)).collect();
                 Ok(PyList::new(py, made?)?.into_any().unbind())
             }
 
@@ -216,15 +188,15 @@ macro_rules! table {
             /// Whatever else the service sent: for each name its kind, and its values or `None`.
             fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let all = PyDict::new(py);
-                for column in extras::columns(self.table.extras()) {
+                for column in extras::columns(self.table.extras()).iter() {
                     let values = column.values(self.table.extras(), 0..self.table.len());
                     let made: PyResult<Vec<_>> = match column.kind {
                         extras::Kind::Text => values
-                            .map(|value| Ok(value.and_then(extras::text).into_pyobject(py)?.into_any()))
+                            .map(|value| Ok(value.as_deref().and_then(extras::text).into_pyobject(py)?.into_any()))
                             .collect(),
                         _ => values
                             .map(|value| match value {
-                                Some(value) => convert::json_out(py, value),
+                                Some(value) => convert::json_out(py, &value),
                                 None => Ok(py.None().into_bound(py)),
                             })
                             .collect(),
@@ -235,7 +207,7 @@ macro_rules! table {
                         extras::Kind::Bool => "bool",
                         extras::Kind::Text => "text",
                     };
-                    all.set_item(column.name.as_str(), (kind, PyList::new(py, made?)?))?;
+                    all.set_item(self.table.columns().extra(column.name), (kind, PyList::new(py, made?)?))?;
                 }
                 Ok(all)
             }
@@ -257,9 +229,9 @@ macro_rules! table {
                     "date_to" => |days| days.to,
                     _ => return Err(PyValueError::new_err("no such column")),
                 };
-                let days = self.table.days(0..self.table.len()).flatten().map(|days| number(of(days)));
-                let bytes: Vec<u8> = days.flat_map(i32::to_ne_bytes).collect();
-                Ok(PyByteArray::new(py, &bytes))
+                let days = self.table.day_numbers(0..self.table.len(), of);
+                let bytes: Vec<_> = days.map(|day| Ok(day?.to_ne_bytes())).collect::<PyResult<_>>()?;
+                Ok(PyByteArray::new(py, bytes.as_flattened()))
             }
         }
     };
@@ -272,6 +244,18 @@ table!(
     "visitor_table",
     "All rows of an export. It never changes, and never asks the service for anything.",
     {
+        /// Where the range begins, as it was asked for.
+        #[getter]
+        fn date_from(&self) -> Option<&str> {
+            self.meta.date_from.as_deref()
+        }
+
+        /// Where it ends; the end is exclusive.
+        #[getter]
+        fn date_to(&self) -> Option<&str> {
+            self.meta.date_to.as_deref()
+        }
+
         /// The totals of the whole range when the export began; `None` where no page was asked for.
         #[getter]
         fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
@@ -299,6 +283,18 @@ table!(
     "trend_table",
     "Visitors slice by slice. It never changes, and never asks the service for anything.",
     {
+        /// The first day.
+        #[getter]
+        fn date_from<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+            data::day(py, self.meta.date_from.as_deref())
+        }
+
+        /// The day behind the last.
+        #[getter]
+        fn date_to<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+            data::day(py, self.meta.date_to.as_deref())
+        }
+
         /// How long a slice is; `None` for one slice.
         #[getter]
         fn every(&self) -> Option<&str> {
@@ -307,8 +303,8 @@ table!(
 
         /// From which day on slices may still change; `None` where all have settled.
         #[getter]
-        fn open_from(&self) -> Option<&str> {
-            self.meta.open_from.as_deref()
+        fn open_from<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+            data::day(py, self.meta.open_from.as_deref())
         }
 
         /// The site's visitors by slice as a matplotlib chart; returns its `Axes`.
@@ -361,6 +357,6 @@ impl TableRows {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
-        self.table.record(at).map(|row| rows::record(py, self.table.columns(), row)).transpose()
+        self.table.record(at).map(|row| rows::Dicts::new(py, self.table.columns()).make(row)).transpose()
     }
 }

@@ -11,7 +11,7 @@ const CSV: Format = Format::Csv { escape_formulas: true };
 const RAW: Format = Format::Csv { escape_formulas: false };
 
 /// Pages of rows, written and mended where that is needed.
-fn write(format: Format, pages: &[VisitorRows]) -> Vec<u8> {
+pub(crate) fn write(format: Format, pages: &[VisitorRows]) -> Vec<u8> {
     let mut encoder = Encoder::new(format);
     let mut out = Vec::new();
     for page in pages {
@@ -31,7 +31,7 @@ fn text(format: Format, lines: &[&str]) -> String {
 }
 
 /// What a reader that knows RFC 4180 makes of it.
-fn read(written: &[u8]) -> Vec<Vec<String>> {
+pub(crate) fn read(written: &[u8]) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(written);
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
 }

@@ -4,7 +4,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
-use docplatform::extras::{self, Kind};
+use docplatform::extras::{self, Kind, MAX_COLUMNS, OTHERS};
+use docplatform::formats::{Encoder, Format};
+use docplatform::slices::Slice;
 use docplatform::table::{Builder, Count, Table};
 use docplatform::visitor_rows::{Line, VisitorRow, VisitorRows};
 
@@ -31,7 +33,7 @@ fn table_of(values: &[&str]) -> Table {
 }
 
 fn batches(table: &Table) -> Vec<RecordBatch> {
-    table.reader().collect::<Result<_, _>>().unwrap()
+    table.reader().unwrap().collect::<Result<_, _>>().unwrap()
 }
 
 /// So many plain rows, numbered from `start`.
@@ -47,7 +49,7 @@ fn plain(start: i64, count: i64) -> VisitorRows {
 fn no_rows_have_a_schema_and_no_batch() {
     let table = Builder::default().finish();
     assert!(table.is_empty());
-    let schema = table.schema();
+    let schema = table.schema().unwrap();
     let fields: Vec<_> = schema
         .fields()
         .iter()
@@ -55,7 +57,7 @@ fn no_rows_have_a_schema_and_no_batch() {
         .collect();
     let count = |name| (name, &DataType::Int64, false);
     assert_eq!(fields, [("path", &DataType::Utf8, false), count("human"), count("ai"), count("total")]);
-    assert_eq!(table.reader().schema(), schema);
+    assert_eq!(table.reader().unwrap().schema(), schema);
     assert!(batches(&table).is_empty());
     assert_eq!(table.rows().count(), 0);
     assert_eq!((table.row(0), table.arrow_bytes()), (None, 0));
@@ -105,7 +107,7 @@ fn extras_keep_to_their_rows_across_batches() {
     let all = batches(&table);
     assert_eq!(all.len(), 2);
     for batch in &all {
-        assert_eq!(batch.schema(), table.schema());
+        assert_eq!(batch.schema(), table.schema().unwrap());
         assert_eq!(batch.num_columns(), 6);
     }
     assert_eq!(all[0].column(4).null_count(), 65_536);
@@ -123,6 +125,9 @@ fn a_column_holds_whatever_came_in_it() {
         (vec!["1", "-2", "null", ""], Kind::Int),
         (vec!["9223372036854775807", "-9223372036854775808"], Kind::Int),
         (vec!["1", "2.5"], Kind::Float),
+        (vec!["9007199254740992", "2.5"], Kind::Float),
+        // A whole number that a float would change.
+        (vec!["9007199254740993", "2.5"], Kind::Text),
         (vec!["1e3"], Kind::Float),
         (vec!["true", "null", "false"], Kind::Bool),
         (vec![r#""a""#, "null"], Kind::Text),
@@ -172,8 +177,88 @@ fn columns_stand_in_the_order_in_which_they_came() {
     builder.extend(&rows(&[&more("/", r#","z":1,"b":2"#), &more("/", r#","a":1,"z":null"#)]));
     builder.extend(&rows(&[&more("/", r#","b":2,"":3"#)]));
     let table = builder.finish();
-    let names: Vec<_> = table.schema().fields().iter().skip(4).map(|field| field.name().clone()).collect();
+    let names: Vec<_> =
+        table.schema().unwrap().fields().iter().skip(4).map(|field| field.name().clone()).collect();
     assert_eq!(names, ["z", "b", "a", ""]);
+}
+
+/// Rows: M6.
+#[test]
+fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
+    let mut builder = Builder::sliced(true);
+    builder.extend(&plain(0, 3));
+    // Their slice was never ended: they have no days.
+    let table = builder.finish();
+    for error in [table.schema().err(), table.reader().err()] {
+        assert!(error.unwrap().message.contains("row 0 of a table has no days"));
+    }
+    assert!(table.day_numbers(0..3, |days| days.from).all(|day| day.is_err()));
+}
+
+/// Rows: M7.
+#[test]
+fn a_field_named_as_a_column_of_ours_stands_beside_it() {
+    let line =
+        more("/", r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#);
+    let mut builder = Builder::sliced(true);
+    builder.extend(&rows(&[&line]));
+    builder.end_slice(Slice { from: "2026-01-01".parse().unwrap(), to: "2026-01-02".parse().unwrap() });
+    let table = builder.finish();
+    let names = [
+        "date_from",
+        "date_to",
+        "path",
+        "human",
+        "ai",
+        "total",
+        "service_date_from",
+        "service_service_date_from",
+        "service_date_to",
+        "service_other_fields",
+        "date",
+    ];
+    let fields: Vec<_> = table.schema().unwrap().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(fields, names);
+    assert_eq!(batches(&table)[0].column(6).as_string::<i32>().value(0), "theirs");
+    for format in [Format::Csv { escape_formulas: true }, Format::JsonLines] {
+        let mut written = Vec::new();
+        Encoder::with(format, table.columns()).encode(table.records(), &mut written).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        let first = written.lines().next().unwrap();
+        let read: Vec<_> = match format {
+            Format::Csv { .. } => first.split(',').map(str::to_owned).collect(),
+            Format::JsonLines => {
+                let doubled = names.iter().filter(|name| first.matches(&format!("\"{name}\":")).count() != 1);
+                assert_eq!(doubled.count(), 0, "{first}");
+                let row: serde_json::Map<_, _> = serde_json::from_str(first).unwrap();
+                row.keys().cloned().collect()
+            }
+        };
+        assert_eq!(read, names);
+    }
+}
+
+/// Rows: M7.
+#[test]
+fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
+    let lines: Vec<_> = (0..10_000).map(|n| more("/", &format!(r#","x{n}":{n}"#))).collect();
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let pages: Vec<_> = lines.chunks(250).map(rows).collect();
+    let mut builder = Builder::default();
+    for page in &pages {
+        builder.extend(page);
+    }
+    let table = builder.finish();
+    let batch = &batches(&table)[0];
+    assert_eq!(batch.num_columns(), 4 + MAX_COLUMNS + 1);
+    assert_eq!(batch.schema().field(4 + MAX_COLUMNS).name(), OTHERS);
+    let others = batch.column(4 + MAX_COLUMNS).as_string::<i32>();
+    assert_eq!((others.null_count(), others.value(9_999)), (MAX_COLUMNS, r#"{"x9999":9999}"#));
+    // A file that is written page by page has the same columns.
+    let csv = crate::formats::read(&crate::formats::write(Format::Csv { escape_formulas: true }, &pages));
+    assert_eq!((csv.len(), csv[0].len()), (10_001, 4 + MAX_COLUMNS + 1));
+    assert_eq!(csv[0].last().unwrap(), OTHERS);
+    assert_eq!((csv[1][4].as_str(), csv[10_000].last().unwrap().as_str()), ("0", r#"{"x9999":9999}"#));
 }
 
 #[test]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,9 @@ class Writer:
             whole = Path(folder, "visitors.csv")
             self._file(rows, whole)
             with whole.open("rb") as lines:
+                # Open, but without a name: no signal leaves rows behind in it. Windows lets none take it away.
+                with suppress(PermissionError):
+                    whole.unlink()
                 if output.is_terminal(sys.stdout):
                     for line in lines:
                         print(shown(line.decode().rstrip("\n")))

@@ -36,7 +36,7 @@ class Trend:
     every: str
     """How long a slice is: ``day``, ``week`` or ``month``."""
     slices: Sequence[Slice]
-    open_from: str | None = None
+    open_from: date | None = None
     """From which day on slices may still change."""
 
     def cut(self, one: Slice) -> bool:
