@@ -174,7 +174,7 @@ def test_handles_share_it(face: Face, stub: StubServer) -> None:
     assert client.with_options(connect_timeout=1).stats.budget_left == 7
 
 
-def test_settings_are_checked(face: Face, tmp_path: Path) -> None:
+def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make = {"api_key": "dp_0123456789abcdefghij", "base_url": "https://docs.example.com"}
     wrong: dict[str, Any]
     for wrong in (
@@ -192,9 +192,11 @@ def test_settings_are_checked(face: Face, tmp_path: Path) -> None:
             face.make(**make, **wrong)
     with pytest.raises(ValueError, match="on_budget"):
         face.make(**make).visitors(on_budget="hope")
-    settings = {"requests_per_hour": 7, "reserve": 2, "store": tmp_path / "v.db", "settle_days": 3}
+    # A relative path means the same file wherever the pickle is read, or there would be two budgets.
+    monkeypatch.chdir(tmp_path)
+    settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}
     carried = face.make(**make, **settings).__reduce__()[1][1]
-    assert {name: carried[name] for name in settings} == settings
+    assert {name: carried[name] for name in settings} == {**settings, "store": tmp_path / "v.db"}
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,13 @@ impl Options {
         if self.project_id.is_none() {
             self.project_id = look("project_id", ENV_PROJECT_ID)?;
         }
+        // Files stay the same ones when the working directory changes, and where a pickled client is read.
+        for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
+            // An empty path has no whole form; whoever opens it says so.
+            if let Ok(whole) = std::path::absolute(&*path) {
+                *path = whole;
+            }
+        }
         Ok(self)
     }
 
