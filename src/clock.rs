@@ -35,7 +35,12 @@ impl Clock {
 
     /// What it shows.
     pub fn now(&self) -> Millis {
-        match (self.0)().duration_since(SystemTime::UNIX_EPOCH) {
+        Self::read((self.0)())
+    }
+
+    /// A time as the store keeps it.
+    pub fn read(time: SystemTime) -> Millis {
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => millis(since),
             Err(before) => -millis(before.duration()),
         }

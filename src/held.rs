@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use jiff::civil::Date;
 
 use crate::checkpoint::Checkpoint;
+use crate::clock::Millis;
 use crate::dates::Moment;
 use crate::endpoint::Segment;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::observer::{Note, Observer};
 use crate::pager::{Full, Pager, Paging, Source};
 use crate::rows::Page;
 use crate::slices::{Every, Slice};
-use crate::store::{Held, Holdings};
+use crate::store::{Held, Holdings, is_final};
 use crate::stored;
 use crate::table::{Builder, Table, number};
 use crate::text::safe;
@@ -29,15 +30,15 @@ pub struct HeldSlice {
     pub held: Held,
     /// Its days.
     pub days: Slice,
-    /// Whether they lay far enough in the past when it was bought.
+    /// Whether they lay far enough in the past when it was fetched.
     pub settled: bool,
 }
 
 impl HeldSlice {
-    fn of(held: Held, settle_days: u32) -> Option<Self> {
+    fn of(held: Held, settle_days: u32, now: Millis) -> Option<Self> {
         let day = |text: &str| Moment::parse("date", text).ok()?.day();
         let days = Slice { from: day(&held.date_from)?, to: day(&held.date_to)? };
-        let settled = days.settles(settle_days).is_some_and(|settles| held.begun >= settles);
+        let settled = is_final(held.begun, days.settles(settle_days), now);
         Some(Self { held, days, settled })
     }
 }
@@ -59,13 +60,16 @@ pub struct Wish {
     pub organization: Option<String>,
     /// How many days after its end a slice is taken to change no more.
     pub settle_days: u32,
+    /// The time of day.
+    pub now: Millis,
 }
 
 impl Wish {
     /// The slices of `all` that are wanted.
     pub fn choose(&self, all: Vec<Held>) -> Result<Vec<HeldSlice>> {
         let slices = all.into_iter().filter(|held| self.is_of(held));
-        let slices: Vec<_> = slices.filter_map(|held| HeldSlice::of(held, self.settle_days)).collect();
+        let slices: Vec<_> =
+            slices.filter_map(|held| HeldSlice::of(held, self.settle_days, self.now)).collect();
         if let (Some(first), Some(last)) = (slices.first(), slices.last())
             && account(&first.held) != account(&last.held)
         {
@@ -175,11 +179,11 @@ impl HeldRows {
     }
 
     /// Reads the exports with these numbers, as a client with this store would.
-    pub async fn read(holdings: &Holdings, exports: &[i64], settle_days: u32) -> Result<Self> {
+    pub async fn read(holdings: &Holdings, exports: &[i64], settle_days: u32, now: Millis) -> Result<Self> {
         let mut rows = Self::none();
         for &export in exports {
             let held = holdings.export(export).await?;
-            let Some(slice) = HeldSlice::of(held, settle_days) else {
+            let Some(slice) = HeldSlice::of(held, settle_days, now) else {
                 return Err(Error::argument(format!("export {export} is not of whole days")));
             };
             let table = collect(holdings, &slice).await?;
@@ -268,11 +272,13 @@ impl Observer for Nobody {
 mod tests {
     use super::*;
 
+    const NOW: Millis = 1_767_916_800_000; // 2026-01-09
+
     fn held(export: i64, account: &str, project: &str, from: &str, to: &str) -> Held {
         let (base_url, organization) = ("https://docs.example".to_owned(), account.to_owned());
         let (date_from, date_to) = (from.to_owned(), to.to_owned());
         let project_id = project.to_owned();
-        let begun = 1_767_916_800_000; // 2026-01-09
+        let begun = NOW;
         Held {
             export,
             base_url,
@@ -301,7 +307,7 @@ mod tests {
 
     fn wish(every: Every) -> Wish {
         let (projects, from, to, base_url, organization) = (None, None, None, None, None);
-        Wish { every, projects, from, to, base_url, organization, settle_days: 2 }
+        Wish { every, projects, from, to, base_url, organization, settle_days: 2, now: NOW }
     }
 
     fn chosen(wish: &Wish, all: Vec<Held>) -> Vec<(i64, bool)> {
@@ -319,6 +325,9 @@ mod tests {
             Wish { from: "2026-01-06".parse().ok(), to: "2026-01-07".parse().ok(), ..wish(Every::Day) };
         assert_eq!(chosen(&some, all()), [(5, true)]);
         assert_eq!(chosen(&wish(Every::Day), Vec::new()), []);
+        // Fetched while the clock was ahead: nobody knows whether those days were over.
+        let earlier = Wish { now: NOW - 1, ..wish(Every::Day) };
+        assert_eq!(chosen(&earlier, all()), [(5, false), (4, false), (1, false)]);
     }
 
     #[test]

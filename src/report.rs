@@ -59,6 +59,23 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
     error
 }
 
+/// The error of a call that the ledger gave no answer. Nothing of it was sent.
+pub(crate) fn no_ledger(call: &Call, error: Error) -> Error {
+    let mut error = error.with_outcome(Some(Outcome::NotSent));
+    error.message =
+        format!("{}: not sent, because its request could not be entered: {}", what(call), error.message);
+    error
+}
+
+/// The line about an earlier request whose end the ledger does not know yet.
+pub(crate) fn not_settled(fault: &Error) -> Note {
+    let text = format!(
+        "the end of an earlier request could not be entered; until it is, with a later request, that one counts as sent: {}",
+        fault.message,
+    );
+    Note::new(Level::Warning, text)
+}
+
 /// The line before a wait for the budget.
 pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
     let text = format!(

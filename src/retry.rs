@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 
+use crate::clock::{Clock, Millis};
 use crate::error::{Kind, Outcome};
+use crate::retry_after::date;
 
 /// The longest backoff.
 const MOST_BACKOFF: Duration = Duration::from_secs(20);
@@ -26,6 +28,8 @@ pub struct Head {
     pub content_type: Option<String>,
     /// `location`, for a redirect that is not followed.
     pub location: Option<String>,
+    /// `date`, in milliseconds since 1970.
+    pub date: Option<Millis>,
 }
 
 impl Head {
@@ -45,6 +49,7 @@ impl Head {
             retry_after,
             content_type: text("content-type"),
             location: text("location"),
+            date: date(headers).map(Clock::read),
         }
     }
 }

@@ -29,11 +29,14 @@ pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, 
 /// The time of an answer by its own `Date`, which its other dates are measured against; `wall` where that is absent or
 /// absurd.
 pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
-    let date = headers.get(DATE).and_then(|value| httpdate::parse_http_date(value.to_str().ok()?).ok());
-    let sane = |date: &SystemTime| {
-        date.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| SANE.contains(&since))
-    };
-    date.filter(sane).unwrap_or(wall)
+    date(headers).unwrap_or(wall)
+}
+
+/// The answer's own `Date`, unless it is absurd.
+pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
+    let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
+    let since = date.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    SANE.contains(&since).then_some(date)
 }
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {

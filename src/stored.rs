@@ -8,16 +8,19 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout_at};
 
 use crate::checkpoint::Checkpoint;
 use crate::client::Client;
+use crate::clock::Millis;
 use crate::error::{Error, Kind, Result};
-use crate::observer::Observer;
+use crate::observer::{Level, Note, Observer};
 use crate::pager::{Full, Source};
+use crate::retry::LAST_CALL;
 use crate::rows::{Page, Rows, Totals};
 use crate::store::{self, Export, Exports, Fault, What};
 use crate::visitor_rows::VisitorRows;
-use crate::visitors::{Listing, Pages};
+use crate::visitors::{Asked, Listing, Pages};
 
 /// Where the pages of an export that stands at `place` come from. `anew`: nothing that is held will do.
 pub fn source(client: Client, place: &Checkpoint, anew: bool) -> Arc<dyn Source> {
@@ -33,21 +36,31 @@ pub fn source(client: Client, place: &Checkpoint, anew: bool) -> Arc<dyn Source>
 
 /// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
+    let mut deadline = client.deadline();
     let Some(exports) = client.exports() else {
-        let (page, _) = listing.ask(client, 0, 1, observer).await?;
-        return totals_of(&page);
+        return totals_of(&listing.ask(client, 0, 1, &mut deadline, observer).await?.page);
     };
-    let range = listing.range(client.settings().settle_days);
-    for what in [What::Totals, What::Pages] {
-        let stock = exports.stock(range.clone(), what, 1).await?;
-        if let Some(totals) = stock.held.and_then(|export| export.totals) {
-            return Ok(totals);
+    let look = async {
+        let range = listing.range(client.settings().settle_days);
+        for what in [What::Totals, What::Pages] {
+            let stock = exports.stock(range.clone(), what, 1).await?;
+            if let Some(totals) = stock.held.and_then(|export| export.totals) {
+                return Ok(Err(totals));
+            }
         }
+        exports.begin(range, What::Totals, 1, false).await.map(Ok)
+    };
+    let export = match exports.within(deadline, look).await? {
+        Ok(export) => export,
+        Err(totals) => return Ok(totals),
+    };
+    let asked = listing.ask(client, 0, 1, &mut deadline, observer).await?;
+    let totals = totals_of(&asked.page)?;
+    if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
+        let text = format!("totals are returned, but could not be kept: {}", error.message);
+        observer.note(Note::new(Level::Warning, text));
     }
-    let export = exports.begin(range, What::Totals, 1, false).await?;
-    let (page, body) = listing.ask(client, 0, 1, observer).await?;
-    exports.put(export.id, stored(exports, &page, 0, 1, body.to_vec()), page.totals).await?;
-    totals_of(&page)
+    Ok(totals)
 }
 
 fn totals_of(page: &Page) -> Result<Totals> {
@@ -60,10 +73,29 @@ pub(crate) fn decode(listing: &Listing, export: i64, page: &store::Page) -> Resu
     listing.decode(&page.body).map_err(damaged)
 }
 
-/// A page as the store has it.
-fn stored(exports: &Exports, page: &Page, offset: u64, asked: u32, body: Vec<u8>) -> store::Page {
-    let (rows, has_more, seen) = (page.rows.len() as u64, page.has_more, exports.now());
-    store::Page { offset, asked, rows, has_more, seen, body }
+/// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
+/// takes longer than the call may, its rows are handed out before.
+async fn keep(
+    exports: &Exports,
+    export: &Export,
+    asked: &Asked,
+    (offset, limit): (u64, u32),
+    deadline: Instant,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let Asked { page, body, date } = asked;
+    let (rows, has_more) = (page.rows.len() as u64, page.has_more);
+    // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
+    let seen = date.unwrap_or(Millis::MAX).min(exports.now());
+    let stored = store::Page { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
+    let deadline = deadline.max(Instant::now() + LAST_CALL);
+    if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals)).await {
+        return kept.map(drop);
+    }
+    let fault = exports.fault(&Fault::Late);
+    let text = format!("a page is handed out before it is in the store: {}", fault.message);
+    observer.note(Note::new(Level::Warning, text));
+    Ok(())
 }
 
 /// See the module.
@@ -99,32 +131,51 @@ impl Source for Stored {
 
 impl Shelf {
     async fn page(&self, offset: u64, limit: u32, observer: &dyn Observer) -> Result<Page> {
-        let range = || self.listing.range(self.client.settings().settle_days);
-        let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.anew);
-        let export = self.export.get_or_try_init(begin).await?;
+        let mut deadline = self.client.deadline();
+        let look = async {
+            let range = || self.listing.range(self.client.settings().settle_days);
+            let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.anew);
+            let export = self.export.get_or_try_init(begin).await?;
+            Ok((export, self.look(export, offset, limit).await?))
+        };
+        let (export, found) = self.exports.within(deadline, look).await?;
+        let mut buy = async |offset, limit| self.buy(export, offset, limit, &mut deadline, observer).await;
+        match found {
+            Found::Page(page) => return Ok(page),
+            Found::Around { page, skip } => {
+                let page = match page {
+                    Some(page) => page,
+                    None => buy(offset - skip, self.page_size).await?,
+                };
+                let mut rest = Part::new(limit);
+                if rest.add(page, skip)? || rest.count > 0 {
+                    return Ok(rest.page());
+                }
+            }
+            Found::Nothing => {}
+        }
+        buy(offset, limit).await
+    }
+
+    /// What the store has for `limit` rows from `offset`.
+    async fn look(&self, export: &Export, offset: u64, limit: u32) -> Result<Found> {
         if let Some((page, asked)) = self.held(export, offset).await?
             && (asked == limit || (!page.has_more && page.rows.len() <= limit as usize))
         {
-            return Ok(page);
+            return Ok(Found::Page(page));
         }
         if is_regular(export)
             && let Some(page) = self.part(export, offset, limit).await?
         {
-            return Ok(page);
+            return Ok(Found::Page(page));
         }
         let size = u64::from(self.page_size);
         let skip = offset % size;
         if skip > 0 && skip + u64::from(limit) == size {
-            let page = match self.held(export, offset - skip).await? {
-                Some((page, _)) => page,
-                None => self.buy(export, offset - skip, self.page_size, observer).await?,
-            };
-            let mut rest = Part::new(limit);
-            if rest.add(page, skip)? || rest.count > 0 {
-                return Ok(rest.page());
-            }
+            let page = self.held(export, offset - skip).await?.map(|(page, _)| page);
+            return Ok(Found::Around { page, skip });
         }
-        self.buy(export, offset, limit, observer).await
+        Ok(Found::Nothing)
     }
 
     /// The page at `offset`, where the store has it, and how many rows it was asked for.
@@ -152,15 +203,31 @@ impl Shelf {
         }
     }
 
-    /// Asks the service. The page is in the store when this returns, and also where nobody waits for it any more.
-    async fn buy(&self, export: &Export, offset: u64, limit: u32, observer: &dyn Observer) -> Result<Page> {
-        let (page, body) = self.listing.ask(&self.client, offset, limit, observer).await?;
+    /// Asks the service, and keeps what came.
+    async fn buy(
+        &self,
+        export: &Export,
+        offset: u64,
+        limit: u32,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Page> {
+        let asked = self.listing.ask(&self.client, offset, limit, deadline, observer).await?;
         if export.finished.is_none() {
-            let stored = stored(&self.exports, &page, offset, limit, body.to_vec());
-            self.exports.put(export.id, stored, page.totals).await?;
+            keep(&self.exports, export, &asked, (offset, limit), *deadline, observer).await?;
         }
-        Ok(page)
+        Ok(asked.page)
     }
+}
+
+/// What the store has of the rows that are wanted.
+enum Found {
+    /// All of them.
+    Page(Page),
+    /// They are the end of a whole page, which is here if the store has it, behind `skip` other rows.
+    Around { page: Option<Page>, skip: u64 },
+    /// Nothing that would serve.
+    Nothing,
 }
 
 /// Whether it is whole, and all its pages but the last were full: then a row's place is its offset.

@@ -9,9 +9,11 @@ use futures_util::future::BoxFuture;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::{Answer, Call, Client};
+use crate::clock::Millis;
 use crate::dates::Moment;
 use crate::endpoint::{Segment, Template};
 use crate::error::{Error, Result};
@@ -158,16 +160,20 @@ impl Listing {
         Range { project_id, path: self.path.clone(), date_from, date_to, settles }
     }
 
-    /// Asks the service for `limit` rows from `offset`; the page, and the body that it came in.
+    /// Asks the service for `limit` rows from `offset`, as a part of what ends at `deadline`.
     pub(crate) async fn ask(
         &self,
         client: &Client,
         offset: u64,
         limit: u32,
+        deadline: &mut Instant,
         observer: &dyn Observer,
-    ) -> Result<(Page, Bytes)> {
-        let decode = |answer: &Answer| Ok((self.decode(&answer.body)?, answer.body.clone()));
-        client.call(self.call(client, offset, limit)?, observer, decode).await
+    ) -> Result<Asked> {
+        let decode = |answer: &Answer| {
+            let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
+            Ok(Asked { page, body, date: answer.head.date })
+        };
+        client.call_by(self.call(client, offset, limit)?, deadline, observer, |_| false, decode).await
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
@@ -198,6 +204,16 @@ impl Listing {
         };
         Ok(Page { rows: Rows::Json(rows), totals: None, has_more, repaired: parsed.repaired })
     }
+}
+
+/// A page as it came.
+pub(crate) struct Asked {
+    /// Its rows.
+    pub(crate) page: Page,
+    /// The body that it came in.
+    pub(crate) body: Bytes,
+    /// The time of day, by the service's clock.
+    pub(crate) date: Option<Millis>,
 }
 
 /// Refuses what the pager itself puts into the query.

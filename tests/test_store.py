@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from docplatform import AsyncClient, Client, ConfigurationError
+from docplatform import AsyncClient, Client, ConfigurationError, DocPlatformError
 from docplatform.testing import StubServer
 from support import AsyncFace, Face
 from support.children import PRELUDE, tell
@@ -250,3 +251,80 @@ def test_killed_inside_every_body(face: Face, store: Path) -> None:
         assert what_is_held(store, lambda **more: face.make(**settings, **more), face) == GIVEN
         assert next(asked) == 0
         assert not server.faults
+
+
+# -- A store that another process keeps locked ------------------------------------------------------
+
+# In the process of a client, Python's own SQLite would drop the client's locks.
+HOLDER = """
+import sqlite3, sys
+
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE meta SET value = value")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def locked(store: Path) -> Iterator[None]:
+    """Keeps everyone else out, readers too."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(store)], **pipes) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        yield
+        holder.communicate(timeout=PATIENCE)
+
+
+def test_no_call_waits_for_a_locked_store_longer_than_its_deadline(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, requests_per_hour=9)
+    impatient = client.with_options(deadline=0.5)
+    with locked(store):
+        for _ in range(3):
+            with pytest.raises(DocPlatformError, match="within the call's deadline"):
+                face.run(impatient.visitor_totals())
+        # Without the file, and so at once also in an event loop.
+        assert client.stats.budget_left == 9
+    assert not stub.requests
+    face.run(client.visitor_totals())
+    assert client.stats.budget_left == 8
+
+
+CONSTRUCTED = """
+import os, signal, sys, threading
+import docplatform
+
+ended = threading.Event()
+
+def interrupt():
+    while not ended.wait(0.05):
+        os.kill(os.getpid(), signal.SIGINT)
+
+def once(*_):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGINT, once)
+
+threading.Thread(target=interrupt).start()
+try:
+    getattr(docplatform, sys.argv[2])(store=sys.argv[1])
+except KeyboardInterrupt:
+    print("interrupted")
+finally:
+    ended.set()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_ctrl_c_ends_the_wait_for_a_locked_store(stub: StubServer, store: Path) -> None:
+    stub.client(store=store).close()
+    with locked(store):
+        for name in ("Client", "AsyncClient"):
+            ended = run_script(CONSTRUCTED, str(store), name, stub=stub)
+            assert (ended.status, ended.out, ended.err) == (0, "interrupted\n", "")

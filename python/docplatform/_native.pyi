@@ -448,7 +448,7 @@ class Client:
         """
     @property
     def stats(self) -> Stats:
-        """Counts of this client and all its handles, at this moment."""
+        """Counts of this client and all its handles, at this moment, without I/O."""
     def close(self) -> None:
         """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
         ``RuntimeError``."""
@@ -820,7 +820,7 @@ class AsyncClient:
         """
     @property
     def stats(self) -> Stats:
-        """Counts of this client and all its handles, at this moment."""
+        """Counts of this client and all its handles, at this moment, without I/O."""
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
         ``RuntimeError``."""

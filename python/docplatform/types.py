@@ -176,4 +176,6 @@ class Stats(NamedTuple):
     waited: float
     """Seconds spent in pauses between attempts, and waiting for the request budget."""
     budget_left: int | None
-    """Requests that the budget would grant now; ``None`` without a budget, and once the client is closed."""
+    """Requests that the budget would grant now, as far as this client knows: a store is not read for it, so what other
+    clients and processes spent counts from this client's next request on. ``None`` without a budget, once the client is
+    closed, and in a forked child before its first request."""

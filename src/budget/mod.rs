@@ -10,12 +10,13 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use jiff::Timestamp;
 use rusqlite::Connection;
+use tokio::time::Instant;
 
 use crate::clock::{Clock, Millis, timestamp};
 use crate::error::{Error, Result};
 use crate::rate_limit;
 use crate::retry_after::answered_at;
-use crate::store::{Fault, Owner, Store, change, look};
+use crate::store::{Asked, Fault, Owner, Store, change, look};
 
 pub mod account;
 
@@ -50,14 +51,43 @@ pub struct Ledger(Arc<Shared>);
 struct Shared {
     clock: Clock,
     place: Place,
-    /// What went wrong behind a caller's back; the next one is told.
-    fault: Mutex<Option<Error>>,
 }
 
 #[derive(Debug)]
 enum Place {
     Memory(Mutex<Account>),
-    File { store: Store, owner: Arc<Owner> },
+    File(Arc<File>),
+}
+
+/// An account in the store.
+#[derive(Debug)]
+struct File {
+    store: Store,
+    owner: Owner,
+    clock: Clock,
+    /// The account as it was read or written last: what can be said of it without the file.
+    seen: Mutex<Option<Account>>,
+    /// How requests ended, until it is written. What cannot be written now is written with the next request.
+    owed: Mutex<Vec<Settled>>,
+    /// Why something is still owed, until it was logged.
+    fault: Mutex<Option<Error>>,
+}
+
+/// How one request ended.
+#[derive(Debug)]
+struct Settled {
+    number: i64,
+    /// `None`: it never left this machine.
+    outcome: Option<Outcome>,
+}
+
+impl Settled {
+    fn enter(&self, account: &mut Account, now: Millis) {
+        match &self.outcome {
+            Some(outcome) => account.settle(self.number, outcome, now),
+            None => account.withdraw(self.number),
+        }
+    }
 }
 
 /// Whether a request may go out.
@@ -86,11 +116,13 @@ impl Ledger {
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        Self::at(clock, Place::File { store, owner: Arc::new(owner) })
+        let (seen, owed, fault) = Default::default();
+        let file = File { store, owner, clock: clock.clone(), seen, owed, fault };
+        Self::at(clock, Place::File(Arc::new(file)))
     }
 
     fn at(clock: Clock, place: Place) -> Self {
-        Self(Arc::new(Shared { clock, place, fault: Mutex::default() }))
+        Self(Arc::new(Shared { clock, place }))
     }
 
     /// A request that was not entered was refused (429).
@@ -116,59 +148,64 @@ impl Budget {
         self.terms.per_hour - self.terms.reserve
     }
 
-    /// Asks for one request. Never waits for the budget, only for the ledger.
-    pub async fn acquire(&self) -> Result<Grant> {
+    /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
+    pub async fn acquire(&self, deadline: Instant) -> Result<Grant> {
         let (terms, shared) = (self.terms, Arc::clone(&self.ledger.0));
-        if let Some(fault) = lock(&shared.fault).take() {
-            return Err(fault);
-        }
         match &self.ledger.0.place {
             Place::Memory(account) => {
                 let now = shared.clock.now();
                 let answer = lock(account).acquire(terms, now);
                 Ok(shared.grant(answer, now))
             }
-            Place::File { store, owner } => {
-                let owner = Arc::clone(owner);
-                // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
-                store
-                    .run(move |connection| {
-                        let (answer, now) = change(connection, &owner, &shared.clock, |account, now| {
-                            (account.acquire(terms, now), now)
-                        })?;
-                        Ok(shared.grant(answer, now))
-                    })
-                    .await
+            // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
+            Place::File(file) => {
+                let ledger = Arc::clone(file);
+                let asked = file.store.run(move |connection| {
+                    let (answer, now) =
+                        ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
+                    Ok(shared.grant(answer, now))
+                });
+                file.store.within(deadline, asked).await
             }
         }
     }
 
     /// How many requests would be granted now.
     pub async fn left(&self) -> Result<u64> {
+        if let Place::File(file) = &self.ledger.0.place {
+            let ledger = Arc::clone(file);
+            file.store.run(move |connection| ledger.read(connection)).await?;
+        }
+        Ok(self.left_as_seen().unwrap_or(0))
+    }
+
+    /// How many requests would be granted now, as far as this process knows: without the file of the ledger, and so
+    /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
+    pub fn left_as_seen(&self) -> Option<u64> {
+        let now = self.ledger.0.clock.now();
         match &self.ledger.0.place {
-            Place::Memory(account) => Ok(self.left_in(account)),
-            Place::File { store, owner } => store.run(self.look_into(owner)).await,
+            Place::Memory(account) => Some(lock(account).left(self.terms, now)),
+            Place::File(file) => lock(&file.seen).as_ref().map(|account| account.left(self.terms, now)),
         }
     }
 
-    /// The same for threads that may block.
-    pub fn left_blocking(&self) -> Result<u64> {
+    /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
+    pub fn look(&self) -> Result<Option<Asked<()>>> {
         match &self.ledger.0.place {
-            Place::Memory(account) => Ok(self.left_in(account)),
-            Place::File { store, owner } => store.run_blocking(self.look_into(owner)),
+            Place::Memory(_) => Ok(None),
+            Place::File(file) => {
+                let ledger = Arc::clone(file);
+                file.store.ask(move |connection| ledger.read(connection)).map(Some)
+            }
         }
     }
 
-    fn left_in(&self, account: &Mutex<Account>) -> u64 {
-        lock(account).left(self.terms, self.ledger.0.clock.now())
-    }
-
-    fn look_into(
-        &self,
-        owner: &Arc<Owner>,
-    ) -> impl FnOnce(&mut Connection) -> Result<u64, Fault> + Send + 'static {
-        let (terms, shared, owner) = (self.terms, Arc::clone(&self.ledger.0), Arc::clone(owner));
-        move |connection| look(connection, &owner, &shared.clock, |account, now| account.left(terms, now))
+    /// Why the end of an earlier request could not be written yet. Said once.
+    pub fn take_fault(&self) -> Option<Error> {
+        match &self.ledger.0.place {
+            Place::Memory(_) => None,
+            Place::File(file) => lock(&file.fault).take(),
+        }
     }
 }
 
@@ -183,19 +220,61 @@ impl Shared {
         }
     }
 
-    /// Changes the ledger behind whoever goes on, or is gone.
-    fn post(self: Arc<Self>, work: impl FnOnce(&mut Account, Millis) + Send + 'static) {
+    /// Enters how a request ended, after its caller went on, or is gone.
+    fn settle(&self, settled: Settled) {
         match &self.place {
-            Place::Memory(account) => work(&mut lock(account), self.clock.now()),
-            Place::File { store, owner } => {
-                let (store, owner) = (store.clone(), Arc::clone(owner));
-                let failed = Arc::clone(&self);
-                store.post(
-                    move |connection| change(connection, &owner, &self.clock, work),
-                    move |error| *lock(&failed.fault) = Some(error),
-                );
+            Place::Memory(account) => settled.enter(&mut lock(account), self.clock.now()),
+            Place::File(file) => file.settle(settled),
+        }
+    }
+}
+
+impl File {
+    fn settle(self: &Arc<Self>, settled: Settled) {
+        if let Some(account) = &mut *lock(&self.seen) {
+            settled.enter(account, self.clock.now());
+        }
+        lock(&self.owed).push(settled);
+        let (writer, failed) = (Arc::clone(self), Arc::clone(self));
+        self.store.post(
+            move |connection| {
+                // Another request may have written it.
+                if lock(&writer.owed).is_empty() { Ok(()) } else { writer.change(connection, |_, _| ()) }
+            },
+            move |error| *lock(&failed.fault) = Some(error),
+        );
+    }
+
+    /// Writes what is owed, does `work`, and remembers the account as it is then.
+    fn change<T>(
+        &self,
+        connection: &mut Connection,
+        work: impl FnOnce(&mut Account, Millis) -> T,
+    ) -> Result<T, Fault> {
+        let owed = std::mem::take(&mut *lock(&self.owed));
+        let changed = change(connection, &self.owner, &self.clock, |account, now| {
+            for settled in &owed {
+                settled.enter(account, now);
+            }
+            let result = work(account, now);
+            (result, account.clone())
+        });
+        match changed {
+            Ok((result, account)) => {
+                *lock(&self.seen) = Some(account);
+                Ok(result)
+            }
+            Err(fault) => {
+                lock(&self.owed).splice(..0, owed);
+                Err(fault)
             }
         }
+    }
+
+    /// Remembers the account as it is now.
+    fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
+        *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
+        Ok(())
     }
 }
 
@@ -235,19 +314,14 @@ impl Ticket {
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
             Outcome { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
-        let number = self.number;
-        shared.post(move |account, now| account.settle(number, &outcome, now));
+        shared.settle(Settled { number: self.number, outcome: Some(outcome) });
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else { return };
-        let (number, sent) = (self.number, self.sent);
-        shared.post(move |account, now| match sent {
-            true => account.settle(number, &Outcome::default(), now),
-            false => account.withdraw(number),
-        });
+        shared.settle(Settled { number: self.number, outcome: self.sent.then(Outcome::default) });
     }
 }
 

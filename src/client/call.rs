@@ -84,10 +84,27 @@ impl Client {
         arrived: impl Fn(&Answer) -> bool + Send,
         decode: impl Fn(&Answer) -> Result<T, String> + Send,
     ) -> Result<T> {
+        let mut deadline = self.deadline();
+        self.call_by(call, &mut deadline, observer, arrived, decode).await
+    }
+
+    /// The deadline of a call that begins now.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.settings.deadline
+    }
+
+    /// As [`Client::call_early`], as a part of what ends at `deadline`, which waits for the budget put off.
+    pub(crate) async fn call_by<T>(
+        &self,
+        call: Call,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+        arrived: impl Fn(&Answer) -> bool + Send,
+        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+    ) -> Result<T> {
         let write = call.is_write();
         let url =
             self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
-        let mut deadline = Instant::now() + self.settings.deadline;
         let budget = self.budget().filter(|_| call.lane == Lane::Analytics);
         observer.write(write.then_some(Outcome::NotSent));
         let mut attempts = Vec::new();
@@ -96,7 +113,7 @@ impl Client {
         let mut number = 0;
         loop {
             number += 1;
-            let place = self.place(&call, budget.as_ref(), &mut deadline, &mut waited, observer).await;
+            let place = self.place(&call, budget.as_ref(), deadline, &mut waited, observer).await;
             let Place { permit, ticket } = place.map_err(|mut error| {
                 // Failed attempts of this very call say more than the gate that they closed.
                 error.attempts = std::mem::take(&mut attempts);
@@ -109,7 +126,7 @@ impl Client {
             let begun = Instant::now();
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
             let answer =
-                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, deadline, observer)).await;
+                Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer)).await;
             if answer.as_ref().is_ok_and(&arrived) {
                 yield_now().await;
             }

@@ -31,6 +31,8 @@ pub const MAX_WRITES: usize = 12;
 struct Pool {
     reads: Semaphore,
     writes: Semaphore,
+    /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
+    turns: Semaphore,
     shared: Shared,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
@@ -110,6 +112,7 @@ impl Client {
         let pool = Pool {
             reads: Semaphore::new(MAX_READS),
             writes: Semaphore::new(MAX_WRITES),
+            turns: Semaphore::new(MAX_READS),
             shared: Shared::default(),
             jitter: Box::new(jitter),
         };

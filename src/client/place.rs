@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Call, Client, OnBudget};
@@ -17,21 +17,28 @@ const TELL: Duration = Duration::from_secs(1);
 
 /// A place among the requests in flight, with the budget's leave.
 pub(super) struct Place<'a> {
-    pub(super) permit: SemaphorePermit<'a>,
+    pub(super) permit: Permit<'a>,
     pub(super) ticket: Option<Ticket>,
 }
 
+/// What is given back when the request ended.
+pub(super) struct Permit<'a> {
+    _turn: Option<SemaphorePermit<'a>>,
+    _place: SemaphorePermit<'a>,
+}
+
 impl Client {
-    /// Waits until the gate is open, a place is free and the budget grants a request; adds its pauses to `waited`.
-    /// The deadline does not run while it waits for the budget.
-    pub(super) async fn place(
-        &self,
+    /// Waits until the gate is open, the budget grants a request and a place is free; adds its pauses to `waited`.
+    /// The deadline does not run while it waits for the budget, but it does while it waits for the ledger. A place is
+    /// taken last: while the ledger is locked, calls that do not need it go on.
+    pub(super) async fn place<'a>(
+        &'a self,
         call: &Call,
         budget: Option<&Budget>,
         deadline: &mut Instant,
         waited: &mut Duration,
         observer: &dyn Observer,
-    ) -> Result<Place<'_>> {
+    ) -> Result<Place<'a>> {
         let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
         // A 429 of a call with a budget stands in its ledger, which it may wait for beyond its deadline.
         let closed =
@@ -53,17 +60,24 @@ impl Client {
                 self.pause(pause, &format!("{}: throttled", report::what(call)), observer).await;
                 *waited += pause;
             }
-            let Ok(place) = timeout_at(last_call, places.acquire()).await else {
-                let not_sent = call.is_write().then_some(Outcome::NotSent);
-                return Err(report::no_place(call, self.settings.deadline).with_outcome(not_sent));
+            let in_line = async |places: &'a Semaphore| {
+                let place = timeout_at(last_call, places.acquire()).await.map_err(|_| {
+                    let not_sent = call.is_write().then_some(Outcome::NotSent);
+                    report::no_place(call, self.settings.deadline).with_outcome(not_sent)
+                })?;
+                place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
             };
-            let permit = place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))?;
-            let ticket = match budget {
-                None => None,
-                Some(budget) => match budget.acquire().await? {
-                    Grant::Granted(ticket) => Some(ticket),
+            let (mut turn, mut ticket) = (None, None);
+            if let Some(budget) = budget {
+                turn = Some(in_line(&self.pool.turns).await?);
+                if let Some(fault) = budget.take_fault() {
+                    observer.note(report::not_settled(&fault));
+                }
+                let granted = budget.acquire(*deadline).await;
+                match granted.map_err(|error| report::no_ledger(call, error))? {
+                    Grant::Granted(granted) => ticket = Some(granted),
                     Grant::Wait(slot) => {
-                        drop(permit);
+                        drop(turn);
                         if self.on_budget == OnBudget::Stop {
                             return Err(report::budget_spent(call, slot));
                         }
@@ -73,8 +87,9 @@ impl Client {
                         *deadline += begun.elapsed();
                         continue;
                     }
-                },
-            };
+                }
+            }
+            let permit = Permit { _turn: turn, _place: in_line(places).await? };
             if *deadline <= Instant::now() {
                 // A process that was stopped meanwhile finds a place and a grant, and no time to use them.
                 let not_sent = call.is_write().then_some(Outcome::NotSent);

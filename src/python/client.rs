@@ -335,7 +335,7 @@ macro_rules! client_face {
                 Ok(Self { handle: Arc::new(self.handle.with_options(py, changes)?) })
             }
 
-            /// Counts of this client and all its handles, at this moment.
+            /// Counts of this client and all its handles, at this moment, without I/O.
             #[getter]
             fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 self.handle.stats(py)

@@ -9,13 +9,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use super::{convert, options};
+use super::{convert, options, runtime};
 use crate::client::{Client, Remembered, Stats};
 use crate::clock::Clock;
 use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::http::HttpTransport;
-use crate::store::{self, Store};
+use crate::store::{self, Asked, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -41,6 +41,7 @@ impl Handle {
         let (options, settings) = check(options)?;
         let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
+        look(py, &pool.client)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
     }
 
@@ -51,13 +52,15 @@ impl Handle {
         options::update(&mut options, changes)?;
         let (options, settings) = check(options)?;
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
-        let pool = if client.with(Arc::clone(&settings)).is_some() {
+        let pool = if let Some(client) = client.with(Arc::clone(&settings)) {
+            look(py, &client)?;
             lock(&self.pool).clone()
         } else {
             if settings.memory != self.settings.memory {
                 store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
             }
             let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
+            look(py, &pool.client)?;
             Some(Arc::new(Mutex::new(pool)))
         };
         Ok(Self { options, settings, pool: Mutex::new(pool), stats, store })
@@ -124,8 +127,9 @@ impl Handle {
     }
 
     pub(super) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // Never from the file: this may be the event loop, and must not fail where a store does.
         let budget = if self.is_closed() { None } else { self.client()?.budget() };
-        let left = budget.map(|budget| py.detach(|| budget.left_blocking())).transpose()?;
+        let left = budget.and_then(|budget| budget.left_as_seen());
         let stats = self.stats.snapshot();
         convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, left))
     }
@@ -192,7 +196,31 @@ fn open_store(py: Python<'_>, path: &Path) -> PyResult<Store> {
         hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
         register.call((), Some(&hooks))?;
     }
-    Ok(py.detach(|| Store::open(path))?)
+    let store = Store::to_write(path)?;
+    wait(py, store.ask(|_| Ok(()))?)?;
+    Ok(store)
+}
+
+/// Reads a ledger that this process has not seen yet, for `stats`.
+fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
+    if let Some(budget) = client.budget().filter(|budget| budget.left_as_seen().is_none())
+        && let Some(asked) = budget.look()?
+    {
+        wait(py, asked)?;
+    }
+    Ok(())
+}
+
+/// Waits for a store's work on the calling thread; Ctrl-C ends the wait.
+fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<T> {
+    let mut result = None;
+    loop {
+        runtime::blocked(py, || result = asked.wait_for(runtime::STEP));
+        if let Some(result) = result.take() {
+            return Ok(result?);
+        }
+        py.check_signals()?;
+    }
 }
 
 #[pyfunction]

@@ -8,6 +8,7 @@ use pyo3::types::PyCapsule;
 use super::bridge;
 use super::op::{Next, Op};
 use super::{arrow, collect, convert};
+use crate::clock::Clock;
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::held::{self, HeldSlice, Wish};
@@ -45,7 +46,8 @@ pub(super) fn _held_slices(
     };
     let (from, to) = (day("date_from", from)?, day("date_to", to)?);
     let projects = projects.map(convert::ids).transpose()?;
-    let wish = Wish { every, projects, from, to, base_url, organization, settle_days };
+    let wish =
+        Wish { every, projects, from, to, base_url, organization, settle_days, now: Clock::system().now() };
     let file = collect::path(store)?;
     let look = move |_| async move { wish.choose(Holdings::of(&file, VISITORS)?.latest().await?) };
     let finish = |py: Python<'_>, slices: Vec<HeldSlice>| {
@@ -72,7 +74,7 @@ pub(super) fn _held_rows(
     let file = collect::path(store)?;
     let read = move |_| async move {
         let holdings = Holdings::of(&file, VISITORS)?;
-        held::HeldRows::read(&holdings, &exports, settle_days).await
+        held::HeldRows::read(&holdings, &exports, settle_days, Clock::system().now()).await
     };
     let finish = |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, HeldRows(rows))?.into_any().unbind()));
     bridge::block(py, Op::new("_held_rows", read, finish))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use tokio::time::Instant;
 
 use super::Store;
 use super::fault::Fault;
@@ -50,6 +51,12 @@ pub struct Range {
     pub date_to: Option<String>,
     /// From when on it is taken to change no more; `None`: never.
     pub settles: Option<Millis>,
+}
+
+/// Whether what was asked for at `begun` is the last word on a range that changes no more from `settles` on. What seems
+/// to come from the future was asked for while the clock was wrong: nobody knows when.
+pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
+    settles.is_some_and(|settles| settles <= begun) && begun <= now
 }
 
 /// An export, as far as it came.
@@ -110,6 +117,15 @@ impl Exports {
         fault.error(self.store.path())
     }
 
+    /// `waiting`, a part of a call that ends at `deadline`.
+    pub(crate) async fn within<T>(
+        &self,
+        deadline: Instant,
+        waiting: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.store.within(deadline, waiting).await
+    }
+
     /// What there is of `range`, if it were exported now with this page size.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
         self.look(move |shelf, now| shelf.stock(&range, what, page_size, now)).await
@@ -117,12 +133,7 @@ impl Exports {
 
     /// All that were ever finished of `range`, the latest first.
     pub async fn history(&self, range: Range, what: What) -> Result<Vec<Export>> {
-        self.look(move |shelf, _| {
-            let mut all = shelf.exports(&range, what)?;
-            all.retain(|export| export.finished.is_some());
-            Ok(all)
-        })
-        .await
+        self.look(move |shelf, _| shelf.finished(&range, what)).await
     }
 
     /// The export that is held, or the unfinished one to go on with, or a new one. `anew`: a new one in any case.
@@ -131,6 +142,7 @@ impl Exports {
     pub async fn begin(&self, range: Range, what: What, page_size: u32, anew: bool) -> Result<Export> {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         let begin = move |connection: &mut Connection| {
+            shelf::doubt(connection, &clock)?;
             let transaction = shelf::immediate(connection)?;
             let now = clock.now();
             let shelf = shelf::Shelf { account: owner.number(&transaction)?, transaction: &transaction };
@@ -171,6 +183,7 @@ impl Exports {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         self.store
             .run(move |connection| {
+                shelf::doubt(connection, &clock)?;
                 let transaction = connection.transaction()?;
                 match owner.find(&transaction)? {
                     Some(account) => work(&shelf::Shelf { account, transaction: &transaction }, clock.now()),

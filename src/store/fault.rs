@@ -39,6 +39,8 @@ pub enum Fault {
     Damaged(String),
     /// An export that was there is not there any more.
     Deleted(i64),
+    /// A call's deadline ended before it answered.
+    Late,
     /// No thread can be started for it.
     Thread(String),
 }
@@ -98,11 +100,18 @@ impl Fault {
                 Kind::Store,
                 format!("export {export} is not there any more: it was deleted meanwhile; begin anew"),
             ),
+            Self::Late => (
+                Kind::Store,
+                format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}"),
+            ),
             Self::Thread(error) => (Kind::Store, format!("no thread can be started for it: {error}")),
         }
     }
 }
 
+/// SQLite reports a lock of another process and a file system without locks (`ENOLCK`) as the same.
+const LOCKED: &str = "Try again when no other program is writing to it; \
+                      if none is, put it on a local disk: its file system may have no file locks";
 const ANOTHER: &str = "it was left as it is; give another path";
 
 fn no_database() -> String {
@@ -118,7 +127,7 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => (Kind::Configuration, no_database()),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            (Kind::Store, "another process kept it locked for too long; try again".to_owned())
+            (Kind::Store, format!("it stayed locked for too long, and nothing was read or changed. {LOCKED}"))
         }
         Some(ErrorCode::DiskFull) => {
             (Kind::Store, "the disk is full; nothing of this change was kept".to_owned())

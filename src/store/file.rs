@@ -5,20 +5,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::Fault;
+use super::patience;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION: i64 = 0x646f_6370;
 /// The version of the tables.
 const VERSION: i64 = 1;
-/// How long another process may hold the lock.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// The bytes of salt that key the fingerprints.
 const SALT: usize = 32;
 
@@ -127,8 +125,8 @@ fn connect_still(path: &Path) -> Result<Connection, Fault> {
     set_up(Connection::open_with_flags(uri.as_str(), flags)?)
 }
 
-fn set_up(connection: Connection) -> Result<Connection, Fault> {
-    connection.busy_timeout(PATIENCE)?;
+fn set_up(mut connection: Connection) -> Result<Connection, Fault> {
+    connection.busy_handler(Some(patience::wait))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     // Requests are few and scarce: what is written is on the disk before the next one is sent.

@@ -33,20 +33,13 @@ pub(crate) fn change<T>(
     Ok(result)
 }
 
-/// Looks at the account of `owner`; hinders nobody.
-pub(crate) fn look<T>(
-    connection: &mut Connection,
-    owner: &Owner,
-    clock: &Clock,
-    work: impl FnOnce(&Account, Millis) -> T,
-) -> Result<T, Fault> {
+/// The account of `owner`. Reading it holds up no other process.
+pub(crate) fn look(connection: &mut Connection, owner: &Owner, clock: &Clock) -> Result<Account, Fault> {
     let transaction = connection.transaction()?;
-    let now = clock.now();
-    let account = match owner.find(&transaction)? {
-        Some(number) => load(&transaction, number, now)?,
-        None => Account::default(),
-    };
-    Ok(work(&account, now))
+    match owner.find(&transaction)? {
+        Some(number) => load(&transaction, number, clock.now()),
+        None => Ok(Account::default()),
+    }
 }
 
 fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {

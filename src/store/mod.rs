@@ -7,10 +7,13 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Result};
 
@@ -23,10 +26,11 @@ mod ledger;
 mod lock;
 mod owner;
 mod pages;
+mod patience;
 mod shelf;
 mod worker;
 
-pub use exports::{Export, Exports, Range, Stock, What};
+pub use exports::{Export, Exports, Range, Stock, What, is_final};
 pub use fault::Fault;
 pub use gate::{after_fork, before_fork};
 pub use held::{Held, Holdings};
@@ -34,7 +38,8 @@ pub(crate) use ledger::{change, look};
 pub use lock::SyncLock;
 pub use owner::{Organization, Owner};
 pub use pages::Page;
-use worker::Worker;
+use patience::Patience;
+use worker::{Job, Worker};
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -49,9 +54,14 @@ impl fmt::Debug for Store {
 impl Store {
     /// Opens the file at `path`, or makes it, and tells whether that can be done. Blocks for as long as it takes.
     pub fn open(path: &Path) -> Result<Self> {
-        let store = Self::at(path, file::open)?;
-        store.run_blocking(|_| Ok(()))?;
+        let store = Self::to_write(path)?;
+        store.ask(|_| Ok(()))?.wait()?;
         Ok(store)
+    }
+
+    /// The file at `path`, which the first work opens or makes.
+    pub fn to_write(path: &Path) -> Result<Self> {
+        Self::at(path, file::open)
     }
 
     /// The file at `path`, to read what it holds; whether it is there and can be read is told by the first work.
@@ -68,12 +78,14 @@ impl Store {
         &self.0.path
     }
 
-    /// Does `work` behind all that was asked for before. Whoever stops waiting may or may not have prevented it.
+    /// Does `work` after all that was asked for before. If the future is dropped, `work` may still be done, but no lock
+    /// is waited for any more.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.answer(work, false).await
+        let (patience, _caller) = Patience::of_caller();
+        self.answer(patience, work).await
     }
 
     /// The same for what has to be done in any case, once this was polled.
@@ -81,32 +93,41 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
-        self.answer(work, true).await
+        self.answer(Patience::in_any_case(), work).await
     }
 
     async fn answer<T: Send + 'static>(
         &self,
+        patience: Patience,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-        in_any_case: bool,
     ) -> Result<T> {
         let (answer, receiver) = oneshot::channel();
-        self.submit(move |store, connection| {
-            if in_any_case || !answer.is_closed() {
-                // Where nobody waits any more, dropping the result undoes what has to be undone.
-                drop(answer.send(store.perform(connection, work)));
-            }
-        })?;
+        // If nobody waits any more, dropping the result undoes what has to be undone.
+        self.submit(patience, move |store, connection| drop(answer.send(store.perform(connection, work))))?;
         receiver.await.map_err(|_| lost())?
     }
 
-    /// The same for threads that may block.
-    pub fn run_blocking<T: Send + 'static>(
+    /// `waiting`, a part of a call that ends at `deadline`.
+    pub(crate) async fn within<T>(
+        &self,
+        deadline: Instant,
+        waiting: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        match timeout_at(deadline, waiting).await {
+            Ok(result) => result,
+            Err(_) => Err(Fault::Late.error(self.path())),
+        }
+    }
+
+    /// As [`Store::run`], for a thread that may wait.
+    pub fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
+    ) -> Result<Asked<T>> {
         let (answer, receiver) = mpsc::sync_channel(1);
-        self.submit(move |store, connection| drop(answer.send(store.perform(connection, work))))?;
-        receiver.recv().map_err(|_| lost())?
+        let (patience, caller) = Patience::of_caller();
+        self.submit(patience, move |store, connection| drop(answer.send(store.perform(connection, work))))?;
+        Ok(Asked { receiver, _caller: caller })
     }
 
     /// The same where nobody waits; `failed` hears if it cannot be done.
@@ -116,7 +137,7 @@ impl Store {
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
         // Where not even a thread can be started, the next piece of work says so.
-        let _ = self.submit(move |store, connection| {
+        let _ = self.submit(Patience::in_any_case(), move |store, connection| {
             if let Err(error) = store.perform(connection, work) {
                 failed(error);
             }
@@ -136,9 +157,35 @@ impl Store {
         }
     }
 
-    fn submit(&self, job: impl FnOnce(&Self, Result<&mut Connection>) + Send + 'static) -> Result<()> {
+    fn submit(
+        &self,
+        patience: Patience,
+        work: impl FnOnce(&Self, Result<&mut Connection>) + Send + 'static,
+    ) -> Result<()> {
         let store = self.clone();
-        self.0.submit(Box::new(move |connection| job(&store, connection)))
+        self.0.submit(Job { patience, work: Box::new(move |connection| work(&store, connection)) })
+    }
+}
+
+/// Work that a thread has asked for. Once this is dropped, no lock is waited for any more.
+pub struct Asked<T> {
+    receiver: mpsc::Receiver<Result<T>>,
+    _caller: Arc<()>,
+}
+
+impl<T> Asked<T> {
+    /// Its result.
+    pub fn wait(&self) -> Result<T> {
+        self.receiver.recv().map_err(|_| lost())?
+    }
+
+    /// Its result, if it comes within a `step`.
+    pub fn wait_for(&mut self, step: Duration) -> Option<Result<T>> {
+        match self.receiver.recv_timeout(step) {
+            Ok(result) => Some(result),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(lost())),
+        }
     }
 }
 

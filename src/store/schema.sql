@@ -44,7 +44,11 @@ CREATE TABLE export (
     ai         INTEGER,
     total      INTEGER
 );
-CREATE INDEX export_range ON export (account, project_id, path, date_from, date_to);
+-- The latest of a range, however often it was fetched.
+CREATE INDEX export_finished ON export (account, project_id, path, date_from, date_to, kind, begun)
+    WHERE finished IS NOT NULL;
+CREATE INDEX export_unfinished ON export (account, project_id, path, date_from, date_to, kind, page_size)
+    WHERE finished IS NULL;
 
 CREATE TABLE page (
     export   INTEGER NOT NULL REFERENCES export (id) ON DELETE CASCADE,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior};
 
-use super::exports::{Export, Range, Stock, What};
+use super::exports::{Export, Range, Stock, What, is_final};
 use super::fault::Fault;
 use super::pages::{Page, Place, pack, whole, wire};
-use crate::clock::Millis;
+use crate::clock::{Clock, Millis};
 use crate::rows::Totals;
 
 /// An unfinished export whose range may still change goes on for so long after its last page.
@@ -47,17 +47,10 @@ impl Shelf<'_> {
         })
     }
 
-    /// All exports of `range`, the latest first; the pages of unfinished ones are not counted yet.
-    pub(super) fn exports(&self, range: &Range, what: What) -> Result<Vec<Export>, Fault> {
-        let Range { project_id, path, date_from, date_to, settles: _ } = range;
-        let mut exports = self.transaction.prepare(
-            "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
-             WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5
-                 AND kind = ?6
-             ORDER BY id DESC",
-        )?;
-        let key = (self.account, project_id, path, date_from, date_to, what.as_str());
-        let found = exports.query_map(key, |row| export(row, what))?;
+    /// All finished exports of `range`, the latest first.
+    pub(super) fn finished(&self, range: &Range, what: What) -> Result<Vec<Export>, Fault> {
+        let mut exports = self.transaction.prepare(&format!("{FINISHED} {LATEST_FIRST}"))?;
+        let found = exports.query_map(self.key(range, what), |row| export(row, what))?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -68,16 +61,30 @@ impl Shelf<'_> {
         page_size: u32,
         now: Millis,
     ) -> Result<Stock, Fault> {
-        let settled = |export: &Export| range.settles.is_some_and(|settles| export.begun >= settles);
-        let finished = |export: &&Export| export.finished.is_some();
-        let all = self.exports(range, what)?;
-        // One that a later, finished one has overtaken is not taken up again.
-        let mut later = all.iter().take_while(|export| !finished(export));
-        let mut stock = Stock {
-            held: all.iter().filter(finished).find(|export| settled(export)).cloned(),
-            unfinished: later.find(|export| export.page_size == page_size).cloned(),
-            latest: all.iter().find(finished).cloned(),
+        let (account, project, path, from, to, kind) = self.key(range, what);
+        let read = |row: &Row<'_>| export(row, what);
+        let held = match range.settles {
+            None => None,
+            Some(settles) => self
+                .transaction
+                .prepare(&format!("{FINISHED} {HELD} {LATEST_FIRST} LIMIT 1"))?
+                .query_row((account, project, path, from, to, kind, settles, now), read)
+                .optional()?,
         };
+        let latest = self
+            .transaction
+            .prepare(&format!("{FINISHED} {LATEST_FIRST} LIMIT 1"))?
+            .query_row((account, project, path, from, to, kind), read)
+            .optional()?;
+        let unfinished = self
+            .transaction
+            .prepare(UNFINISHED)?
+            .query_row((account, project, path, from, to, kind, page_size), read)
+            .optional()?;
+        // One that a later, finished one has overtaken is not taken up again.
+        let unfinished =
+            unfinished.filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
+        let mut stock = Stock { held, unfinished, latest };
         if let Some(export) = &mut stock.unfinished {
             let walk = Walk::of(self.transaction, export.id)?;
             (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
@@ -85,12 +92,53 @@ impl Shelf<'_> {
             let seen: Option<Millis> = self.transaction.query_row(last, [export.id], |row| row.get(0))?;
             // What lies in the future was written before the clock was set back.
             let age = now.saturating_sub(seen.unwrap_or(export.begun)).saturating_abs();
-            if !settled(export) && age > STALE {
+            if !is_final(export.begun, range.settles, now) && age > STALE {
                 stock.unfinished = None;
             }
         }
         Ok(stock)
     }
+
+    /// What the exports of a range have in common.
+    fn key<'r>(&self, range: &'r Range, what: What) -> Key<'r> {
+        let Range { project_id, path, date_from, date_to, settles: _ } = range;
+        (self.account, project_id, path, date_from, date_to, what.as_str())
+    }
+}
+
+type Key<'r> = (i64, &'r Option<String>, &'r str, &'r Option<String>, &'r Option<String>, &'static str);
+
+// Each of these is answered by an index in a few steps, whatever there is of a range: a test looks at SQLite's plan.
+
+const FINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
+    WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6
+        AND finished IS NOT NULL";
+/// [`super::exports::is_final`].
+const HELD: &str = "AND begun >= ?7 AND begun <= ?8";
+const LATEST_FIRST: &str = "ORDER BY begun DESC, id DESC";
+const UNFINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
+    WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6
+        AND page_size = ?7 AND finished IS NULL
+    ORDER BY id DESC LIMIT 1";
+
+/// Of exports that seem to come from the future nobody knows any more when they were begun: the clock was ahead, and
+/// was set back. That is written down, for the time when they lie in the past again.
+///
+/// Numbers rise and, behind this, so does time: the last export tells whether there are such.
+pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fault> {
+    let last = "SELECT max(begun, ifnull(finished, begun)) FROM export ORDER BY id DESC LIMIT 1";
+    let last: Option<Millis> = connection.query_row(last, [], |row| row.get(0)).optional()?;
+    // Only behind that look: another process may be faster.
+    if last.is_none_or(|last| last <= clock.now()) {
+        return Ok(());
+    }
+    let transaction = immediate(connection)?;
+    transaction.execute(
+        "UPDATE export SET begun = iif(begun > ?1, 0, begun), finished = min(finished, ?1)
+         WHERE begun > ?1 OR finished > ?1",
+        [clock.now()],
+    )?;
+    Ok(transaction.commit()?)
 }
 
 fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
@@ -144,6 +192,8 @@ pub(super) fn put(
             body,
         ),
     )?;
+    // By the service's clock it may have come before it was asked for: then this machine's is ahead.
+    transaction.execute("UPDATE export SET begun = ?2 WHERE id = ?1 AND begun > ?2", (export, page.seen))?;
     if let Some(totals) = totals {
         transaction.execute(
             "UPDATE export SET human = ?2, ai = ?3, total = ?4 WHERE id = ?1 AND total IS NULL",
@@ -211,5 +261,33 @@ impl Walk {
         }
         walk.stray = places.into_keys().collect();
         Ok(walk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_costs_the_same_few_steps_however_often_it_was_fetched() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(include_str!("schema.sql")).unwrap();
+        let range = "account=? AND project_id=? AND path=? AND date_from=? AND date_to=? AND kind=?";
+        for (query, parameters, plan) in [
+            (
+                format!("{FINISHED} {HELD} {LATEST_FIRST} LIMIT 1"),
+                8,
+                format!("export_finished ({range} AND begun>? AND begun<?)"),
+            ),
+            (format!("{FINISHED} {LATEST_FIRST} LIMIT 1"), 6, format!("export_finished ({range})")),
+            (UNFINISHED.to_owned(), 7, format!("export_unfinished ({range} AND page_size=?)")),
+        ] {
+            let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let nothing = rusqlite::params_from_iter(vec![rusqlite::types::Null; parameters]);
+            let steps = explain.query_map(nothing, |row| row.get::<_, String>(3)).unwrap();
+            // No more than that: nothing is sorted.
+            let steps: Vec<_> = steps.collect::<Result<_, _>>().unwrap();
+            assert_eq!(steps, [format!("SEARCH export USING INDEX {plan}")]);
+        }
     }
 }

@@ -11,14 +11,28 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
+use super::patience::Patience;
 use super::{fault::Fault, gate};
 use crate::error;
 
 /// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
 const IDLE: Duration = Duration::from_millis(10);
 
+/// What is done with the file, or with the reason why it cannot be opened.
+type Work = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
+
 /// A piece of work.
-pub(super) type Job = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
+pub(super) struct Job {
+    pub(super) patience: Patience,
+    pub(super) work: Work,
+}
+
+impl Job {
+    fn run(self, connection: error::Result<&mut Connection>) {
+        let Self { patience, work } = self;
+        patience.during(|| work(connection));
+    }
+}
 
 /// How the file is opened.
 pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
@@ -84,10 +98,10 @@ impl Worker {
     }
 
     /// The next job, waiting at most so long for one.
-    fn next(&self, patience: Duration) -> Option<Job> {
+    fn next(&self, idle: Duration) -> Option<Job> {
         let waited = self
             .more
-            .wait_timeout_while(self.state(), patience, |state| state.jobs.is_empty() && !gate::forking());
+            .wait_timeout_while(self.state(), idle, |state| state.jobs.is_empty() && !gate::forking());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.jobs.pop_front()
     }
@@ -117,16 +131,21 @@ impl Shift {
 
     /// Opens the file for `job` and whatever comes right behind it.
     fn work(&self, job: Job) {
+        if !job.patience.wanted() {
+            return;
+        }
         let _pass = gate::enter();
-        let mut connection = match (self.worker.open)(&self.worker.path) {
+        let mut connection = match job.patience.during(|| (self.worker.open)(&self.worker.path)) {
             Ok(connection) => connection,
-            Err(fault) => return job(Err(fault.error(&self.worker.path))),
+            Err(fault) => return job.run(Err(fault.error(&self.worker.path))),
         };
-        job(Ok(&mut connection));
+        job.run(Ok(&mut connection));
         while !gate::forking()
             && let Some(job) = self.worker.next(IDLE)
         {
-            job(Ok(&mut connection));
+            if job.patience.wanted() {
+                job.run(Ok(&mut connection));
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use tokio::time::{Instant, sleep};
 
 use crate::service::{HOUR, Headers, LIMIT, Service, Window, send};
-use crate::support::{millis, secs};
+use crate::support::{far, millis, secs};
 
 const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
 /// 1.00 hours, as people round it.
@@ -24,7 +24,7 @@ pub(crate) fn budget(terms: Terms) -> Budget {
 }
 
 async fn ticket(budget: &Budget) -> Ticket {
-    match budget.acquire().await.unwrap() {
+    match budget.acquire(far()).await.unwrap() {
         Grant::Granted(mut ticket) => {
             ticket.sending();
             ticket
@@ -34,7 +34,7 @@ async fn ticket(budget: &Budget) -> Ticket {
 }
 
 async fn wait(budget: &Budget) -> Duration {
-    match budget.acquire().await.unwrap() {
+    match budget.acquire(far()).await.unwrap() {
         Grant::Granted(_) => Duration::ZERO,
         Grant::Wait(slot) => slot.wait,
     }
@@ -247,7 +247,7 @@ async fn what_was_never_sent_is_given_back() {
     let budget = budget(Terms::new(1, 0).unwrap());
     ticket(&budget).await.unsent();
     assert_eq!(budget.left().await.unwrap(), 1);
-    drop(budget.acquire().await.unwrap());
+    drop(budget.acquire(far()).await.unwrap());
     assert_eq!(budget.left().await.unwrap(), 1, "nobody began to send");
     drop(ticket(&budget).await);
     assert_eq!(budget.left().await.unwrap(), 0, "cancelled on its way: the service may have it");

@@ -8,17 +8,23 @@ use std::time::SystemTime;
 
 use docplatform::budget::account::Terms;
 use docplatform::budget::{Budget, Grant, Ledger};
+use docplatform::client::MAX_READS;
 use docplatform::clock::Clock;
-use docplatform::config::ApiKey;
+use docplatform::config::{ApiKey, Options};
+use docplatform::error::{Kind, Outcome};
 use docplatform::store::{Organization, Owner, Store};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use http::HeaderMap;
 use tempfile::TempDir;
-use tokio::time::Instant;
+use tokio::task::yield_now;
+use tokio::time::{Instant, advance};
 
 use crate::service::{Headers, LIMIT, Service, Window, send};
-use crate::support::{BASE_URL, KEY, millis, secs};
+use crate::support::{
+    BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, fail, far, good, millis, options, read,
+    secs,
+};
 
 const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
 
@@ -45,7 +51,7 @@ fn budget(path: &Path, clock: Clock) -> Budget {
 async fn spend(budget: &Budget, wanted: usize) -> usize {
     let mut granted = 0;
     for _ in 0..wanted {
-        if let Grant::Granted(mut ticket) = budget.acquire().await.unwrap() {
+        if let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() {
             ticket.sending();
             ticket.answered(200, &HeaderMap::new(), None);
             granted += 1;
@@ -80,7 +86,7 @@ async fn what_one_client_spent_another_one_sees() {
     let (first, second) = (budget(&path, hands.clock()), budget(&path, hands.clock()));
     assert_eq!((spend(&first, 60).await, second.left().await.unwrap()), (60, 40));
     assert_eq!((spend(&second, 60).await, spend(&first, 1).await), (40, 0));
-    let Grant::Wait(slot) = first.acquire().await.unwrap() else { panic!("there is none") };
+    let Grant::Wait(slot) = first.acquire(far()).await.unwrap() else { panic!("there is none") };
     assert_eq!(slot.wait, secs(3601));
     hands.set(|now| now + 3_601_000);
     assert_eq!(first.left().await.unwrap(), 100);
@@ -90,12 +96,12 @@ async fn what_one_client_spent_another_one_sees() {
 async fn a_refusal_holds_for_all_clients() {
     let (_directory, path) = place();
     let (first, second) = (budget(&path, Hands::new().clock()), budget(&path, Hands::new().clock()));
-    let Grant::Granted(mut ticket) = first.acquire().await.unwrap() else { panic!("there is one") };
+    let Grant::Granted(mut ticket) = first.acquire(far()).await.unwrap() else { panic!("there is one") };
     ticket.sending();
     ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
     // The answer is worked in behind its back; asking the same client comes behind that.
     assert_eq!(first.left().await.unwrap(), 0);
-    let Grant::Wait(slot) = second.acquire().await.unwrap() else { panic!("it is held") };
+    let Grant::Wait(slot) = second.acquire(far()).await.unwrap() else { panic!("it is held") };
     assert_eq!(slot.wait, secs(600));
 }
 
@@ -164,7 +170,7 @@ async fn whoever_stops_asking_spends_nothing() {
     let (_directory, path) = place();
     let budget = budget(&path, Clock::system());
     for _ in 0..20 {
-        let mut asking = Box::pin(budget.acquire());
+        let mut asking = Box::pin(budget.acquire(far()));
         assert!(asking.as_mut().now_or_never().is_none());
     }
     // What was granted while nobody waited any more is given back behind this.
@@ -211,7 +217,7 @@ async fn processes_share_the_hour() {
 #[tokio::test]
 #[ignore = "a process of the next test"]
 async fn child_that_dies() {
-    let granted = budget(&path_of_parent(), Clock::system()).acquire().await.unwrap();
+    let granted = budget(&path_of_parent(), Clock::system()).acquire(far()).await.unwrap();
     assert!(matches!(granted, Grant::Granted(_)));
     // Between the entry and the request.
     std::process::abort();
@@ -226,12 +232,18 @@ async fn a_process_that_dies_behind_its_entry_has_spent_it() {
     }
 }
 
+/// A store's file as another process holds it in the middle of a write.
+pub(crate) fn in_a_transaction(path: &Path) -> rusqlite::Connection {
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
+
 #[tokio::test]
 async fn the_workers_go_on_while_another_process_holds_the_lock() {
     let (_directory, path) = place();
     let budget = budget(&path, Clock::system());
-    let mut other = rusqlite::Connection::open(&path).unwrap();
-    let lock = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let lock = in_a_transaction(&path);
     let asking = tokio::spawn({
         let budget = budget.clone();
         async move { spend(&budget, 1).await }
@@ -241,4 +253,57 @@ async fn the_workers_go_on_while_another_process_holds_the_lock() {
     assert!(!asking.is_finished());
     drop(lock);
     assert_eq!(asking.await.unwrap(), 1);
+}
+
+/// Nobody waits for the file longer than for the call, and none waits for those before it.
+#[tokio::test(start_paused = true)]
+async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
+    let (_directory, path) = place();
+    let script = Script::each(|_| good());
+    let settings = Options { deadline: 2.0, requests_per_hour: Some(100), ..options() };
+    let client = client_in_store(&script, &settings, &Store::open(&path).unwrap(), Clock::steady());
+    let lock = in_a_transaction(&path);
+    let begun = Instant::now();
+    let calls = all_of(MAX_READS, || {
+        let client = client.clone();
+        Box::pin(async move { (fail(&client, analytics()).await, Instant::now()) })
+    });
+    yield_now().await;
+    call(&client, read()).await.unwrap();
+    assert_eq!(begun.elapsed(), secs(0), "what needs no budget goes on");
+    // By hand: the clock does not move by itself while the store's thread is at work.
+    advance(secs(2)).await;
+    for each in calls {
+        let (error, at) = each.await.unwrap();
+        assert_eq!((error.kind, error.outcome), (Kind::Store, Some(Outcome::NotSent)), "{error}");
+        assert_eq!(at.duration_since(begun), secs(2));
+    }
+    assert_eq!(script.count(), 1);
+    drop(lock);
+    // What was granted too late is given back after this.
+    let budget = client.budget().unwrap();
+    budget.left().await.unwrap();
+    assert_eq!(budget.left().await.unwrap(), 100);
+    call(&client, analytics()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_next_one() {
+    let (_directory, path) = place();
+    let hands = Hands::new();
+    let store = Store::open(&path).unwrap();
+    let budget = Ledger::in_store(hands.clock(), store.clone(), owner(key(KEY))).budget(TERMS);
+    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    let breaking = |sql: &'static str| store.run(move |connection| Ok(connection.execute_batch(sql)?));
+    breaking("CREATE TRIGGER broken BEFORE INSERT ON told BEGIN SELECT raise(FAIL, 'broken'); END")
+        .await
+        .unwrap();
+    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    breaking("DROP TRIGGER broken").await.unwrap();
+    assert_eq!(budget.left_as_seen(), Some(0), "this process knows of the refusal");
+    let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else { panic!("it was refused") };
+    assert_eq!(slot.wait, secs(600));
+    assert!(budget.take_fault().unwrap().message.contains("broken"));
+    assert!(budget.take_fault().is_none(), "it is logged once");
 }

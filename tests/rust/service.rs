@@ -10,7 +10,7 @@ use docplatform::retry_after::retry_after;
 use http::{HeaderMap, HeaderName};
 use tokio::time::{Instant, sleep};
 
-use crate::support::secs;
+use crate::support::{far, secs};
 
 pub(crate) const HOUR: Duration = secs(3600);
 pub(crate) const LIMIT: usize = 100;
@@ -157,7 +157,7 @@ pub(crate) fn most_in_an_hour(times: &[Instant]) -> usize {
 pub(crate) async fn send(budget: &Budget, service: &Service, wanted: usize, latency: Duration) {
     let mut accepted = 0;
     while accepted < wanted {
-        match budget.acquire().await.unwrap() {
+        match budget.acquire(far()).await.unwrap() {
             Grant::Wait(slot) => sleep(slot.nap()).await,
             Grant::Granted(mut ticket) => {
                 ticket.sending();

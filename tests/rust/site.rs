@@ -23,6 +23,7 @@ pub(crate) struct Site {
     at_least: u64,
     shown: fn(u64) -> bool,
     latency: Duration,
+    date: Option<&'static str>,
 }
 
 /// A row on the wire.
@@ -47,6 +48,7 @@ impl Site {
             at_least: 0,
             shown: |_| true,
             latency: Duration::ZERO,
+            date: None,
         }
     }
 
@@ -74,6 +76,12 @@ impl Site {
         self
     }
 
+    /// What its clock shows.
+    pub(crate) fn dated(mut self, date: Option<&'static str>) -> Self {
+        self.date = date;
+        self
+    }
+
     /// The paths of all rows that it shows.
     pub(crate) fn paths(&self) -> Vec<String> {
         (0..self.rows.len() as u64).filter(|&n| (self.shown)(n)).map(|n| format!("/{n}")).collect()
@@ -87,7 +95,8 @@ impl Site {
             .filter(|&number| (self.shown)(number))
             .map(|number| self.rows[usize::try_from(number).unwrap()].clone())
             .collect();
-        reply(200, page(&rows, all, end < all)).after(self.latency).into()
+        let answer = reply(200, page(&rows, all, end < all)).after(self.latency);
+        self.date.iter().fold(answer, |answer, date| answer.header("date", date)).into()
     }
 
     /// The service.

@@ -12,7 +12,7 @@ use http::HeaderMap;
 use rusqlite::Connection;
 
 use crate::ledger::{key, owner, place};
-use crate::support::KEY;
+use crate::support::{KEY, far};
 
 fn refused(path: &Path) -> Error {
     let error = Store::open(path).expect_err("it should be refused");
@@ -30,7 +30,7 @@ fn all_closed() {
 async fn spend(store: &Store) {
     let budget =
         Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap());
-    let Grant::Granted(mut ticket) = budget.acquire().await.unwrap() else { panic!("there is one") };
+    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
     ticket.sending();
     ticket.answered(200, &HeaderMap::new(), None);
     assert_eq!(budget.left().await.unwrap(), 99);
@@ -329,7 +329,7 @@ async fn damage_that_shows_late_is_an_error_too() {
     let store = Store::open(&path).unwrap();
     store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
     let budget = Ledger::in_store(Clock::system(), store, owner(key(KEY))).budget(Terms::new(1, 0).unwrap());
-    let error = budget.acquire().await.unwrap_err();
+    let error = budget.acquire(far()).await.unwrap_err();
     assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
 }
 
@@ -364,13 +364,15 @@ fn work_can_be_done_without_a_runtime() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     let tables = store
-        .run_blocking(|connection| {
+        .ask(|connection| {
             Ok(connection.query_row(
                 "SELECT count(*) FROM sqlite_master WHERE type = 'table'",
                 [],
                 |row| row.get::<_, i64>(0),
             )?)
         })
+        .unwrap()
+        .wait()
         .unwrap();
     assert!(tables >= 6);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use docplatform::checkpoint::Checkpoint;
-use docplatform::client::{Client, Remembered, Stats};
+use docplatform::client::Client;
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::pager::{Pager, Paging};
@@ -14,11 +14,13 @@ use docplatform::store::Store;
 use docplatform::stored;
 use docplatform::visitors::Listing;
 use tempfile::TempDir;
+use tokio::task::yield_now;
+use tokio::time::advance;
 
-use crate::ledger::{key, owner, place};
+use crate::ledger::{in_a_transaction, place};
 use crate::resume::{reread, sites, turns};
 use crate::site::{PLAIN, Site, asked, export, names, turn};
-use crate::support::{BASE_URL, KEY, Script, Told, options, segment};
+use crate::support::{BASE_URL, Script, Told, client_in_store, options, secs, segment};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -45,9 +47,7 @@ impl Shop {
         let day = Arc::clone(&self.day);
         let time = move || Duration::from_secs(day.load(Ordering::Relaxed).unsigned_abs() * 86_400);
         let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
-        let remembered = Remembered { store: self.store.clone(), clock, owner: owner(key(KEY)) };
-        let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
-        Client::with_memory(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
+        client_in_store(script, options, &self.store, clock)
     }
 
     fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
@@ -111,6 +111,42 @@ async fn a_range_that_may_change_is_bought_again() {
         stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
     }
     assert_eq!(script.count(), 9);
+}
+
+#[tokio::test]
+async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
+    let going_on = "Sat, 31 Jan 2026 12:00:00 GMT";
+    let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
+    // The days on which it is read, the first one by a clock that is ahead, and how many requests each reading costs.
+    for (date, days) in [
+        (None, &[(END + 100, 3), (END - 1, 3), (END + 400, 3), (END + 400, 0)][..]),
+        (Some(going_on), &[(END + 100, 3), (END + 400, 3)]),
+        (Some(absurd), &[(END + 100, 3), (END + 400, 0)]),
+    ] {
+        let shop = Shop::new();
+        let script = Site::new(25).dated(date).serve();
+        for &(day, cost) in days {
+            shop.day.store(day, Ordering::Relaxed);
+            let before = script.count();
+            assert_eq!(shop.read(&script, 10).await.len(), 25);
+            assert_eq!(script.count() - before, cost, "{date:?}, day {day}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
+    let (shop, script) = (Shop::new(), Site::new(25).serve());
+    let client = shop.client_with(&script, &Options { deadline: 2.0, ..options() });
+    let lock = in_a_transaction(shop.store.path());
+    let asking = tokio::spawn(async move { stored::totals(&client, &listing(), &Told::default()).await });
+    yield_now().await;
+    advance(secs(2)).await;
+    let error = asking.await.unwrap().unwrap_err();
+    assert!(error.message.contains("within the call's deadline"), "{error}");
+    assert_eq!(script.count(), 0);
+    drop(lock);
+    assert_eq!(shop.read(&script, 10).await.len(), 25);
 }
 
 #[tokio::test]

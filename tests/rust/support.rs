@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::client::{Answer, Call, Client, Stats};
-use docplatform::config::Options;
+use docplatform::client::{Answer, Call, Client, Remembered, Stats};
+use docplatform::clock::Clock;
+use docplatform::config::{ApiKey, Options};
 use docplatform::endpoint::{Segment, Template};
 use docplatform::error::{Error, Outcome, Result};
 use docplatform::gate::Lane;
 use docplatform::jobs::{self, Job, Prompt};
 use docplatform::observer::{Note, Observer};
+use docplatform::store::{Organization, Owner, Store};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Method;
@@ -99,6 +101,11 @@ impl Observer for Told {
     }
 }
 
+/// A deadline that no test meets.
+pub(crate) fn far() -> Instant {
+    Instant::now() + secs(365 * 24 * 3600)
+}
+
 /// The settings of most tests.
 pub(crate) fn options() -> Options {
     Options {
@@ -113,6 +120,20 @@ pub(crate) fn options() -> Options {
 pub(crate) fn client_with(script: &Arc<Script>, options: &Options, jitter: f64) -> Client {
     let settings = options.validate(|_| None).unwrap();
     Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), move || jitter)
+}
+
+/// A client without jitter that remembers in `store`.
+pub(crate) fn client_in_store(
+    script: &Arc<Script>,
+    options: &Options,
+    store: &Store,
+    clock: Clock,
+) -> Client {
+    let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+    let owner = Owner { base_url: BASE_URL.to_owned(), organization };
+    let remembered = Remembered { store: store.clone(), clock, owner };
+    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
+    Client::with_memory(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
 }
 
 /// A client with the usual settings and no jitter: the shortest pauses.
