@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Mapping
 from datetime import timedelta
@@ -14,6 +15,7 @@ import pytest
 from docplatform import ConfigurationError, DocPlatformError
 from docplatform.testing import StubServer
 from support import AnyClient, Face
+from support.layers import Authority
 from support.shown import shown
 
 KEY = "dp_test_0123456789abcdefghij"
@@ -278,3 +280,15 @@ def test_a_ca_bundle_that_cannot_be_read_is_named(face: Face, tmp_path: Path, as
     (tmp_path / "empty.pem").write_text("not a certificate")
     with pytest.raises(ConfigurationError, match=r"empty\.pem: no PEM certificate"):
         make(face, ca_bundle=as_path(tmp_path / "empty.pem"))
+
+
+def test_a_relative_ca_bundle_is_the_same_file_in_any_folder(
+    face: Face, authority: Authority, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
+    monkeypatch.chdir(authority.pem.parent)
+    client = make(face, ca_bundle=authority.pem.name)
+    pickled = pickle.dumps(client)
+    monkeypatch.chdir(tmp_path)
+    client.with_options(connect_timeout=1)
+    pickle.loads(pickled)

@@ -63,8 +63,13 @@ class DocPlatformError(Exception):
     """For an export into memory that broke off, the rows that came: ``checkpoint`` stands behind them."""
     report: SyncReport | None = None
     """For a sync that did not come to its end, what it found and bought until then."""
-    job: Job | None = None
+    job: Job | None
     """For a wait that broke off, the job's last snapshot."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        # Not of the class: one below it always has a job.
+        self.job = None
 
 
 class ConfigurationError(DocPlatformError, ValueError):
