@@ -105,7 +105,7 @@ class Client:
         project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
         timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
             it leaves its outcome unknown.
-        connect_timeout: Seconds to resolve the name, connect and shake hands; at most ``timeout``, and half of ``deadline``.
+        connect_timeout: Seconds to resolve the name, connect and shake hands. ``timeout`` and ``deadline`` hold for it, too.
         deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
             would reach beyond it is not begun.
         max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
@@ -476,7 +476,7 @@ class AsyncClient:
         project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
         timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
             it leaves its outcome unknown.
-        connect_timeout: Seconds to resolve the name, connect and shake hands; at most ``timeout``, and half of ``deadline``.
+        connect_timeout: Seconds to resolve the name, connect and shake hands. ``timeout`` and ``deadline`` hold for it, too.
         deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
             would reach beyond it is not begun.
         max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
