@@ -38,8 +38,7 @@ pub(super) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -
         "max_retry_after" => options.max_retry_after = convert::seconds(name, value)?,
         "proxy" => options.proxy = text()?.map(SecretString::from),
         "trust_env" => options.trust_env = flag(name, value)?,
-        // Whole: a pickle and a forked process may be in another folder when they read it.
-        "ca_bundle" => options.ca_bundle = path()?.map(std::path::absolute).transpose()?,
+        "ca_bundle" => options.ca_bundle = path()?,
         "headers" => {
             let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
             let secret = |(name, value)| (name, SecretString::from(value));
