@@ -31,7 +31,7 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     }
     // Only now: a good body is never looked at twice.
     let text = String::from_utf8_lossy(body);
-    let mended = mend_surrogates(&text);
+    let mended = mend_surrogates(&text, false);
     let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
     let mut parser = serde_json::Deserializer::from_str(&mended);
     let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
@@ -52,8 +52,25 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     Ok(parsed.value)
 }
 
+/// `body` as text in which two texts are alike only where their bytes are: each U+FFFD that [`parse`] puts in a place has
+/// behind it what stood there.
+pub fn literal(body: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in body.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push('\u{fffd}');
+            for byte in chunk.invalid() {
+                text.push_str(&format!("{byte:02x}"));
+            }
+        }
+    }
+    mend_surrogates(&text, true).into_owned()
+}
+
 /// `text` with every `\uD800`-`\uDFFF` that is no half of a pair replaced by `\uFFFD`.
-fn mend_surrogates(text: &str) -> Cow<'_, str> {
+/// `named`: with its digits behind it.
+fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
     let mut mended = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -63,6 +80,7 @@ fn mend_surrogates(text: &str) -> Cow<'_, str> {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
             (Some(0xd800..=0xdfff), _) => {
                 mended.push_str("\\ufffd");
+                mended.push_str(escape.get(2..6).filter(|_| named).unwrap_or_default());
                 rest = escape.get(6..).unwrap_or_default();
                 continue;
             }

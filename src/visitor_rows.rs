@@ -22,6 +22,8 @@ pub struct VisitorRows {
     total: Vec<i64>,
     /// What else the service sent, for the rows that have it, in their order.
     extras: Vec<(usize, Map<String, Value>)>,
+    /// By what the rows are known whose paths were repaired, and so may look alike.
+    keys: Vec<(usize, u64)>,
 }
 
 /// One of them.
@@ -90,7 +92,20 @@ impl VisitorRows {
 
     /// What each row is known by: its path, and all of it.
     pub(crate) fn identities(&self) -> Vec<Identity> {
-        self.iter().map(VisitorRow::identity).collect()
+        let mut keys = self.keys.iter().peekable();
+        let rows = self.iter().enumerate();
+        rows.map(|(at, row)| {
+            let known = keys.next_if(|(row, _)| *row == at).map(|(_, key)| *key);
+            row.identity(known.unwrap_or_else(|| xxh3_64(row.path.as_bytes())))
+        })
+        .collect()
+    }
+
+    /// Tells rows apart whose paths only look alike, by the same rows with what stood there.
+    pub(crate) fn know_by(&mut self, literal: &Self) {
+        let pairs = self.iter().zip(literal.iter()).enumerate();
+        let repaired = pairs.filter(|(_, (row, literal))| row.path != literal.path);
+        self.keys = repaired.map(|(at, (_, literal))| (at, xxh3_64(literal.path.as_bytes()))).collect();
     }
 
     /// Keeps the rows at the positions that `keep` lists in ascending order.
@@ -112,6 +127,7 @@ impl VisitorRows {
             ai: Vec::with_capacity(rows),
             total: Vec::with_capacity(rows),
             extras: Vec::new(),
+            keys: Vec::new(),
         }
     }
 
@@ -146,8 +162,7 @@ impl<'a> FromIterator<VisitorRow<'a>> for VisitorRows {
 }
 
 impl VisitorRow<'_> {
-    fn identity(self) -> Identity {
-        let key = xxh3_64(self.path.as_bytes());
+    fn identity(self, key: u64) -> Identity {
         let mut counts = [0; 24];
         for (bytes, count) in counts.chunks_exact_mut(8).zip([self.human, self.ai, self.total]) {
             bytes.copy_from_slice(&count.to_le_bytes());

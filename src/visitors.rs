@@ -182,8 +182,13 @@ impl Listing {
                 Some(value) => json::Parsed { value, repaired: false },
                 None => json::parse::<VisitorsObject>(body)?,
             };
+            let mut visitors = parsed.value.visitors;
+            if parsed.repaired {
+                let literal = json::parse::<VisitorsObject>(json::literal(body).as_bytes())?;
+                visitors.know_by(&literal.value.visitors);
+            }
             return Ok(Page {
-                rows: Rows::Visitors(parsed.value.visitors),
+                rows: Rows::Visitors(visitors),
                 totals: Some(parsed.value.totals),
                 has_more: parsed.value.has_more,
                 repaired: parsed.repaired,

@@ -145,6 +145,26 @@ async fn paths_that_only_look_alike_are_two() {
     assert_eq!((export.paths, export.warnings), (paths.map(str::to_owned).into(), Vec::new()));
 }
 
+/// Rows: D12, E5.
+#[tokio::test(start_paused = true)]
+async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
+    let rows = ["/a\\ud800", "/a\\udc00", "/a\\ufffd"].map(|path| row(path, 1));
+    for size in [1, 3] {
+        let bodies: Vec<_> = rows.chunks(size).enumerate().collect();
+        let last = bodies.len() - 1;
+        let script = pages(bodies.into_iter().map(|(at, rows)| page(rows, 9, at < last)));
+        let export = export(pager(&script, u32::try_from(size).unwrap(), PLAIN)).await.unwrap();
+        assert_eq!(export.paths, ["/a\u{fffd}"; 3]);
+        assert!(export.findings.iter().all(|finding| !finding.is_change()), "{:?}", export.findings);
+    }
+    let again = pages([page(&rows[..1], 9, true), page(&rows[..1], 9, false)]);
+    assert_eq!(
+        export(pager(&again, 1, PLAIN)).await.unwrap().paths.len(),
+        1,
+        "the same bytes are the same path"
+    );
+}
+
 /// Rows: E6.
 #[tokio::test(start_paused = true)]
 async fn totals_that_move_are_told_with_both() {
