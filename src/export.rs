@@ -124,6 +124,8 @@ impl Writing {
 }
 
 /// A disk may take its time: not on a thread that others wait for.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+pub async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import inspect
 import sys
+import threading
+import warnings
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,18 +19,20 @@ import pytest
 from docplatform import AsyncClient, Job, Totals
 from docplatform.testing import StubServer
 from support import AsyncFace
-from support.coroutines import Call, every_call, face
+from support.coroutines import CALLS, Call, every_call, face
+from support.exports import eventually
+from support.phases import HOLD, pending
 
 __all__ = ["face"]
 
 
 @every_call
-def test_every_method_returns_a_coroutine(face: AsyncFace, stub: StubServer, name: str, call: Call) -> None:
+def test_every_method_returns_a_coroutine_of_pythons_own(
+    face: AsyncFace, stub: StubServer, name: str, call: Call
+) -> None:
     coroutine = call(face.client(stub))
-    assert isinstance(coroutine, Coroutine)
-    assert asyncio.iscoroutine(coroutine)
-    assert inspect.isawaitable(coroutine)
-    assert not hasattr(coroutine, "__iter__")
+    assert inspect.iscoroutine(coroutine)
+    assert (coroutine.__qualname__, coroutine.__name__) == (name, name.rpartition(".")[2])
     coroutine.close()
 
 
@@ -40,80 +47,76 @@ def test_nothing_is_sent_before_it_is_awaited(
     assert (stub.requests, stub.peak_connections) == ([], 0)
 
 
-async def in_a_task(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.create_task(coroutine)
+@every_call
+def test_one_that_is_dropped_unawaited_warns_and_sends_nothing(
+    face: AsyncFace, stub: StubServer, name: str, call: Call
+) -> None:
+    client = face.client(stub)
+    with pytest.warns(RuntimeWarning, match=f"^coroutine '{name}' was never awaited$"):
+        call(client)  # type: ignore[unused-coroutine]
+    assert (stub.requests, stub.peak_connections) == ([], 0)
 
 
-async def in_a_named_task(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.get_running_loop().create_task(coroutine, name="export")
+@pytest.mark.row("I1")
+def test_what_is_thrown_comes_out_as_it_is_and_drops_the_request(face: AsyncFace, stub: StubServer) -> None:
+    stub.latency = 60.0
+
+    async def main() -> None:
+        coroutine = face.client(stub).visitor_totals()
+        coroutine.send(None)
+        await asyncio.to_thread(stub.wait_for, lambda s: s.requests)
+        cause = ZeroDivisionError("mine")
+        with pytest.raises(ZeroDivisionError) as caught:
+            coroutine.throw(cause)
+        assert caught.value is cause
+        await asyncio.to_thread(stub.wait_for, lambda s: s.requests[0].disconnected)
+
+    face.run(main())
+    assert len(stub.requests) == 1
 
 
-async def gathered(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    (result,) = await asyncio.gather(coroutine)
-    return result
+@pytest.mark.row("A17")
+def test_two_that_await_the_same_one_cannot_send_it_twice(face: AsyncFace, stub: StubServer) -> None:
+    stub.latency = 0.05
 
+    async def main() -> list[Any]:
+        coroutine = face.client(stub).create_job("Fix it")
+        tasks = [asyncio.create_task(coroutine) for _ in range(2)]
+        return await asyncio.gather(*tasks, return_exceptions=True)
 
-async def waited_for(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.wait_for(coroutine, 30)
-
-
-async def within_a_timeout(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    async with asyncio.timeout(30):
-        return await coroutine
-
-
-async def in_a_group(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(coroutine)
-    return task.result()
-
-
-async def shielded(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.shield(coroutine)
-
-
-async def as_completed(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    (first,) = asyncio.as_completed([coroutine])
-    return await first
-
-
-async def ensured(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.ensure_future(coroutine)
-
-
-async def from_another_thread(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    loop = asyncio.get_running_loop()
-    run = asyncio.run_coroutine_threadsafe
-    return await asyncio.to_thread(lambda: run(coroutine, loop).result(30))
-
-
-async def in_its_own_context(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await asyncio.create_task(coroutine, context=contextvars.Context())
-
-
-WAYS: list[Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]] = [
-    in_a_task,
-    in_a_named_task,
-    gathered,
-    waited_for,
-    within_a_timeout,
-    in_a_group,
-    shielded,
-    as_completed,
-    ensured,
-    from_another_thread,
-    in_its_own_context,
-]
+    job, error = face.run(main())
+    assert job.id == "job-1"
+    assert isinstance(error, RuntimeError)
+    assert len(stub.jobs) == 1
 
 
 @pytest.mark.row("I17")
-@pytest.mark.parametrize("way", WAYS)
-def test_asyncio_takes_it_as_it_is(
-    face: AsyncFace, stub: StubServer, way: Callable[[Coroutine[Any, Any, Any]], Coroutine[Any, Any, Any]]
+def test_without_a_running_loop_nothing_is_sent(face: AsyncFace, stub: StubServer) -> None:
+    client = face.client(stub)
+    for _ in range(50):
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            client.create_job("Fix it").send(None)
+    assert face.run(client.visitor_totals()).total > 0
+    assert [request.method for request in stub.requests] == ["GET"]
+    assert client.stats.requests == 1
+
+
+@pytest.mark.row("I14")
+def test_one_that_is_awaited_when_its_client_is_closed_says_so_and_sends_nothing(
+    face: AsyncFace, stub: StubServer
 ) -> None:
     client = face.client(stub)
-    assert face.run(way(client.create_job("Fix it"))) == face.run(client.get_job("job-1"))
-    assert len(stub.jobs) == 1
+    made: list[Coroutine[Any, Any, Any]] = [
+        client.create_job("Fix it"),
+        client.get_job("job-1"),
+        client.visitor_totals(),
+    ]
+    made.append(client.visitors().__anext__())
+    face.run(client.close())
+    for coroutine in made:
+        with pytest.raises(RuntimeError, match="this client is closed"):
+            face.run(coroutine)
+    assert stub.requests == []
 
 
 @pytest.mark.row("I3")
@@ -132,13 +135,6 @@ async def use_after_close(client: AsyncClient) -> None:
     await client.visitor_totals()
 
 
-def test_a_set_of_coroutines_is_refused_as_python_refuses_its_own(face: AsyncFace, stub: StubServer) -> None:
-    coroutine: Any = face.client(stub).visitor_totals()
-    with pytest.raises(TypeError, match="coroutines is forbidden"):
-        face.run(asyncio.wait([coroutine]))
-    coroutine.close()
-
-
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks came with Python 3.12")
 def test_eager_tasks(stub: StubServer) -> None:
     async def main() -> None:
@@ -155,7 +151,6 @@ def test_eager_tasks(stub: StubServer) -> None:
 def test_a_value_that_is_a_tuple_arrives_whole(face: AsyncFace, stub: StubServer) -> None:
     totals = face.run(face.client(stub).visitor_totals())
     assert isinstance(totals, Totals)
-    assert face.run(gathered(face.client(stub).visitor_totals())) == totals
     page = face.run(face.client(stub).visitors(page_size=3).pages().__anext__())
     assert (len(page.rows), page.totals) == (3, totals)
 
@@ -173,9 +168,8 @@ def test_the_end_of_an_iterator_fits_through_every_door(face: AsyncFace, stub: S
     assert face.run(rows.__anext__())["path"]
 
     async def at_the_end() -> None:
-        for way in (in_a_task, gathered, waited_for):
-            with pytest.raises(StopAsyncIteration):
-                await way(rows.__anext__())
+        with pytest.raises(StopAsyncIteration):
+            await rows.__anext__()
         assert await anext(rows, "nothing left") == "nothing left"
 
     face.run(at_the_end())
@@ -239,3 +233,162 @@ def test_a_callback_runs_in_the_callers_context(face: AsyncFace, stub: StubServe
         "set at poll 3",
         "set by the awaitable",
     ]
+
+
+# -- collected -----------------------------------------------------------------------------------
+
+
+class Holder:
+    """Something that knows the coroutine that knows it."""
+
+    def __init__(self, client: AsyncClient, job: str) -> None:
+        self.polled = asyncio.Event()
+        self.coroutine = client.wait_for_job(
+            job, on_poll=self.on_poll, poll_interval=60.0, max_poll_interval=60.0
+        )
+
+    def on_poll(self, job: Job) -> Coroutine[Any, Any, None]:
+        return self.later()
+
+    async def later(self) -> None:
+        self.polled.set()
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("at", ["before the start", "in a request", "in a callback"])
+def test_a_cycle_through_it_is_collected(face: AsyncFace, stub: StubServer, at: str) -> None:
+    client = face.client(stub)
+    job = face.run(client.create_job("Fix it"))
+    stub.latency = 60.0 if at == "in a request" else 0.0
+
+    async def main() -> weakref.ref[Holder]:
+        holder = Holder(client, job.id)
+        waiting: Any = None
+        if at != "before the start":
+            waiting = holder.coroutine.send(None)
+            await asyncio.to_thread(stub.wait_for, lambda s: len(s.requests) == 2)
+        while at == "in a callback" and not holder.polled.is_set():
+            await asyncio.wait([waiting])
+            waiting = holder.coroutine.send(None)
+        return weakref.ref(holder)
+
+    holder = face.run(main())
+    assert holder() is not None
+    if at == "before the start":
+        with pytest.warns(RuntimeWarning, match="never awaited"):
+            gc.collect()
+    else:
+        gc.collect()
+    assert holder() is None
+    if at == "in a request":
+        stub.wait_for(lambda s: s.requests[1].disconnected)
+
+
+# -- nobody waits any more -----------------------------------------------------------------------
+
+
+def test_a_task_that_nobody_refers_to_runs_to_its_end(face: AsyncFace, stub: StubServer) -> None:
+    """The loop keeps it, though the extension refers to it weakly."""
+    stub.latency = 0.05
+    client = face.client(stub)
+
+    async def main() -> None:
+        ended = threading.Event()
+        # Without a reference, on purpose.
+        asyncio.create_task(client.create_job("Fix it")).add_done_callback(lambda _: ended.set())
+        await asyncio.to_thread(stub.wait_for, pending)
+        gc.collect()
+        assert await asyncio.to_thread(ended.wait, 20)
+
+    face.run(main())
+
+
+def run_until(loop: asyncio.AbstractEventLoop, reached: Callable[[], object]) -> None:
+    async def until() -> None:
+        while not reached():  # noqa: ASYNC110  # set by another thread
+            await asyncio.sleep(0.001)
+
+    loop.run_until_complete(until())
+
+
+def abandoned(call: Coroutine[Any, Any, Any], reached: Callable[[], object]) -> asyncio.Task[Any]:
+    """A task whose loop was closed in the middle of it."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(call)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    run_until(loop, reached)
+    loop.close()
+    return task
+
+
+@pytest.mark.row("I2")
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_call_on_a_loop_that_is_gone_is_collected_and_its_request_ends(
+    stub: StubServer, closed: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stub.latency = HOLD
+    client = stub.async_client()
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(client.get_job("job-1"))
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+    run_until(loop, lambda: pending(stub))
+    if closed:
+        loop.close()
+    del loop, task
+    with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+        gc.collect()
+    stub.wait_for(lambda s: s.requests[0].disconnected)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.row("I2")
+def test_a_wait_ends_with_its_loop_though_its_task_is_kept(stub: StubServer) -> None:
+    client = stub.async_client()
+    stub.script_job("active")
+    wait = client.run_job("Fix it", poll_interval=0.005, max_poll_interval=0.005)
+    task = abandoned(wait, lambda: len(stub.requests) > 2)
+
+    def is_quiet() -> bool:
+        before = len(stub.requests)
+        with suppress(TimeoutError):
+            stub.wait_for(lambda s: len(s.requests) > before, timeout=0.2)
+        return len(stub.requests) == before
+
+    eventually(is_quiet)
+    assert not task.done()
+
+
+@pytest.mark.row("I3")
+@pytest.mark.parametrize("way", ["__anext__", "totals", "collect", "to_dicts"])
+@pytest.mark.parametrize("came", [False, True])
+def test_an_iterator_goes_on_in_another_loop_after_one_was_closed_in_the_middle(
+    stub: StubServer, way: str, came: bool
+) -> None:
+    stub.latency = 0.1 if came else HOLD
+    rows = stub.async_client().visitors(prefetch=0)
+    task = abandoned(getattr(rows, way)(), lambda: pending(stub))
+    if came:
+        stub.wait_for(lambda s: s.requests[0].status is not None)
+    stub.latency = 0.0
+
+    async def rest() -> list[Any]:
+        return [row async for row in rows]
+
+    assert len(asyncio.run(rest())) == 1_000
+    assert not task.done()
+
+
+@pytest.mark.row("I13")
+def test_thousands_leave_nothing_behind(face: AsyncFace, stub: StubServer) -> None:
+    client = face.client(stub)
+
+    def alive() -> int:
+        gc.collect()
+        return sum(type(thing).__name__ == "_Operation" for thing in gc.get_objects())
+
+    before = alive()
+    for call in CALLS.values():
+        for _ in range(200):
+            call(client).close()
+    face.run(client.visitor_totals())
+    assert alive() == before

@@ -153,3 +153,27 @@ print(docplatform.Client().visitor_totals().total > 0)
 """
     ended = run_script(script, stub=stub, options=("-P",), env={"HOME": str(tmp_path)})
     assert (ended.status, ended.out, ended.err) == (0, "True\n", "")
+
+
+@pytest.mark.row("I19")
+def test_a_subinterpreter_is_refused_and_the_main_one_goes_on() -> None:
+    """One of the kind that shares the GIL, too, which Python itself lets in."""
+    script = """
+try:
+    import _interpreters
+    excinfo = _interpreters.exec(_interpreters.create("legacy"), "import docplatform")
+    print(excinfo.formatted)
+except ImportError:
+    import _xxsubinterpreters
+    try:
+        _xxsubinterpreters.run_string(_xxsubinterpreters.create(isolated=False), "import docplatform")
+    except _xxsubinterpreters.RunFailedError as error:
+        print(error)
+import docplatform
+print(docplatform.AsyncClient.__name__)
+"""
+    ended = run_script(script)
+    assert ended.err == ""
+    refused, name = ended.out.splitlines()
+    assert "docplatform cannot be used in a subinterpreter" in refused
+    assert name == "AsyncClient"

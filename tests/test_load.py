@@ -28,7 +28,7 @@ def count(what):
 
 def coroutines():
     gc.collect()
-    return sum(type(thing).__name__ == "Coroutine" for thing in gc.get_objects())
+    return sum(type(thing).__name__ == "_Operation" for thing in gc.get_objects())
 """
 
 WAITS = (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,8 @@ from docplatform import DocPlatformError, Job, TransportError, _native
 from docplatform.testing import StubServer
 from support import Face
 from support.phases import HOLD, pending
+from support.preload import build
+from support.scripts import run_script
 
 
 @pytest.mark.row("I8")
@@ -109,6 +114,80 @@ def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: St
         logger.level = level
     here = threading.current_thread().name
     assert threads == {f"log of {here}", f"callback of {here}", "another, for a handler"}
+
+
+@pytest.mark.row("I16")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_an_iterator_in_a_handler_of_the_thread_that_waits_in_it_says_so(stub: StubServer) -> None:
+    stub.latency = HOLD
+    client = stub.client()
+    rows = client.visitors()
+    told: list[str] = []
+
+    def handle(*_: object) -> None:
+        for use in (lambda: next(rows), rows.totals, rows.collect):
+            with pytest.raises(RuntimeError, match="already executing") as caught:
+                use()
+            told.append(str(caught.value))
+        raise KeyboardInterrupt
+
+    def interrupt() -> None:
+        stub.wait_for(pending)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, handle)
+    try:
+        with ThreadPoolExecutor() as pool:
+            pool.submit(interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                next(rows)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(told) == 3
+    stub.latency = 0.0
+    assert len(list(rows)) == 1_000
+
+
+# -- no more threads -----------------------------------------------------------------------------
+
+NO_THREADS = """
+import asyncio, os, sys
+import docplatform
+
+limit, target, when = sys.argv[1:]
+client = docplatform.Client()
+
+def set_limit():
+    open(limit, "w").close()
+
+if when == "later":
+    client.visitor_totals()
+set_limit()
+try:
+    print(client.create_job("Fix it").id)
+except docplatform.ConnectError as error:
+    assert "cannot start its threads" in str(error)
+    print(error.outcome)
+try:
+    print(client.visitors().to_csv(target))
+except docplatform.ConnectError as error:
+    print(error.outcome)
+os.remove(limit)
+print(client.create_job("Fix it").id, asyncio.run(docplatform.AsyncClient().get_job("job-1")).id)
+"""
+
+
+@pytest.mark.row("I11")
+@pytest.mark.skipif(sys.platform != "linux", reason="stands in for a function of the C library")
+@pytest.mark.parametrize("when", ["from the start", "later"])
+def test_where_no_thread_can_be_started(when: str, stub: StubServer, tmp_path: Path) -> None:
+    library, limit = build("threads", tmp_path), tmp_path / "limit"
+    env = {"LD_PRELOAD": str(library), "NO_THREADS": str(limit)}
+    ended = run_script(NO_THREADS, str(limit), str(tmp_path / "file"), when, stub=stub, env=env)
+    answers = (
+        ["not_sent", "None", "job-1 job-1"] if when == "from the start" else ["job-1", "1000", "job-2 job-1"]
+    )
+    assert (ended.out.splitlines(), ended.err) == (answers, "")
 
 
 # -- loops ---------------------------------------------------------------------------------------

@@ -90,16 +90,23 @@ def to_arrow(table: VisitorTable | TrendTable) -> Any:
 def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
     """A Parquet file; returns the number of rows."""
     need("to_parquet")
-    return write_parquet(table, _WholeFile(path))
-
-
-def write_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
-    """The same into a file that was begun before."""
+    file = _WholeFile(path)
     try:
-        _parquet.write(need("to_parquet"), table, file.path)
+        rows = encode_parquet(table, file)
         file.commit()
     finally:
         file.discard()
+    return rows
+
+
+def encode_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+    """The same under the temporary name of ``file``, which is then to be committed."""
+    try:
+        _parquet.write(need("to_parquet"), table, file.path)
+    except BaseException:
+        # Now: the traceback would keep it.
+        file.discard()
+        raise
     return len(table)
 
 

@@ -47,6 +47,7 @@ __all__ = [
     "Visitors",
     "_AtHand",
     "_HeldRows",
+    "_Operation",
     "_TableRows",
     "_WholeFile",
     "__version__",
@@ -1269,6 +1270,12 @@ class _AtHand(Iterator[Any]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> Any: ...
     def turn(self) -> Coroutine[Any, Any, Any]: ...
+
+@final
+class _Operation:
+    def step(self, given: object) -> Awaitable[Any] | None: ...
+    def interrupt(self, error: BaseException) -> None: ...
+    def result(self) -> Any: ...
 
 @final
 class _WholeFile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from datetime import datetime
 from importlib import import_module
@@ -31,8 +32,8 @@ INSTEAD: ContextVar[Callable[[int | None, str], Progress] | None] = ContextVar("
 
 
 class _Bar:
-    def __init__(self, tqdm: Any, total: int | None, unit: str) -> None:
-        self._bar = tqdm(total=total, unit=f" {unit}", desc="visitors")
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
 
     def update(self, done: int) -> None:
         self._bar.set_postfix_str("", refresh=False)
@@ -42,7 +43,9 @@ class _Bar:
         self._bar.set_postfix_str(_waiting(until))
 
     def __del__(self) -> None:
-        self._bar.close()
+        # Where its stream went away, it has ended already.
+        with suppress(OSError, ValueError):
+            self._bar.close()
 
 
 class _Lines:
@@ -54,10 +57,16 @@ class _Lines:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _EVERY
-            print(f"docplatform: {done:,} {self._of}", file=sys.stderr)
+            _tell(f"{done:,} {self._of}")
 
     def waits(self, until: datetime) -> None:
-        print(f"docplatform: {_waiting(until)}", file=sys.stderr)
+        _tell(_waiting(until))
+
+
+def _tell(text: str) -> None:
+    # A program without a console has no stderr, and `print` would take stdout in its place.
+    if sys.stderr is not None:
+        print(f"docplatform: {text}", file=sys.stderr)
 
 
 def _waiting(until: datetime) -> str:
@@ -73,4 +82,6 @@ def bar(total: int | None, unit: str) -> Progress:
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         return _Lines(total, unit)
-    return _Bar(tqdm, total, unit)
+    if sys.stderr is None:
+        return _Lines(total, unit)
+    return _Bar(tqdm(total=total, unit=f" {unit}", desc="visitors"))

@@ -10,11 +10,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::coroutine::Coroutine;
-use super::op::Op;
+use super::op::{Face, Op};
+use super::operation::Operation;
 use super::port::Waiter;
 use super::running::Event;
-use super::runtime;
+use super::{drive, runtime};
 
 /// What a blocking client cannot do with what `on_poll` is or returns.
 const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
@@ -28,7 +28,7 @@ pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
             "on_poll is a coroutine function, {NOT_AWAITED}; nothing was sent"
         )));
     }
-    let mut running = op.start(py)?;
+    let mut running = op.start(py, Face::Blocking)?;
     loop {
         match running.next(py)? {
             Event::Done(value) => {
@@ -41,6 +41,10 @@ pub(super) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
             Event::Polled { returned, seen } => {
                 refuse_awaitable(returned.bind(py)).map_err(|error| running.interrupted(py, error))?;
                 let _ = seen.send(());
+            }
+            Event::Aside(call) => {
+                let value = runtime::call_out(call.bind(py), ())?;
+                running.given(value.unbind());
             }
             Event::Idle => {
                 let port = running.port();
@@ -75,7 +79,7 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(PyTypeError::new_err(format!("on_poll returned an awaitable, {NOT_AWAITED}")))
 }
 
-/// A lazy coroutine object that runs `op` when it is awaited.
+/// A lazy coroutine that runs `op` when it is awaited.
 pub(super) fn awaitable(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, Coroutine::new(op))?.into_any())
+    drive::coroutine(py, op.name, Operation::new(op))
 }

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::bridge;
-use super::collect::{self, SLICES};
 use super::convert;
 use super::handle::Handle;
 use super::op::{Next, Op};
 use super::ops::{self, PagingArguments};
 use super::options;
+use super::progress::{self, SLICES};
 use super::visitors::{AsyncRows, AsyncVisitors, Rows, Visitors};
 use crate::client::OnBudget;
 use crate::config::Options;
@@ -260,7 +260,7 @@ macro_rules! client_face {
             ) -> PyResult<Py<PyAny>> {
                 let name = concat!($name, ".visitor_trend");
                 let slices = convert::slices(date_from, date_to, every)?;
-                let bar = collect::progress(py, progress, Some(slices.len() as u64), SLICES)?;
+                let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
                 let what = What::of(pages);
                 let op = ops::visitor_trend(name, &self.handle, (slices, every), what, on_budget, project_id)?;
                 $run(py, op.progress(bar))
@@ -286,7 +286,7 @@ macro_rules! client_face {
             ) -> PyResult<Py<PyAny>> {
                 let slices = convert::slices(date_from, date_to, every)?;
                 let projects = convert::projects(projects)?;
-                let bar = collect::progress(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
+                let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
                 let wanted = Wanted { projects, slices, what: What::of(pages) };
                 let op = ops::sync(concat!($name, ".sync"), &self.handle, wanted, on_budget, on_running)?;
                 $run(py, op.progress(bar))

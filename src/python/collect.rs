@@ -8,32 +8,60 @@ use futures_util::FutureExt as _;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use tokio::sync::OwnedMutexGuard;
 
 use super::cursor::{Cursor, Worked};
 use super::data::Meta;
-use super::op::Op;
+use super::engine::Engine;
+use super::op::{Next, Op};
 use super::table::VisitorTable;
+use super::whole_file::WholeFile;
 use super::{convert, errors};
 use crate::error::Error;
-use crate::export::Written;
+use crate::export::{self, Written};
 use crate::formats::Format;
+use crate::gather::Finished;
 
-/// What an error of the service leaves of the rows that came.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// The error carries them, and they were handed out with it.
-    Partial,
-    /// They stay for whoever goes on.
-    Kept,
+/// What becomes of a table in the end.
+pub(super) enum Into {
+    Itself,
+    /// The rows as dicts, which were made as their pages came.
+    Dicts(Py<PyList>),
+    /// What a function of `docplatform._frames` makes of it.
+    Frame(&'static str),
+    /// A Parquet file.
+    Parquet(Box<WholeFile>),
 }
 
-/// Reads all that is left into a table, and makes of it what `convert` does; where that fails, no row was handed out.
+/// Rows on their way to their caller, who alone has the engine. Should the caller leave before it has them, they go back.
+struct OnTheWay {
+    engine: OwnedMutexGuard<Engine>,
+    finished: Option<Finished>,
+}
+
+impl Drop for OnTheWay {
+    fn drop(&mut self) {
+        if let Some(finished) = self.finished.take() {
+            self.engine.put_back(finished);
+        }
+    }
+}
+
+impl OnTheWay {
+    /// The caller has them.
+    fn arrived(mut self, cursor: &Cursor, ended: bool) {
+        if let Some(finished) = self.finished.take() {
+            cursor.handed(finished.table().len() as u64, finished.mark(), ended, &self.engine);
+        }
+    }
+}
+
+/// Reads all that is left into a table, and makes of it what is wanted; where that fails, no row was handed out.
 pub(super) fn table(
     cursor: &Arc<Cursor>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
-    rest: Rest,
-    convert: impl FnOnce(Bound<'_, VisitorTable>) -> PyResult<Py<PyAny>> + Send + 'static,
+    into: Into,
 ) -> PyResult<Op> {
     let owner = Arc::clone(cursor);
     let op = cursor.work(
@@ -41,37 +69,56 @@ pub(super) fn table(
         |engine, _, observer| async move { Ok(engine.collect(&observer).await) }.boxed(),
         move |py, Worked { mut engine, result }| {
             let broken = result.and_then(|read| read).err();
-            if let (Some(error), Rest::Kept) = (&broken, rest) {
+            if let (Some(error), Into::Parquet(_)) = (&broken, &into) {
+                // Its rows stay for whoever goes on.
                 return Err(failed(py, &owner, error.clone())?);
             }
             let gathered = engine.take_gathered();
             let finished = py.detach(|| gathered.finish());
             let meta = Meta::new(&owner.listing(), &engine);
-            // The engine is kept until it is sure that the caller gets the rows: nobody else is to have them.
-            let made =
-                Bound::new(py, VisitorTable::new(Arc::clone(finished.table()), meta)).and_then(|table| {
-                    match broken.is_some() {
-                        true => Ok(table.into_any().unbind()),
-                        false => convert(table),
-                    }
-                });
-            let made = match made {
-                Ok(made) => made,
-                Err(error) => {
-                    engine.put_back(finished);
-                    return Err(error);
+            let table = VisitorTable::new(Arc::clone(finished.table()), meta);
+            let way = OnTheWay { engine, finished: Some(finished) };
+            let table = Bound::new(py, table)?;
+            if let Some(error) = broken {
+                way.arrived(&owner, false);
+                let error = failed(py, &owner, error)?;
+                if error.value(py).hasattr("partial")? {
+                    error.value(py).setattr("partial", table)?;
+                }
+                return Err(error);
+            }
+            let frames = |name| py.import("docplatform._frames")?.getattr(name);
+            let partial = py.import("functools")?.getattr("partial")?;
+            let (call, file) = match into {
+                Into::Itself => {
+                    way.arrived(&owner, true);
+                    return Ok(Next::Value(table.into_any().unbind()));
+                }
+                Into::Dicts(list) => {
+                    way.arrived(&owner, true);
+                    return Ok(Next::Value(list.into_any()));
+                }
+                Into::Frame(frame) => (partial.call1((frames(frame)?, table))?, None),
+                Into::Parquet(file) => {
+                    let file = Bound::new(py, *file)?;
+                    let call = partial.call1((frames("encode_parquet")?, table, &file))?;
+                    (call, Some(file.unbind()))
                 }
             };
-            owner.handed(finished.table().len() as u64, finished.mark(), broken.is_none(), &engine);
-            drop(engine);
-            let Some(error) = broken else {
-                return Ok(made);
+            let call = call.unbind();
+            let inside = Arc::clone(owner.inside());
+            let then = move |py: Python<'_>, made: Py<PyAny>| {
+                let arrived = move |_: Python<'_>| {
+                    way.arrived(&owner, true);
+                    Ok(made)
+                };
+                let Some(file) = file else {
+                    return arrived(py).map(Next::Value);
+                };
+                let (file, path) = file.get().take()?;
+                Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
             };
-            let error = failed(py, &owner, error)?;
-            if error.value(py).hasattr("partial")? {
-                error.value(py).setattr("partial", made)?;
-            }
-            Err(error)
+            Ok(Next::Aside { call, then: Box::new(then) })
         },
     )?;
     Ok(op.progress(progress))
@@ -86,7 +133,7 @@ pub(super) fn dicts(
 ) -> PyResult<Op> {
     let list = PyList::empty(py).unbind();
     let made = list.clone_ref(py);
-    let op = table(cursor, name, progress, Rest::Partial, |_| Ok(made.into_any()))?;
+    let op = table(cursor, name, progress, Into::Dicts(made))?;
     Ok(op.rows(list))
 }
 
@@ -111,14 +158,32 @@ pub(super) fn file(
                 Err(error) => return Err(failed(py, &owner, error)?),
             };
             let Written { file, rows, mark } = written;
-            // Only here: whoever was interrupted before finds what was there before.
-            py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))?;
-            engine.keep();
-            owner.handed(rows, mark.as_deref(), true, &engine);
-            Ok(rows.into_pyobject(py)?.into_any().unbind())
+            // Only here: whoever was interrupted before finds what was there before. The engine is kept meanwhile: until
+            // the caller knows of the file, nobody else is to have its rows.
+            let inside = Arc::clone(owner.inside());
+            let arrived = move |py: Python<'_>| {
+                engine.keep();
+                owner.handed(rows, mark.as_deref(), true, &engine);
+                Ok(rows.into_pyobject(py)?.into_any().unbind())
+            };
+            Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
         },
     )?;
     Ok(op.progress(progress))
+}
+
+/// Has `commit` put a file in its place, on a thread that nobody waits for; its value is what `then` makes.
+fn commit(
+    name: &'static str,
+    path: PathBuf,
+    commit: impl FnOnce() -> io::Result<()> + Send + 'static,
+    then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> Op {
+    let work = move |_| async move { Ok(export::aside(commit).await) };
+    Op::new(name, work, move |py, committed: io::Result<()>| {
+        committed.map_err(|error| os_error(&path, &error))?;
+        then(py).map(Next::Value)
+    })
 }
 
 /// An error of the service, which tells where the export stands.
@@ -139,36 +204,18 @@ pub(super) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
         None => error.to_string(),
     };
+    // A name as text: a `pathlib.Path` would have to be imported, which fails where the process is out of descriptors.
     match number {
         // Python knows which of its own numbers a number of Windows is.
         Some(number) if cfg!(windows) && error.raw_os_error().is_some() => {
-            PyOSError::new_err((0, text, path.to_owned(), number))
+            PyOSError::new_err((0, text, path.as_os_str().to_owned(), number))
         }
-        Some(number) => PyOSError::new_err((number, text, path.to_owned())),
+        Some(number) => PyOSError::new_err((number, text, path.as_os_str().to_owned())),
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
 }
 
 const EINVAL: i32 = 22;
-
-/// What an export counts.
-pub(super) const ROWS: &str = "rows";
-/// What a trend counts.
-pub(super) const SLICES: &str = "slices";
-
-/// What shows how far something is, of so many `unit`s at most, where that is wanted.
-pub(super) fn progress(
-    py: Python<'_>,
-    wanted: Option<bool>,
-    most: Option<u64>,
-    unit: &str,
-) -> PyResult<Option<Py<PyAny>>> {
-    if !wanted.unwrap_or(false) {
-        return Ok(None);
-    }
-    let bar = py.import("docplatform._progress")?.getattr("bar")?.call1((most, unit))?;
-    Ok(Some(bar.unbind()))
-}
 
 /// A path from Python.
 pub(super) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {

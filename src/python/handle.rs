@@ -38,6 +38,8 @@ impl Handle {
     pub(super) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         py.import("docplatform._logging")?;
+        // Not at the first call, where a process may have no descriptor left to read it with.
+        py.import("docplatform._drive")?;
         let (options, settings) = check(options)?;
         let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;

@@ -8,11 +8,12 @@ use futures_util::future::BoxFuture;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::port::Port;
+use super::port::{Inside, Port};
 use crate::error::Error;
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(super) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
+pub(super) type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
 type Start = Box<dyn FnOnce(Arc<Port>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
 pub(super) type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
 
@@ -22,6 +23,15 @@ pub(super) enum Next {
     Value(Py<PyAny>),
     /// Another operation, whose end is the end of this one.
     Then(Op),
+    /// What `then` makes of the value of `call`, a call of Python that may take long: for a loop in another thread.
+    Aside { call: Py<PyAny>, then: Then },
+}
+
+/// Who runs an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Face {
+    Blocking,
+    Async,
 }
 
 /// One operation of a client, not yet started.
@@ -37,6 +47,8 @@ pub(super) struct Op {
     /// Takes rows as dicts as their pages come.
     pub(super) rows: Option<Py<PyList>>,
     pub(super) on_error: Option<OnError>,
+    /// Who else works on the same.
+    pub(super) inside: Option<Arc<Inside>>,
 }
 
 /// What there is to do: on the caller's thread alone, or on the runtime first.
@@ -69,6 +81,7 @@ impl Op {
             progress: None,
             rows: None,
             on_error: None,
+            inside: None,
         }
     }
 
@@ -93,6 +106,7 @@ impl Op {
             progress: None,
             rows: None,
             on_error: None,
+            inside: None,
         }
     }
 
@@ -128,6 +142,12 @@ impl Op {
         self
     }
 
+    /// Works on what only one at a time may work on.
+    pub(super) fn inside(mut self, inside: &Arc<Inside>) -> Self {
+        self.inside = Some(Arc::clone(inside));
+        self
+    }
+
     /// Lets `on_error` add to the exception of a failure.
     pub(super) fn on_error(
         mut self,
@@ -135,11 +155,6 @@ impl Op {
     ) -> Self {
         self.on_error = Some(Box::new(on_error));
         self
-    }
-
-    /// Whether it waits for a worker, and so in a loop.
-    pub(super) fn needs_loop(&self) -> bool {
-        matches!(self.work, Work::Future { .. })
     }
 
     /// The callback, for the garbage collector.

@@ -1,18 +1,23 @@
 //! Where an operation's messages wait for its caller, and what wakes the caller for them.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::Thread;
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, Thread, ThreadId};
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3_async_runtimes::TaskLocals;
+use pyo3::types::PyWeakrefReference;
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 
-use super::op::{Finish, Op};
+use super::drive;
+use super::op::{Face, Finish, Op, Then};
 use super::runtime::call_out;
 use super::waker::Waker;
 use crate::endpoint::Segment;
@@ -22,6 +27,9 @@ use crate::jobs::Job;
 use crate::observer::{Note, Observer};
 use crate::rows::Rows;
 use crate::trace::TraceParent;
+
+/// How long work goes on, at the least, before it is looked whether its loop is still there.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What an operation tells its caller.
 pub(super) enum Message {
@@ -36,13 +44,44 @@ pub(super) enum Message {
 /// Who is woken by the next message.
 pub(super) enum Waiter {
     Thread(Thread),
-    Loop { waker: Waker, locals: TaskLocals, future: Py<PyAny> },
+    Loop { waker: Waker, future: Py<PyWeakrefReference>, port: Weak<Port> },
+}
+
+/// Who deals with the messages.
+pub(super) enum Caller {
+    Thread(ThreadId),
+    Loop(Py<PyWeakrefReference>),
+}
+
+impl Caller {
+    /// Whoever calls; an error where a loop is needed and none runs.
+    pub(super) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
+        Ok(match face {
+            Face::Blocking => Self::Thread(thread::current().id()),
+            Face::Async => Self::Loop(PyWeakrefReference::new(&drive::running_loop(py)?)?.unbind()),
+        })
+    }
+}
+
+fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
+    let closed = event_loop.call_method0(intern!(event_loop.py(), "is_closed"));
+    closed.and_then(|closed| closed.is_truthy()).unwrap_or(false)
 }
 
 #[derive(Default)]
 pub(super) struct PortState {
     pub(super) inbox: VecDeque<Message>,
     pub(super) waiter: Option<Waiter>,
+    /// The work on the runtime, if there is any.
+    pub(super) task: Option<AbortHandle>,
+    /// What is made of the value of a call that is under way elsewhere.
+    pub(super) then: Option<Then>,
+    /// `None` once nobody wants its messages any more, and before that for what needs no worker.
+    caller: Option<Caller>,
+    /// Nobody will deal with what comes.
+    left: bool,
+    /// When it was last looked whether the caller is still there.
+    looked: Option<Instant>,
     /// How many rows came, where that was not shown yet.
     pub(super) progress: Option<u64>,
     pub(super) write: Option<Outcome>,
@@ -66,10 +105,11 @@ pub(super) struct Port {
 
 impl Port {
     /// What the caller of `op` does not want to see never comes.
-    pub(super) fn new(op: &Op, trace: Option<TraceParent>) -> Self {
+    pub(super) fn new(op: &Op, caller: Option<Caller>, trace: Option<TraceParent>) -> Self {
         Self {
             state: Mutex::new(PortState {
                 write: op.writes.then_some(Outcome::NotSent),
+                caller,
                 ..PortState::default()
             }),
             polls: op.on_poll.is_some(),
@@ -87,12 +127,67 @@ impl Port {
     pub(super) fn push(&self, message: Message) {
         let waiter = {
             let mut state = self.state();
+            if state.left {
+                return;
+            }
             state.inbox.push_back(message);
             state.waiter.take()
         };
         if let Some(waiter) = waiter {
             waiter.wake();
         }
+    }
+
+    /// Ends the work, and lets go of all that came: nobody will deal with it. To be called where the interpreter is
+    /// held: the task may outlive this on a worker, which holds none.
+    pub(super) fn leave(&self) {
+        let mut state = self.state();
+        state.left = true;
+        let inbox = std::mem::take(&mut state.inbox);
+        let (task, then) = (state.task.take(), state.then.take());
+        let (waiter, caller) = (state.waiter.take(), state.caller.take());
+        drop(state);
+        if let Some(task) = task {
+            task.abort();
+        }
+        // Outside the lock: this may run Python.
+        drop((inbox, then, waiter, caller));
+    }
+
+    /// The same, if its caller is a loop that was closed, or that is not there any more.
+    fn leave_if_gone(&self, py: Python<'_>) {
+        let event_loop = match &self.state().caller {
+            Some(Caller::Loop(event_loop)) => event_loop.clone_ref(py),
+            Some(Caller::Thread(_)) | None => return,
+        };
+        if event_loop.bind(py).upgrade().is_none_or(|event_loop| is_closed(&event_loop)) {
+            self.leave();
+        }
+    }
+
+    /// For work that goes on for long without a message, none of which would be missed: nobody else would notice that
+    /// the loop that waits for it was closed.
+    fn look(&self) {
+        let mut state = self.state();
+        let Some(Waiter::Loop { waker, port, .. }) = &state.waiter else {
+            return;
+        };
+        if state.looked.is_some_and(|at| at.elapsed() < LOOK) {
+            return;
+        }
+        let (waker, port) = (waker.clone(), Weak::clone(port));
+        state.looked = Some(Instant::now());
+        drop(state);
+        waker.wake(move |py| {
+            if let Some(port) = port.upgrade() {
+                port.leave_if_gone(py);
+            }
+        });
+    }
+
+    /// Whether it is this thread that waits for its messages, further up on the stack.
+    fn is_of_this_thread(&self) -> bool {
+        matches!(self.state().caller, Some(Caller::Thread(thread)) if thread == thread::current().id())
     }
 
     /// Puts a waiter in place unless there is something to deal with; says whether it did.
@@ -103,6 +198,42 @@ impl Port {
         }
         state.waiter = Some(waiter());
         true
+    }
+}
+
+/// The operations under way on what only one at a time may work on, such as the pages of an iterator.
+#[derive(Default)]
+pub(super) struct Inside(Mutex<(u32, Vec<Weak<Port>>)>);
+
+impl Inside {
+    /// Lets `port` in, behind those that are inside. One whose loop was closed would stay there for ever, and is put
+    /// out; one of this very thread cannot end before this one does.
+    pub(super) fn enter(&self, py: Python<'_>, port: &Arc<Port>) -> PyResult<()> {
+        let others: Vec<_> = {
+            let mut inside = self.lock();
+            if inside.0 != process::id() {
+                // A forked child: the parent's are not here.
+                *inside = (process::id(), Vec::new());
+            }
+            inside.1.retain(|other| other.strong_count() > 0);
+            inside.1.iter().filter_map(Weak::upgrade).collect()
+        };
+        for other in others {
+            other.leave_if_gone(py);
+            if port.is_of_this_thread() && other.is_of_this_thread() {
+                return Err(PyRuntimeError::new_err(
+                    "this iterator is already executing: what runs now, such as a signal handler or a callback, \
+                     interrupted it on this thread. No row is lost; use another iterator here, or none",
+                ));
+            }
+        }
+        self.lock().1.push(Arc::downgrade(port));
+        Ok(())
+    }
+
+    /// Locked for moments, and only while attached, so that it is not locked in a fork.
+    fn lock(&self) -> MutexGuard<'_, (u32, Vec<Weak<Port>>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -124,7 +255,9 @@ impl Observer for Port {
     }
 
     fn progress(&self, rows: u64) {
-        if self.counts && self.state().progress.replace(rows).is_none() {
+        if !self.counts {
+            self.look();
+        } else if self.state().progress.replace(rows).is_none() {
             self.push(Message::Progress);
         }
     }
@@ -151,6 +284,7 @@ impl Observer for Port {
 
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         if !self.polls {
+            self.look();
             return std::future::ready(()).boxed();
         }
         let (seen, done) = oneshot::channel();
@@ -163,22 +297,29 @@ impl Waiter {
     pub(super) fn wake(self) {
         match self {
             Self::Thread(thread) => thread.unpark(),
-            Self::Loop { waker, locals, future } => waker.wake(move |py| wake_loop(py, &locals, future)),
+            Self::Loop { waker, future, port } => waker.wake(move |py| wake_loop(py, &future, &port)),
         }
     }
 }
 
-fn wake_loop(py: Python<'_>, locals: &TaskLocals, future: Py<PyAny>) {
-    let event_loop = locals.event_loop(py);
-    let woken = wake_function(py).and_then(|wake| {
+fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, port: &Weak<Port>) {
+    let Some(future) = future.bind(py).upgrade() else {
+        // Nobody waits for it any more.
+        return;
+    };
+    let woken = future.call_method0(intern!(py, "get_loop")).and_then(|event_loop| {
         // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
-        call_out(&event_loop.getattr(intern!(py, "call_soon_threadsafe"))?, (wake, future))
+        call_out(&event_loop.getattr(intern!(py, "call_soon_threadsafe"))?, (wake_function(py)?, &future))
     });
     if let Err(error) = woken {
-        let closed = event_loop.call_method0(intern!(py, "is_closed")).and_then(|closed| closed.is_truthy());
-        // Nobody waits in a loop that is closed; anything else is to be seen.
-        if !closed.unwrap_or(false) {
-            error.write_unraisable(py, Some(&event_loop));
+        let event_loop = future.call_method0(intern!(py, "get_loop"));
+        // Anything but a loop that is closed is to be seen.
+        if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
+            if let Some(port) = port.upgrade() {
+                port.leave();
+            }
+        } else {
+            error.write_unraisable(py, Some(&future));
         }
     }
 }

@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::convert;
+use super::{convert, drive};
 use crate::findings::Finding;
 use crate::record::{Columns, Record};
 use crate::rows::Rows;
@@ -72,10 +72,11 @@ impl<'py, 'a> Dicts<'py, 'a> {
     }
 }
 
-/// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
+/// A finding as a Python warning, raised `depth` Python frames up, not counting a coroutine's own:
+/// where the user's code asked for the row.
 pub(super) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
     let class = py.import("docplatform.errors")?.getattr(class)?;
     let text = CString::new(finding.to_string()).unwrap_or_default();
-    PyErr::warn(py, &class, &text, depth)
+    PyErr::warn(py, &class, &text, depth + drive::frames(py)?)
 }

@@ -9,32 +9,35 @@ use futures_util::FutureExt as _;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
-use pyo3_async_runtimes::TaskLocals;
+use pyo3::types::{PyList, PyString, PyWeakrefReference};
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
 
-use super::op::{Next, OnError, Op, Work};
-use super::port::{Message, Port, Waiter};
+use super::op::{Face, Next, OnError, Op, Work};
+use super::port::{Caller, Message, Port, Waiter};
 use super::runtime::call_out;
-use super::{errors, job, logging, rows, runtime, tracing};
+use super::waker::Waker;
+use super::{errors, job, logging, progress, rows, runtime, tracing};
 use crate::endpoint::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::observer::{Level, Note};
 
 impl Op {
     /// Starts it; the result comes through the port.
-    pub(super) fn start(self, py: Python<'_>) -> PyResult<Running> {
-        let trace = if self.needs_loop() { tracing::current(py)? } else { None };
-        let port = Arc::new(Port::new(&self, trace));
+    pub(super) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
+        let (caller, trace) = match &self.work {
+            // Nothing is sent where there is no loop to come back to.
+            Work::Future { .. } => (Some(Caller::current(py, face)?), tracing::current(py)?),
+            Work::Ready(_) => (None, None),
+        };
+        let port = Arc::new(Port::new(&self, caller, trace));
+        if let Some(inside) = &self.inside {
+            inside.enter(py, &port)?;
+        }
         let mut turn_first = false;
-        let task = match self.work {
-            Work::Ready(finish) => {
-                port.push(Message::Done(Ok(finish)));
-                None
-            }
+        match self.work {
+            Work::Ready(finish) => port.push(Message::Done(Ok(finish))),
             Work::Future { start, in_place } => {
-                let runtime = runtime::handle(py)?;
+                let runtime = runtime::handle(py, self.writes)?;
                 let _context = runtime.enter();
                 let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
                 // Ready here, or on a worker before this thread looks again: either would starve the loop.
@@ -46,23 +49,22 @@ impl Op {
                 match ready {
                     Poll::Ready(result) => {
                         port.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
-                        None
                     }
                     Poll::Pending => {
-                        let port = Arc::clone(&port);
+                        let tell = Arc::clone(&port);
                         let task = runtime.spawn(async move {
                             let result = future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
-                            port.push(Message::Done(result));
+                            tell.push(Message::Done(result));
                         });
-                        Some(task.abort_handle())
+                        port.state().task = Some(task.abort_handle());
                     }
                 }
             }
-        };
+        }
         Ok(Running {
             pid: process::id(),
+            face,
             port,
-            task,
             turn_first,
             on_poll: self.on_poll,
             progress: self.progress,
@@ -86,8 +88,8 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
 /// An operation under way. Dropping it drops its request.
 pub(super) struct Running {
     pid: u32,
+    face: Face,
     port: Arc<Port>,
-    task: Option<AbortHandle>,
     turn_first: bool,
     on_poll: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
@@ -103,6 +105,8 @@ pub(super) enum Event {
     Begun,
     /// `on_poll` was called and returned this; the poll goes on once `seen` is told.
     Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
+    /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
+    Aside(Py<PyAny>),
     /// It has ended with this value.
     Done(Py<PyAny>),
 }
@@ -128,9 +132,9 @@ impl Running {
         match message {
             Message::Note(note) => {
                 logging::emit(py, &note)?;
-                if let (Some(progress), Some(until)) = (&self.progress, note.until) {
+                if let Some(until) = note.until {
                     let until = job::datetime(py, until)?;
-                    call_out(&progress.bind(py).getattr(intern!(py, "waits"))?, (until,))?;
+                    progress::show(&mut self.progress, intern!(py, "waits"), until)?;
                 }
             }
             Message::Polled(job, seen) => {
@@ -153,8 +157,9 @@ impl Running {
             }
             Message::Progress => {
                 let rows = std::mem::take(&mut self.port.state().progress);
-                if let (Some(progress), Some(rows)) = (&self.progress, rows) {
-                    call_out(&progress.bind(py).getattr(intern!(py, "update"))?, (rows,))?;
+                if let Some(rows) = rows {
+                    let rows = rows.into_pyobject(py)?.into_any();
+                    progress::show(&mut self.progress, intern!(py, "update"), rows)?;
                 }
             }
             Message::Done(result) => {
@@ -162,8 +167,13 @@ impl Running {
                 match finish(py)? {
                     Next::Value(value) => return Ok(Some(Event::Done(value))),
                     Next::Then(op) => {
-                        *self = op.start(py)?;
+                        self.port.leave();
+                        *self = op.start(py, self.face)?;
                         return Ok(Some(Event::Begun));
+                    }
+                    Next::Aside { call, then } => {
+                        self.port.state().then = Some(then);
+                        return Ok(Some(Event::Aside(call)));
                     }
                 }
             }
@@ -183,6 +193,14 @@ impl Running {
         told.err().unwrap_or(error)
     }
 
+    /// Goes on with what the call of an [`Event::Aside`] returned.
+    pub(super) fn given(&mut self, value: Py<PyAny>) {
+        let then = self.port.state().then.take();
+        if let Some(then) = then {
+            self.port.push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+        }
+    }
+
     /// Where its messages wait.
     pub(super) fn port(&self) -> &Port {
         &self.port
@@ -193,34 +211,11 @@ impl Running {
         std::mem::take(&mut self.turn_first)
     }
 
-    /// The future that wakes the loop of `locals` when there is something to deal with; `None` if there is already.
-    pub(super) fn wake_up<'py>(
-        &self,
-        py: Python<'py>,
-        locals: &TaskLocals,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let future = locals.event_loop(py).call_method0(intern!(py, "create_future"))?;
-        let waker = runtime::waker(py)?;
-        let waiter = || Waiter::Loop { waker, locals: locals.clone(), future: future.clone().unbind() };
-        Ok(self.port.wait_with(waiter).then_some(future))
-    }
-
-    /// Before it is dropped: has a loop that waits for it look again, where it was not that loop that ended it.
-    pub(super) fn release(&self, py: Python<'_>) {
-        if self.pid != process::id() {
-            // A forked child: as below.
-            return;
-        }
-        let waiter = self.port.state().waiter.take();
-        if let Some(Waiter::Loop { future, .. }) = &waiter {
-            // A task that is cancelled cancels its future first.
-            let done = future.bind(py).call_method0(intern!(py, "done")).and_then(|done| done.is_truthy());
-            if !done.unwrap_or(true)
-                && let Some(waiter) = waiter
-            {
-                waiter.wake();
-            }
-        }
+    /// Has `future` wake the loop once there is something to deal with; says whether there is nothing yet.
+    pub(super) fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
+        let future = PyWeakrefReference::new(future)?.unbind();
+        let port = Arc::downgrade(&self.port);
+        Ok(self.port.wait_with(|| Waiter::Loop { waker, future, port }))
     }
 
     /// A signal that came while its result was on the way. Whoever began a write hears of it here, with a note.
@@ -247,7 +242,7 @@ impl Running {
             });
             (state.job.clone(), state.write, lost)
         };
-        if let Some(task) = &self.task {
+        if let Some(task) = &self.port.state().task {
             task.abort();
         }
         let note = match (job, write) {
@@ -303,11 +298,6 @@ impl Drop for Running {
             std::mem::forget(Arc::clone(&self.port));
             return;
         }
-        if let Some(task) = &self.task {
-            task.abort();
-        }
-        // Here, where the interpreter is held: the task may outlive this on a worker, which holds none.
-        let waiter = self.port.state().waiter.take();
-        drop(waiter);
+        self.port.leave();
     }
 }

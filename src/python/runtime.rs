@@ -1,26 +1,29 @@
 //! One tokio runtime a process: made at the first use, made anew after a fork, stopped at exit.
 //!
-//! Why not the runtime of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
+//! Why not one of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
 
 use std::cell::RefCell;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
-use pyo3::ffi::PyObject;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
 
 use super::waker::Waker;
+use crate::error::{Error, Kind, Outcome};
 
-/// Threads that read, write and parse. A page costs 110 µs of processor time on two, and 72 on one, where nothing has to be
-/// woken: measured on collected exports.
-const WORKERS: usize = 1;
+/// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
+/// such work goes on, one after the other, where the system gives no further thread.
+const KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);
 /// How long a blocked call waits before it looks for signals.
@@ -31,9 +34,8 @@ struct Slot {
     pid: u32,
     /// Made for what the exiting thread does behind the stop, in an `atexit` callback: it is not stopped again.
     at_exit: bool,
-    handle: Handle,
     waker: Waker,
-    runtime: Mutex<Option<Runtime>>,
+    worker: Worker,
 }
 
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
@@ -44,17 +46,17 @@ static EXIT_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// Threads inside a blocked call, between letting the interpreter go and having it again.
 static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 
-/// The runtime of this process.
-pub(super) fn handle(py: Python<'_>) -> PyResult<Handle> {
-    current(py).map(|slot| slot.handle.clone())
+/// The runtime of this process, for work that `writes` or not: where it cannot be started, nothing was sent.
+pub(super) fn handle(py: Python<'_>, writes: bool) -> PyResult<Handle> {
+    current(py, writes).map(|slot| slot.worker.handle.clone())
 }
 
 /// The way from this process's workers to Python.
 pub(super) fn waker(py: Python<'_>) -> PyResult<Waker> {
-    current(py).map(|slot| slot.waker.clone())
+    current(py, false).map(|slot| slot.waker.clone())
 }
 
-fn current(py: Python<'_>) -> PyResult<&'static Slot> {
+fn current(py: Python<'_>, writes: bool) -> PyResult<&'static Slot> {
     stand_aside(py);
     let at_exit = EXITING.load(Ordering::Acquire);
     let known = SLOT.load(Ordering::Acquire);
@@ -65,23 +67,9 @@ fn current(py: Python<'_>) -> PyResult<&'static Slot> {
         return Ok(slot);
     }
     keep_panics_quiet();
-    let cannot = |error: io::Error| {
-        let text = format!("docplatform cannot start its threads: {error}");
-        PyOSError::new_err((error.raw_os_error(), text))
-    };
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .thread_name("docplatform")
-        .enable_all()
-        .build()
-        .map_err(cannot)?;
-    let made = Box::into_raw(Box::new(Slot {
-        pid: process::id(),
-        at_exit,
-        handle: runtime.handle().clone(),
-        waker: Waker::start().map_err(cannot)?,
-        runtime: Mutex::new(Some(runtime)),
-    }));
+    let waker = Waker::start().map_err(|error| cannot_start(&error, writes))?;
+    let worker = Worker::start().map_err(|error| cannot_start(&error, writes))?;
+    let made = Box::into_raw(Box::new(Slot { pid: process::id(), at_exit, waker, worker }));
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
     let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
     if won.is_ok() {
@@ -98,22 +86,85 @@ fn current(py: Python<'_>) -> PyResult<&'static Slot> {
         .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
-/// One of the two unsafe places of this crate; the other is `call_out`.
+/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `call_out`.
 #[expect(unsafe_code)]
 fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
     // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
     unsafe { pointer.as_ref() }
 }
 
+/// Whether this is the interpreter that the process began with. Another one ends before the process does, and would
+/// leave threads that ask for it; Python itself refuses only those that have a GIL of their own.
+#[expect(unsafe_code)]
+pub(super) fn in_main_interpreter(_py: Python<'_>) -> bool {
+    // SAFETY: the interpreter is held, so there is a current one, and a valid pointer to it.
+    unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) == 0 }
+}
+
 impl Slot {
     /// Ends the threads; tasks are dropped, and their connections with them.
     fn stop(&self, patience: Duration) {
-        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(runtime) = runtime {
-            runtime.shutdown_timeout(patience);
-        }
+        self.worker.stop(patience);
         self.waker.stop(patience);
     }
+}
+
+/// The thread that reads, writes and parses. A page costs 110 µs of processor time on two of them, and 72 on one, where
+/// nothing has to be woken: measured on collected exports.
+struct Worker {
+    handle: Handle,
+    stop: Mutex<Option<oneshot::Sender<Duration>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Worker {
+    /// A thread of our own around a runtime without threads: one of tokio's that cannot be started is a panic.
+    fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .thread_name("docplatform-aside")
+            .thread_keep_alive(KEPT)
+            .enable_all()
+            .build()?;
+        let handle = runtime.handle().clone();
+        let aside = AssertUnwindSafe(|| drop(handle.spawn_blocking(|| ())));
+        if catch_unwind(aside).is_err() {
+            let _ = take_panic_place();
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let (stop, stopped) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "this is the thread that the runtime runs on")]
+        let run = move || {
+            let patience = runtime.block_on(stopped).unwrap_or(Duration::ZERO);
+            // Tasks are dropped, and their connections with them.
+            runtime.shutdown_timeout(patience);
+        };
+        let thread = thread::Builder::new().name("docplatform".to_owned()).spawn(run)?;
+        Ok(Self { handle, stop: Mutex::new(Some(stop)), thread })
+    }
+
+    /// Ends it, and waits for that.
+    fn stop(&self, patience: Duration) {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(stop) = stop {
+            let _ = stop.send(patience);
+        }
+        let until = Instant::now() + patience;
+        while !self.thread.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn cannot_start(error: &io::Error, writes: bool) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            "Allow this process more threads (ulimit -u, or the pids limit of its container), or have fewer of them"
+        }
+        _ => "Close files, or allow this process more of them (ulimit -n)",
+    };
+    let text =
+        format!("docplatform cannot start its threads: {error}. Nothing was sent. {advice}, and call again");
+    Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
 }
 
 /// Registers the stop with `atexit`; a forked child inherits the registration.

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::bridge::{awaitable, block};
-use super::collect::Rest::{Kept, Partial};
+use super::collect::Into;
 use super::cursor::{Cursor, How, Rest};
 use super::op::Op;
-use super::{collect, convert, data, whole_file};
+use super::{collect, convert, progress, whole_file};
 use crate::error::Error;
 use crate::formats::Format;
 
@@ -69,8 +69,8 @@ fn to_frame(
     frame: &'static str,
 ) -> PyResult<Op> {
     py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
-    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
-    collect::table(cursor, name, progress, Partial, move |table| data::frame(table.into_any(), frame))
+    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
+    collect::table(cursor, name, progress, Into::Frame(frame))
 }
 
 fn to_file(
@@ -82,7 +82,7 @@ fn to_file(
     format: Format,
 ) -> PyResult<Op> {
     let path = collect::path(path)?;
-    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
+    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
     collect::file(cursor, name, progress, path, format)
 }
 
@@ -97,11 +97,8 @@ fn to_parquet(
     frames.getattr("need")?.call1(("to_parquet",))?;
     // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
     let file = whole_file::WholeFile::new(path, None)?;
-    let progress = collect::progress(py, progress, cursor.most(), collect::ROWS)?;
-    collect::table(cursor, name, progress, Kept, move |table| {
-        let frames = table.py().import("docplatform._frames")?;
-        Ok(frames.getattr("write_parquet")?.call1((table, file))?.unbind())
-    })
+    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
+    collect::table(cursor, name, progress, Into::Parquet(Box::new(file)))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the same shape as `generator`")]
@@ -197,17 +194,8 @@ macro_rules! iterators {
                 /// All that is left, as a table.
                 #[pyo3(signature = (progress = None))]
                 fn collect(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = collect::progress(py, progress, self.0.most(), collect::ROWS)?;
-                    $run(
-                        py,
-                        collect::table(
-                            &self.0,
-                            concat!($visitors, ".collect"),
-                            progress,
-                            Partial,
-                            |table| Ok(table.into_any().unbind()),
-                        )?,
-                    )
+                    let progress = progress::bar(py, progress, self.0.most(), progress::ROWS)?;
+                    $run(py, collect::table(&self.0, concat!($visitors, ".collect"), progress, Into::Itself)?)
                 }
 
                 /// All that is left, as a `pandas.DataFrame`.
@@ -231,7 +219,7 @@ macro_rules! iterators {
                 /// All that is left, as a list of dicts.
                 #[pyo3(signature = (*, progress = None))]
                 fn to_dicts(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = collect::progress(py, progress, self.0.most(), collect::ROWS)?;
+                    let progress = progress::bar(py, progress, self.0.most(), progress::ROWS)?;
                     $run(py, collect::dicts(py, &self.0, concat!($visitors, ".to_dicts"), progress)?)
                 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::collect::{self, os_error};
@@ -31,9 +32,8 @@ impl WholeFile {
 
     /// Puts it in the target's place.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        let file = self.file().take();
-        let commit = || file.map_or(Ok(()), files::WholeFile::commit);
-        py.detach(commit).map_err(|error| os_error(&self.1, &error))
+        let (file, path) = self.take()?;
+        py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))
     }
 
     /// Removes it, unless it was put in its place.
@@ -44,6 +44,14 @@ impl WholeFile {
 }
 
 impl WholeFile {
+    /// The file itself, and where it is to stand.
+    pub(super) fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
+        let file = self.file().take();
+        let file =
+            file.ok_or_else(|| PyRuntimeError::new_err("this file was committed or discarded before"))?;
+        Ok((file, self.1.clone()))
+    }
+
     fn file(&self) -> MutexGuard<'_, Option<files::WholeFile>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,6 +17,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::convert;
 use super::engine::Engine;
 use super::handle::Handle;
+use super::port::Inside;
 use crate::checkpoint::Checkpoint;
 use crate::client::OnBudget;
 use crate::error::Result;
@@ -98,6 +99,7 @@ pub(super) struct Cursor {
     handle: Arc<Handle>,
     buying: Buying,
     paging: Paging,
+    inside: Arc<Inside>,
     /// Locked for moments, and never while Python runs.
     state: Mutex<State>,
 }
@@ -121,11 +123,16 @@ impl Cursor {
             warnings: Vec::new(),
             ended: false,
         };
-        Ok(Arc::new(Self { handle, buying, paging, state: Mutex::new(state) }))
+        Ok(Arc::new(Self { handle, buying, paging, inside: Arc::default(), state: Mutex::new(state) }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who works on it.
+    pub(super) fn inside(&self) -> &Arc<Inside> {
+        &self.inside
     }
 
     /// Begins a pass. One after the end is a mistake that silence would hide.

@@ -171,7 +171,7 @@ impl Cursor {
             }
             then(py, true)
         };
-        Ok(Op::new(name, turn, finish).in_place().on_error(self.tell_checkpoint()))
+        Ok(Op::new(name, turn, finish).in_place().inside(&self.inside).on_error(self.tell_checkpoint()))
     }
 
     /// Makes a page that came the page at hand; returns what was found in it. Attached: it drops the rows of the old one.

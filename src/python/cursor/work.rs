@@ -34,7 +34,7 @@ impl Cursor {
         work: impl for<'a> FnOnce(&'a mut Engine, Place, Arc<dyn Observer>) -> BoxFuture<'a, Result<T>>
         + Send
         + 'static,
-        finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Py<PyAny>> + Send + 'static,
+        finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Next> + Send + 'static,
     ) -> PyResult<Op> {
         self.begin()?;
         self.handle.client()?;
@@ -53,8 +53,7 @@ impl Cursor {
                 Ok(Worked { engine, result })
             }
         };
-        let finish = move |py: Python<'_>, worked| finish(py, worked).map(Next::Value);
-        Ok(Op::new(name, work, finish).on_error(self.tell_checkpoint()))
+        Ok(Op::new(name, work, finish).inside(&self.inside).on_error(self.tell_checkpoint()))
     }
 
     /// Where the export stands, and what is left of the page at hand, which hands out no more.

@@ -1,0 +1,28 @@
+/* Stands in for fsync: a folder's lasts until the file $DISK is there, and tells by "$DISK.began" that it has begun. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int fsync(int file)
+{
+    static int (*sync)(int);
+    const char *disk = getenv("DISK");
+    struct stat found;
+    if (disk && fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) {
+        char began[4096];
+        snprintf(began, sizeof began, "%s.began", disk);
+        close(open(began, O_CREAT | O_WRONLY, 0600));
+        for (int tries = 0; access(disk, F_OK) != 0; tries++) {
+            if (tries == 10000)
+                _exit(99);
+            usleep(1000);
+        }
+    }
+    if (!sync)
+        sync = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    return sync(file);
+}
