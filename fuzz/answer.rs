@@ -15,19 +15,22 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use docplatform::checkpoint::Checkpoint;
+use docplatform::client::observer::{Note, Observer};
 use docplatform::client::{Client, Stats};
 use docplatform::config::Options;
+use docplatform::config::url::{Segment, Template};
 use docplatform::dates::{Moment, parse_instant};
-use docplatform::endpoint::{Segment, Template};
 use docplatform::error::{Error, Kind, Outcome, Result};
-use docplatform::findings::Finding;
-use docplatform::jobs::{self, Job, Prompt};
-use docplatform::observer::{Note, Observer};
-use docplatform::pager::{Pager, Paging, Turn};
-use docplatform::rows::Rows;
-use docplatform::transport::{Body, Departure, Incoming, Outgoing, SendError, Transport};
-use docplatform::visitors::{Listing, Pages};
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::export::service::Pages;
+use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
+use docplatform::job::observer::JobObserver;
+use docplatform::job::{self, Job, Prompt};
+use docplatform::listing::Listing;
+use docplatform::listing::rows::Rows;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -101,16 +104,16 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
     let listing = match operation {
         "create" => {
-            let job = jobs::create(&client, project, prompt()?, &**heard).await;
+            let job = job::create(&client, project, prompt()?, &**heard).await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "message" => {
-            let job = jobs::message(&client, project, segment("job_1")?, prompt()?, &**heard).await;
+            let job = job::message(&client, project, segment("job_1")?, prompt()?, &**heard).await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "get" => {
             let known = Some(PROMPT.into());
-            let job = jobs::get(&client, &project, &segment("job_1")?, known, &**heard).await;
+            let job = job::get(&client, &project, &segment("job_1")?, known, &**heard).await;
             return Some((false, job.map(|job| Came::Job(Box::new(job)))));
         }
         "visitors" => Listing::visitors(&project, None, None),
@@ -120,7 +123,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
     let place = Checkpoint::new(BASE_URL, listing.clone(), PAGE_SIZE, 0);
     let pages = Pages::new(client, listing);
     let paging = Paging { max_rows: None, prefetch: 1, strict: false, window: None };
-    let observer: Arc<dyn Observer> = Arc::clone(heard) as _;
+    let observer: Arc<dyn ExportObserver> = Arc::clone(heard) as _;
     let page = Pager::new(Arc::new(pages), place, paging).next_page(&observer).await.transpose()?;
     Some((false, page.map(|page| Came::Page(Box::new(page)))))
 }
@@ -340,3 +343,7 @@ impl Observer for Heard {
         self.0.lock().expect("no panic while it was held").push(note.text);
     }
 }
+
+impl ExportObserver for Heard {}
+
+impl JobObserver for Heard {}

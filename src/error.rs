@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::jobs::Job;
+use crate::job::Job;
 
 /// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,11 @@
 //! The request budget: how many requests an hour may go out, over all who share a ledger.
 //!
-//! [`account`] is the policy. Here it meets its ledger: in the store, for all processes of the machine, or in memory,
+//! [`policy`] is the policy. Here it meets its ledger: in the store, for all processes of the machine, or in memory,
 //! for one client. A [`Ticket`] is a request's entry; it is made before the request is sent, and whatever becomes of
 //! the request's future, the ledger errs on the side of its having been sent.
+
+pub mod ledger;
+pub mod policy;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -13,28 +16,14 @@ use rusqlite::Connection;
 use tokio::time::Instant;
 
 use crate::clock::{Clock, Millis, timestamp};
+use crate::config::account::{Owner, Terms};
 use crate::error::{Error, Result};
-use crate::rate_limit;
-use crate::retry_after::answered_at;
-use crate::store::{Asked, Fault, Owner, Store, change, look};
+use crate::http::rate_limit;
+use crate::http::retry_after::answered_at;
+use crate::store::{Asked, Fault, Store};
 
-pub mod account;
-
-use account::{Account, Answer, Outcome, Terms};
-
-/// Checks what a user gives.
-impl Terms {
-    /// `per_hour` requests an hour, of which `reserve` are left to others.
-    pub fn new(per_hour: u64, reserve: u64) -> Result<Self> {
-        if reserve >= per_hour {
-            return Err(Error::argument(format!(
-                "reserve must be less than requests_per_hour, or no request could ever be sent; \
-                 they are {reserve} and {per_hour}"
-            )));
-        }
-        Ok(Self { per_hour, reserve })
-    }
-}
+use ledger::{change, look};
+use policy::{Account, Answer, Outcome};
 
 /// A budget. A clone is the same.
 #[derive(Clone, Debug)]

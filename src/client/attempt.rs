@@ -13,16 +13,18 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
-use super::{Answer, Call, Client};
 use crate::budget::Ticket;
+use crate::client::Answer;
+use crate::client::Call;
+use crate::client::Client;
+use crate::client::messages;
+use crate::client::observer::{Level, Note, Observer};
+use crate::client::retry::{Failure, Head};
+use crate::client::throttle::Lane;
 use crate::error::Result;
-use crate::gate::Lane;
-use crate::observer::{Level, Note, Observer};
-use crate::report;
-use crate::retry::{Failure, Head};
-use crate::retry_after::retry_after;
-use crate::trace::TRACEPARENT;
-use crate::transport::{Departure, Incoming, Outgoing, SendError};
+use crate::http::retry_after::retry_after;
+use crate::http::trace::TRACEPARENT;
+use crate::http::{Departure, Incoming, Outgoing, SendError};
 
 /// The most of an error's body that is read.
 pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -89,7 +91,8 @@ impl Client {
 
         let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
         if malformed {
-            let text = format!("{}: a Retry-After that cannot be understood is ignored", report::what(call));
+            let text =
+                format!("{}: a Retry-After that cannot be understood is ignored", messages::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
         match entry.ticket.take() {

@@ -9,15 +9,16 @@ use http::Method;
 use tokio::task::yield_now;
 use tokio::time::Instant;
 
-use super::attempt::MAX_ERROR_BODY;
-use super::place::Place;
-use super::{Client, OnBudget};
-use crate::endpoint::{Segment, Template};
+use crate::client::Client;
+use crate::client::OnBudget;
+use crate::client::admission::Place;
+use crate::client::attempt::MAX_ERROR_BODY;
+use crate::client::messages;
+use crate::client::observer::Observer;
+use crate::client::retry::{self, Failure, Head, Limits, Plan};
+use crate::client::throttle::Lane;
+use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
-use crate::gate::Lane;
-use crate::observer::Observer;
-use crate::report;
-use crate::retry::{self, Failure, Head, Limits, Plan};
 
 /// One logical call, before it becomes requests.
 #[derive(Clone)]
@@ -45,7 +46,7 @@ pub struct Call {
 impl fmt::Debug for Call {
     /// Without what the user wrote.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Call({})", report::what(self))
+        write!(f, "Call({})", messages::what(self))
     }
 }
 
@@ -153,7 +154,8 @@ impl Client {
             if let (Some(told), Some(status @ (429 | 503))) = (told, status) {
                 self.pool.shared.close(call.lane, status, told);
             }
-            let report = report::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
+            let report =
+                messages::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
             let attempt = Attempt {
                 number,
                 status,

@@ -1,31 +1,31 @@
 //! The client: its settings, and what it and its handles share. [`Client::call`] is the only way to the transport.
 
+pub mod admission;
+pub mod messages;
+pub mod observer;
+pub mod retry;
+pub mod throttle;
+
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
+use crate::client::throttle::Shared;
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
-use crate::endpoint::Segment;
+use crate::config::account::Owner;
+use crate::config::url::Segment;
 use crate::error::{Error, Result};
-use crate::gate::Shared;
-use crate::store::{Exports, Owner, Store};
-use crate::transport::Transport;
+use crate::http::{MAX_READS, MAX_WRITES, Transport};
+use crate::store::{Exports, Store};
 
 mod attempt;
 mod call;
-mod place;
 mod stats;
 
 pub use call::{Answer, Call};
 pub use stats::{Snapshot, Stats};
-
-/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
-/// client within 64 connections, also while finished connections wait to be closed.
-pub const MAX_READS: usize = 24;
-/// Writes in flight at one time; each has a connection of its own.
-pub const MAX_WRITES: usize = 12;
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
 struct Pool {

@@ -6,7 +6,7 @@ use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Result};
-use crate::redact;
+use crate::text::redact;
 
 /// Only the last four letters of a key at least this long are ever shown.
 const SHOWABLE_KEY: usize = 20;

@@ -1,16 +1,18 @@
 //! The settings of a client, once they were checked. [`Options`] is what a user may give; [`Options::validate`] makes
 //! [`Settings`] of it.
 
+pub mod account;
+pub mod url;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use http::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::budget::account::Terms;
-use crate::endpoint::{BaseUrl, Segment, Template};
-use crate::redact;
-use crate::store::Owner;
+use crate::config::url::{BaseUrl, Segment, Template};
+use crate::text::redact;
+use account::{Owner, Terms};
 
 mod headers;
 mod key;
@@ -96,7 +98,7 @@ pub struct Wire {
 impl Wire {
     /// Host and port of the proxy that was given, without the user's name and password.
     pub(crate) fn proxy_address(&self) -> Option<String> {
-        let url = url::Url::parse(self.proxy.as_ref()?.expose_secret()).ok()?;
+        let url = ::url::Url::parse(self.proxy.as_ref()?.expose_secret()).ok()?;
         Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
     }
 }

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::headers::headers;
-use super::key::ApiKey;
-use super::seconds::{seconds, seconds_or_zero};
-use super::{Memory, Settings, Wire};
-use crate::budget::account::Terms;
-use crate::endpoint::{BaseUrl, Segment, Template};
+use super::account::{Organization, Owner, Terms};
+use crate::config::Memory;
+use crate::config::Settings;
+use crate::config::Wire;
+use crate::config::headers::headers;
+use crate::config::key::ApiKey;
+use crate::config::seconds::{seconds, seconds_or_zero};
+use crate::config::url::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
-use crate::store::{Organization, Owner};
 
 /// Environment variables that stand in for arguments that were not given.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";

@@ -9,21 +9,21 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, P
 use serde_json::Value;
 
 use crate::client::OnBudget;
+use crate::config::url::Segment;
+use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
-use crate::endpoint::Segment;
-use crate::jobs::Prompt;
-use crate::rows::Totals;
-use crate::slices::{self, Every, Slice};
-use crate::sync::OnRunning;
+use crate::job::Prompt;
+use crate::listing::rows::Totals;
+use crate::slices::sync::OnRunning;
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
-pub(super) fn _safe(text: &str, most: usize) -> String {
+pub(crate) fn _safe(text: &str, most: usize) -> String {
     crate::text::safe(text, most)
 }
 
 /// Names and values as notebooks show them.
-pub(super) fn html<'py>(
+pub(crate) fn html<'py>(
     py: Python<'py>,
     caption: &str,
     fields: &[(&str, String)],
@@ -34,7 +34,7 @@ pub(super) fn html<'py>(
 /// Whether a slice of a range is shorter than its kind, as the range begins or ends within it: drawings have to know.
 #[pyfunction]
 #[pyo3(signature = (every, date_from, date_to))]
-pub(super) fn _is_cut(
+pub(crate) fn _is_cut(
     #[pyo3(from_py_with = every)] every: Option<Every>,
     date_from: &Bound<'_, PyAny>,
     date_to: &Bound<'_, PyAny>,
@@ -44,7 +44,7 @@ pub(super) fn _is_cut(
 }
 
 /// Seconds as a number or a `timedelta`.
-pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = value.py();
     if value.is_instance(TIMEDELTA.import(py, "datetime", "timedelta")?)? {
@@ -59,7 +59,7 @@ pub(super) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
 }
 
 /// A whole number from 0 on.
-pub(super) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     if value.is_instance_of::<PyBool>() || !value.hasattr(intern!(value.py(), "__index__"))? {
         return Err(wrong_type(what, "a whole number", value));
     }
@@ -70,7 +70,7 @@ pub(super) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
 }
 
 /// A `TypeError` that says what was expected and what came.
-pub(super) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let found = value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{what} must be {expected}, not {found}"))
 }
@@ -78,7 +78,7 @@ pub(super) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -
 /// Arguments by name, for `from_py_with`. A default that depends on others is `None` here, and never given as such.
 macro_rules! arguments {
     ($($name:ident: $type:ty = |$value:ident| $parse:expr;)*) => {
-        $(pub(super) fn $name($value: &Bound<'_, PyAny>) -> PyResult<$type> {
+        $(pub(crate) fn $name($value: &Bound<'_, PyAny>) -> PyResult<$type> {
             $parse
         })*
     };
@@ -110,7 +110,7 @@ fn wait_or_stop<T>(what: &str, value: &Bound<'_, PyAny>, wait: T, stop: T) -> Py
 }
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.
-pub(super) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Moment>> {
+pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Moment>> {
     static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);
@@ -127,7 +127,7 @@ pub(super) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
 }
 
 /// A range of whole days, in slices.
-pub(super) fn slices(
+pub(crate) fn slices(
     from: &Bound<'_, PyAny>,
     to: &Bound<'_, PyAny>,
     every: Option<Every>,
@@ -141,13 +141,13 @@ pub(super) fn slices(
 }
 
 /// A day as a `date`.
-pub(super) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
     static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     DATE.import(py, "datetime", "date")?.call1((day.year(), day.month(), day.day()))
 }
 
 /// A range of dates as it goes on the wire; the end is exclusive.
-pub(super) fn range(
+pub(crate) fn range(
     from: Option<&Bound<'_, PyAny>>,
     to: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<String>, Option<String>)> {
@@ -158,7 +158,7 @@ pub(super) fn range(
 }
 
 /// A `str` that is valid text.
-pub(super) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let Ok(value) = value.cast::<PyString>() else {
         return Err(wrong_type(what, "a str", value));
     };
@@ -170,12 +170,12 @@ pub(super) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A prompt.
-pub(super) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
+pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
 }
 
 /// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.
-pub(super) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(pairs);
@@ -219,7 +219,7 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 
 /// JSON-ready Python data as JSON. Python's own encoder says what that is, so that nothing is bent to fit: `pythonize`
 /// would send a NaN as null.
-pub(super) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(crate) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
@@ -232,22 +232,22 @@ pub(super) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// JSON as Python data, numbers as they were sent.
-pub(super) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(pythonize::pythonize(py, value)?)
 }
 
 /// A class of `docplatform.types`.
-pub(super) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("docplatform.types")?.getattr(name)
 }
 
 /// Totals as their named tuple.
-pub(super) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
+pub(crate) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
     Ok(named_tuple(py, "Totals")?.call1((totals.human, totals.ai, totals.total))?.unbind())
 }
 
 /// The items of a `dict[str, str]`.
-pub(super) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
     let Ok(dict) = value.cast::<PyMapping>() else {
         return Err(wrong_type(what, "a mapping", value));
     };
@@ -264,7 +264,7 @@ pub(super) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(Strin
 }
 
 /// A callable, or `None`.
-pub(super) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+pub(crate) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);
     };
@@ -275,14 +275,14 @@ pub(super) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<
 }
 
 /// Ids of projects: some, or one; each of them once.
-pub(super) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
+pub(crate) fn projects(value: &Bound<'_, PyAny>) -> PyResult<Vec<Segment>> {
     // Of hundreds, which one.
     let what = |id: &str| format!("projects: \"{}\"", crate::text::safe(id, 60));
     ids(value)?.iter().map(|id| Ok(Segment::parse(&what(id), id)?)).collect()
 }
 
 /// The same as texts, for what is sent nowhere.
-pub(super) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub(crate) fn ids(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![text("projects", value)?]);
     }

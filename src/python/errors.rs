@@ -5,11 +5,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::job;
 use crate::error::{Attempt, Error, Kind, Outcome};
+use crate::python::job;
 
 /// `error` as the exception that its kind and status name.
-pub(super) fn to_py(py: Python<'_>, error: Error) -> PyErr {
+pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
     match error.kind {
         Kind::Argument => PyValueError::new_err(error.message.clone()),
         Kind::Misuse => PyRuntimeError::new_err(error.message.clone()),
@@ -18,7 +18,7 @@ pub(super) fn to_py(py: Python<'_>, error: Error) -> PyErr {
 }
 
 /// What becomes of `begun`, which was to begin a write: whatever kept it from that, nothing was sent.
-pub(super) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
+pub(crate) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
     begun.inspect_err(|error| {
         let value = error.value(py);
         // Only the package's own errors have it.

@@ -8,46 +8,46 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use super::convert;
-use crate::endpoint::Segment;
-use crate::jobs;
+use crate::config::url::Segment;
+use crate::job;
+use crate::python::convert;
 
 /// A job of the docs agent, as the service showed it.
 #[pyclass(frozen, module = "docplatform", skip_from_py_object)]
 #[derive(Clone)]
-pub(super) struct Job {
-    pub(super) inner: jobs::Job,
+pub(crate) struct Job {
+    pub(crate) inner: job::Job,
 }
 
 /// A core job as its Python object.
-pub(super) fn wrap(py: Python<'_>, job: jobs::Job) -> PyResult<Py<PyAny>> {
+pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, Job { inner: job })?.into_any())
 }
 
 /// The job that an argument names: a `Job` or its id.
-pub(super) enum JobArgument {
+pub(crate) enum JobArgument {
     /// A snapshot.
-    Job(Box<jobs::Job>),
+    Job(Box<job::Job>),
     /// An id.
     Id(Segment),
 }
 
 impl JobArgument {
-    pub(super) fn parse(value: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn parse(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(job) = value.cast::<Job>() {
             return Ok(Self::Job(Box::new(job.get().inner.clone())));
         }
         Ok(Self::Id(Segment::parse("the job's id", &convert::text("job (a Job or its id)", value)?)?))
     }
 
-    pub(super) fn id(&self) -> &Segment {
+    pub(crate) fn id(&self) -> &Segment {
         match self {
             Self::Job(job) => &job.id,
             Self::Id(id) => id,
         }
     }
 
-    pub(super) fn snapshot(self) -> Option<jobs::Job> {
+    pub(crate) fn snapshot(self) -> Option<job::Job> {
         match self {
             Self::Job(job) => Some(*job),
             Self::Id(_) => None,
@@ -55,7 +55,7 @@ impl JobArgument {
     }
 
     /// The project: the one named, or the job's own; `None` leaves it to the client.
-    pub(super) fn project<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+    pub(crate) fn project<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
         named.or(match self {
             Self::Job(job) => Some(job.project.as_str()),
             Self::Id(_) => None,
@@ -178,15 +178,15 @@ impl Job {
 
 /// Makes a job again from what its pickle carries.
 #[pyfunction]
-pub(super) fn _job(raw: &str, project_id: &str) -> PyResult<Job> {
+pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<Job> {
     let project = Segment::parse("project_id", project_id)?;
     let raw = serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let inner = jobs::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
+    let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
     Ok(Job { inner })
 }
 
 /// An aware `datetime` in UTC, to the microsecond.
-pub(super) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO.import(py, "datetime", "datetime")?.call_method1("fromisoformat", (text,))

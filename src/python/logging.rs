@@ -5,14 +5,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::runtime::call_out;
-use crate::observer::{Level, Note};
+use crate::client::observer::{Level, Note};
+use crate::python::bridge::runtime::call_out;
 
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Logs a line. A logging set-up that raises must not break the call that it only watches; what is no `Exception`,
 /// such as a Ctrl-C that came meanwhile, was not raised by it.
-pub(super) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
+pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     match log(py, note) {
         Err(error) if error.is_instance_of::<PyException>(py) => {
             error.write_unraisable(py, None);

@@ -4,15 +4,15 @@ use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::runtime::call_out;
+use crate::python::bridge::runtime::call_out;
 
 /// What an export counts.
-pub(super) const ROWS: &str = "rows";
+pub(crate) const ROWS: &str = "rows";
 /// What a trend counts.
-pub(super) const SLICES: &str = "slices";
+pub(crate) const SLICES: &str = "slices";
 
 /// What shows how far something is, of so many `unit`s at most, where that is wanted and can be.
-pub(super) fn bar(
+pub(crate) fn bar(
     py: Python<'_>,
     wanted: Option<bool>,
     most: Option<u64>,
@@ -26,7 +26,7 @@ pub(super) fn bar(
 }
 
 /// Calls a method of `progress`, which is let go where that fails.
-pub(super) fn show<'py>(
+pub(crate) fn show<'py>(
     progress: &mut Option<Py<PyAny>>,
     method: &Bound<'py, PyString>,
     value: Bound<'py, PyAny>,

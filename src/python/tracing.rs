@@ -5,12 +5,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::runtime::call_out;
-use crate::trace::{TRACEPARENT, TraceParent};
+use crate::http::trace::{TRACEPARENT, TraceParent};
+use crate::python::bridge::runtime::call_out;
 
 /// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
-pub(super) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
+pub(crate) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
     // A finalizer at the very end finds no modules any more, and no span either.
     let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules")))
     else {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tokio::time::Instant;
 
-use super::Store;
-use super::fault::Fault;
-use super::lock::SyncLock;
-use super::owner::Owner;
-use super::pages::{self, Page};
-use super::shelf;
+use super::account;
 use crate::clock::{Clock, Millis};
+use crate::config::account::Owner;
 use crate::error::{Error, Result};
-use crate::rows::Totals;
+use crate::listing::rows::Totals;
+use crate::store::Store;
+use crate::store::fault::Fault;
+use crate::store::lock::SyncLock;
+use crate::store::pages::{self, Page};
+use crate::store::shelf;
 
 /// What of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +146,8 @@ impl Exports {
             shelf::doubt(connection, &clock)?;
             let transaction = shelf::immediate(connection)?;
             let now = clock.now();
-            let shelf = shelf::Shelf { account: owner.number(&transaction)?, transaction: &transaction };
+            let shelf =
+                shelf::Shelf { account: account::number(&transaction, &owner)?, transaction: &transaction };
             let found = if anew { Stock::default() } else { shelf.stock(&range, what, page_size, now)? };
             let export = match found.held.or(found.unfinished) {
                 Some(export) => export,
@@ -185,7 +187,7 @@ impl Exports {
             .run(move |connection| {
                 shelf::doubt(connection, &clock)?;
                 let transaction = connection.transaction()?;
-                match owner.find(&transaction)? {
+                match account::find(&transaction, &owner)? {
                     Some(account) => work(&shelf::Shelf { account, transaction: &transaction }, clock.now()),
                     None => Ok(T::default()),
                 }

@@ -10,8 +10,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
-use super::fault::Fault;
-use super::patience;
+use crate::store::fault::Fault;
+use crate::store::patience;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION: i64 = 0x646f_6370;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::Store;
-use super::fault::Fault;
-use super::pages::{self, Page, whole};
 use crate::clock::Millis;
 use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::fault::Fault;
+use crate::store::pages::{self, Page, whole};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]

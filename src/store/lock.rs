@@ -3,8 +3,8 @@
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use super::fault::Fault;
-use super::file::{beside, private};
+use crate::store::fault::Fault;
+use crate::store::file::{beside, private};
 
 /// The right to fill a store; it ends with this.
 #[derive(Debug)]

@@ -17,14 +17,13 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Result};
 
+pub(crate) mod account;
 mod exports;
 mod fault;
 mod file;
 mod gate;
 mod held;
-mod ledger;
 mod lock;
-mod owner;
 mod pages;
 mod patience;
 mod shelf;
@@ -34,9 +33,7 @@ pub use exports::{Export, Exports, Range, Stock, What, is_final};
 pub use fault::Fault;
 pub use gate::{after_fork, before_fork};
 pub use held::{Held, Holdings};
-pub(crate) use ledger::{change, look};
 pub use lock::SyncLock;
-pub use owner::{Organization, Owner};
 pub use pages::Page;
 use patience::Patience;
 use worker::{Job, Worker};

@@ -7,8 +7,8 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::fault::Fault;
 use crate::clock::Millis;
+use crate::store::fault::Fault;
 
 /// The answer to one request of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,14 @@
-//! The tables behind [`super::exports`].
+//! The tables behind [`crate::store::exports`].
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior};
 
-use super::exports::{Export, Range, Stock, What, is_final};
-use super::fault::Fault;
-use super::pages::{Page, Place, pack, whole, wire};
 use crate::clock::{Clock, Millis};
-use crate::rows::Totals;
+use crate::listing::rows::Totals;
+use crate::store::exports::{Export, Range, Stock, What, is_final};
+use crate::store::fault::Fault;
+use crate::store::pages::{Page, Place, pack, whole, wire};
 
 /// An unfinished export whose range may still change goes on for so long after its last page.
 const STALE: Millis = 24 * 3_600_000;
@@ -113,7 +113,7 @@ type Key<'r> = (i64, &'r Option<String>, &'r str, &'r Option<String>, &'r Option
 const FINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6
         AND finished IS NOT NULL";
-/// [`super::exports::is_final`].
+/// [`crate::store::exports::is_final`].
 const HELD: &str = "AND begun >= ?7 AND begun <= ?8";
 const LATEST_FIRST: &str = "ORDER BY begun DESC, id DESC";
 const UNFINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
@@ -165,7 +165,7 @@ pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, 
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
 
-/// See [`super::Exports::put`].
+/// See [`crate::store::Exports::put`].
 pub(super) fn put(
     connection: &mut Connection,
     export: i64,

@@ -11,9 +11,10 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
-use super::patience::Patience;
-use super::{fault::Fault, gate};
 use crate::error;
+use crate::store::fault::Fault;
+use crate::store::gate;
+use crate::store::patience::Patience;
 
 /// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
 const IDLE: Duration = Duration::from_millis(10);

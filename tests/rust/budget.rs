@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::budget::account::{Account, Answer, Outcome, Terms};
+use docplatform::budget::policy::{Account, Answer, Outcome};
 use docplatform::budget::{Budget, Grant, Ledger, Ticket};
 use docplatform::clock::{Clock, Millis};
-use docplatform::rate_limit::Quota;
+use docplatform::config::account::Terms;
+use docplatform::http::rate_limit::Quota;
 use futures_util::future::join_all;
 use http::HeaderMap;
 use proptest::prelude::*;

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
-use docplatform::observer::Observer;
-use docplatform::pager::{Full, Pager, Paging, Source};
-use docplatform::rows::{Page, Rows, Totals};
-use docplatform::visitor_rows::{Line, VisitorRows};
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::{Full, Pager, Paging, Source};
+use docplatform::listing::rows::{Page, Rows, Totals};
+use docplatform::listing::visitor_rows::{Line, VisitorRows};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -81,7 +82,7 @@ async fn the_next_request_goes_out_before_the_page_is_read() {
     for prefetch in [0, 1] {
         let source = Arc::new(Slow { pages: Mutex::default(), read: Arc::default() });
         let mut pager = Pager::new(Arc::clone(&source) as _, start(10), Paging { prefetch, ..PLAIN });
-        let observer: Arc<dyn Observer> = Arc::new(Told::default());
+        let observer: Arc<dyn ExportObserver> = Arc::new(Told::default());
         source.read.notify_one();
         pager.next_page(&observer).await.unwrap();
         let second = tokio::spawn(async move { pager.next_page(&observer).await.map(|_| pager) });

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::Kind;
-use docplatform::rows::Totals;
+use docplatform::listing::rows::Totals;
 use docplatform::store::{Exports, Page, Range, Stock, Store, What};
 use proptest::prelude::*;
 use rusqlite::Connection;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use docplatform::files::WholeFile;
+use docplatform::table::files::WholeFile;
 
 /// What a folder holds.
 fn names(folder: &Path) -> Vec<String> {

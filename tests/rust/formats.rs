@@ -1,7 +1,7 @@
 //! CSV and JSON Lines: what was written reads back equal.
 
-use docplatform::formats::{Encoder, Format};
-use docplatform::visitor_rows::VisitorRows;
+use docplatform::listing::visitor_rows::VisitorRows;
+use docplatform::table::formats::{Encoder, Format};
 use proptest::prelude::*;
 
 use crate::any::cases;

@@ -1,7 +1,7 @@
 //! How long a wait rests between its polls.
 
 use docplatform::error::Kind;
-use docplatform::wait::{Wait, WaitOptions, wait};
+use docplatform::job::wait::{Wait, WaitOptions, wait};
 use tokio::time::Instant;
 
 use crate::support::{Script, Told, client_with, options, secs};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use docplatform::error::{Error, Kind};
-use docplatform::findings::Finding;
-use docplatform::pager::Paging;
+use docplatform::export::findings::Finding;
+use docplatform::export::pager::Paging;
 
 use crate::resume::{reread, turns};
 use crate::site::{PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start_json, turn};

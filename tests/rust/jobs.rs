@@ -1,6 +1,6 @@
 //! What a job's body may and must hold (service.md, "Job object").
 
-use docplatform::jobs::Job;
+use docplatform::job::Job;
 use serde_json::{Value, json};
 
 use crate::support::segment;
@@ -10,7 +10,7 @@ fn decode(body: &Value) -> Result<Job, String> {
 }
 
 fn text(body: &str) -> Value {
-    docplatform::json::parse(body.as_bytes()).unwrap().value
+    docplatform::text::json::parse(body.as_bytes()).unwrap().value
 }
 
 #[test]

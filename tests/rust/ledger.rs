@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use docplatform::budget::account::Terms;
 use docplatform::budget::{Budget, Grant, Ledger};
-use docplatform::client::MAX_READS;
 use docplatform::clock::Clock;
+use docplatform::config::account::{Organization, Owner, Terms};
 use docplatform::config::{ApiKey, Options};
 use docplatform::error::{Kind, Outcome};
-use docplatform::store::{Organization, Owner, Store};
+use docplatform::http::MAX_READS;
+use docplatform::store::Store;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use http::HeaderMap;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use docplatform::checkpoint::RECENT;
 use docplatform::error::Kind;
-use docplatform::findings::Finding;
-use docplatform::pager::Paging;
-use docplatform::rows::{Rows, Totals};
+use docplatform::export::checkpoint::RECENT;
+use docplatform::export::findings::Finding;
+use docplatform::export::pager::Paging;
+use docplatform::listing::rows::{Rows, Totals};
 
 use crate::resume::reread;
 use crate::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};

@@ -1,13 +1,13 @@
 //! The stop rule, and no request more than it takes (service.md, "Visitors object").
 
-use docplatform::checkpoint::Checkpoint;
-use docplatform::endpoint::Template;
+use docplatform::client::throttle::Lane;
+use docplatform::config::url::Template;
 use docplatform::error::Kind;
-use docplatform::gate::Lane;
-use docplatform::pager::Paging;
-use docplatform::rows::Totals;
-use docplatform::stored::totals;
-use docplatform::visitors::{Listing, lane};
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::pager::Paging;
+use docplatform::export::stored::totals;
+use docplatform::listing::Listing;
+use docplatform::listing::rows::Totals;
 use tokio::time::{sleep, timeout};
 
 use crate::site::{PLAIN, Site, asked, export, page, pager, pager_at, pager_of, pages, row, start, turn};
@@ -255,7 +255,7 @@ fn a_listing_leaves_paging_to_the_pager() {
         ("/v1/analyticsx/y", Lane::Jobs),
         ("/v2/agent/{project_id}/jobs", Lane::Jobs),
     ] {
-        assert_eq!(lane(path), of, "{path}");
+        assert_eq!(Lane::of_read(path), of, "{path}");
     }
 }
 

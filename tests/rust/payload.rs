@@ -1,8 +1,8 @@
 //! What a page may and must hold (reliability.md, D).
 
 use docplatform::error::{Error, Kind};
-use docplatform::findings::Finding;
-use docplatform::rows::{Page, Rows};
+use docplatform::export::findings::Finding;
+use docplatform::listing::rows::{Page, Rows};
 use serde_json::{Map, Value};
 
 use crate::site::{PLAIN, export, page, pager, pager_at, pages, row, start_json, turn};
@@ -22,7 +22,7 @@ async fn read(body: impl Into<bytes::Bytes>) -> Result<(Vec<Row>, Vec<Finding>),
     let page = turn(&mut pager(&script, 250, PLAIN)).await?.unwrap();
     match page.rows {
         Rows::Visitors(rows) => {
-            let own = |row: docplatform::visitor_rows::VisitorRow<'_>| Row {
+            let own = |row: docplatform::listing::visitor_rows::VisitorRow<'_>| Row {
                 path: row.path.to_owned(),
                 human: row.human,
                 ai: row.ai,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use docplatform::client::retry::{Failure, Head, Limits, Pace, Plan, Quota, Verdict, backoff, judge, plan};
 use docplatform::error::{Kind, Outcome};
-use docplatform::retry::{Failure, Head, Limits, Pace, Plan, Quota, Verdict, backoff, judge, plan};
 
 use crate::support::{millis, secs};
 

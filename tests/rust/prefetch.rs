@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use docplatform::client::MAX_READS;
-use docplatform::observer::Observer;
-use docplatform::pager::Paging;
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::Paging;
+use docplatform::http::MAX_READS;
 use tokio::time::{Instant, sleep};
 
 use crate::site::{PLAIN, Site, asked, export, names, pager, turn};
@@ -153,7 +153,7 @@ async fn what_a_page_ahead_had_to_tell_is_told_to_whoever_asks_for_it() {
     sleep(secs(30)).await;
     assert_eq!(script.count(), 3, "it came meanwhile, on its second attempt");
     let listener = Arc::new(Told::default());
-    let observer: Arc<dyn Observer> = Arc::clone(&listener) as _;
+    let observer: Arc<dyn ExportObserver> = Arc::clone(&listener) as _;
     pager.next_page(&observer).await.unwrap();
     assert!(listener.log().contains("attempt 1 failed"), "{}", listener.log());
 }

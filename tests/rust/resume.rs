@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use docplatform::checkpoint::Checkpoint;
 use docplatform::error::Kind;
-use docplatform::findings::Finding;
-use docplatform::gather::Gathered;
-use docplatform::pager::{Pager, Paging, Turn};
-use docplatform::visitors::Listing;
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
+use docplatform::export::gather::Gathered;
+use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::listing::Listing;
 use tokio::time::Instant;
 
 use crate::site::{

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::transport::{Body, Departure, Incoming, Outgoing, SendError, Transport};
+use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};

@@ -2,9 +2,9 @@
 
 use docplatform::client::Call;
 use docplatform::error::Error;
-use docplatform::jobs::{self, Prompt};
-use docplatform::transport::Outgoing;
-use docplatform::wait::{Target, Wait};
+use docplatform::http::Outgoing;
+use docplatform::job::wait::{Target, Wait};
+use docplatform::job::{self, Prompt};
 
 use crate::support::{
     KEY, Reply, Script, Step, Told, client, create, fail, job_body, json, options, read, reply, secs,
@@ -151,7 +151,7 @@ async fn the_key_is_never_shown_where_it_stands_for_data() {
         let script = Script::new([reply(200, format!("{{\"id\": \"{id}\", \"status\": \"active\"}}"))]);
         let client = crate::support::client_with(&script, &settings, 0.0);
         let told = Told::default();
-        let error = jobs::get(&client, &segment("demo"), &segment("job_1"), None, &told).await.unwrap_err();
+        let error = job::get(&client, &segment("demo"), &segment("job_1"), None, &told).await.unwrap_err();
         let shown = shown(&error, &told);
         for start in 0..=odd.len() - PIECE {
             assert!(!shown.contains(&odd[start..start + PIECE]), "{length}: {shown}");
@@ -177,7 +177,7 @@ async fn the_prompt_of_a_message_is_never_shown_either() {
         let script = Script::new([echo]);
         let told = Told::default();
         let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
-        let error = jobs::message(&client(&script), segment("demo"), segment("job_1"), prompt, &told)
+        let error = job::message(&client(&script), segment("demo"), segment("job_1"), prompt, &told)
             .await
             .unwrap_err();
         assert_no_prompt(&shown(&error, &told), name);
@@ -193,7 +193,7 @@ async fn the_prompt_is_not_shown_by_a_poll_either() {
         let job = create(&client, PROMPT, &told).await.unwrap();
         let wait = Wait { timeout: Some(secs(1)), ..crate::waits::how() };
         let target = Target::just_written(job, prompt);
-        let error = docplatform::wait::wait(&client, target, wait, &told).await.unwrap_err();
+        let error = docplatform::job::wait::wait(&client, target, wait, &told).await.unwrap_err();
         assert_no_prompt(&shown(&error, &told), name);
     }
 }
@@ -205,7 +205,7 @@ async fn the_prompt_of_another_call_is_not_shown_where_a_job_names_it() {
         let script = Script::new([reply(200, format!("{{\"id\": 5, \"prompt\": {prompt}, \"status\": 5}}"))]);
         let told = Told::default();
         let (demo, job) = (segment("demo"), segment("job_1"));
-        let error = jobs::get(&client(&script), &demo, &job, None, &told).await.unwrap_err();
+        let error = job::get(&client(&script), &demo, &job, None, &told).await.unwrap_err();
         assert_no_prompt(&shown(&error, &told), "a job with a wrong type");
     }
 }
@@ -309,10 +309,10 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
     let client = client(&script);
     let log = Told::default();
     let (project, job) = (segment("walrus"), segment("otter\u{202e}"));
-    let error = jobs::get(&client, &project, &job, None, &log).await.unwrap_err();
+    let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
     assert!(error.message.starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"), "{error}");
     assert!(error.message.contains("(project 'walrus', job 'otter\\u{202e}')"), "{error}");
-    let error = jobs::get(&client, &project, &job, None, &log).await.unwrap_err();
+    let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
     assert!(error.message.contains("docs.example.com:443: scripted"), "{error}");
     assert_no_prompt(&log.log(), "log");
 }

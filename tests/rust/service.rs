@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use docplatform::budget::{Budget, Grant};
-use docplatform::retry_after::retry_after;
+use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderName};
 use tokio::time::{Instant, sleep};
 

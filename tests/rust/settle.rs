@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::client::Client;
+use docplatform::client::observer::{Note, Observer};
 use docplatform::error::{Kind, Outcome, Result};
-use docplatform::jobs::{Job, message};
-use docplatform::observer::{Note, Observer};
-use docplatform::wait::{Target, Wait, wait};
+use docplatform::export::observer::ExportObserver;
+use docplatform::job::observer::JobObserver;
+use docplatform::job::wait::{Target, Wait, wait};
+use docplatform::job::{Job, message};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
@@ -54,7 +56,11 @@ struct Slow;
 
 impl Observer for Slow {
     fn note(&self, _: Note) {}
+}
 
+impl ExportObserver for Slow {}
+
+impl JobObserver for Slow {
     fn polled(&self, _: &Job) -> BoxFuture<'static, ()> {
         tokio::time::sleep(secs(20)).boxed()
     }
@@ -140,7 +146,7 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
     // A poll of another closed the gate before.
     let script = Script::new([told(429, "3600"), shows("active")]);
     let client = client(&script);
-    docplatform::jobs::get(&client, &segment("demo"), &segment("job_2"), None, &Told::default())
+    docplatform::job::get(&client, &segment("demo"), &segment("job_2"), None, &Told::default())
         .await
         .unwrap_err();
     let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await.unwrap();

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use docplatform::client::{Call, MAX_READS, MAX_WRITES};
+use docplatform::client::Call;
 use docplatform::config::Options;
 use docplatform::error::Kind;
-use docplatform::wait::{Target, Wait, wait};
+use docplatform::http::{MAX_READS, MAX_WRITES};
+use docplatform::job::wait::{Target, Wait, wait};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{
@@ -59,7 +60,7 @@ async fn a_call_in_its_pause_takes_no_place() {
     });
     sleep(secs(1)).await;
     let begun = Instant::now();
-    let other = Call { path: docplatform::endpoint::Template::own("/v2/other".to_owned()), ..analytics() };
+    let other = Call { path: docplatform::config::url::Template::own("/v2/other".to_owned()), ..analytics() };
     call(&client, other).await.unwrap();
     assert_eq!(begun.elapsed(), Duration::ZERO);
     for each in pausing {

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::checkpoint::Checkpoint;
 use docplatform::client::Client;
-use docplatform::endpoint::Template;
+use docplatform::config::url::Template;
 use docplatform::error::Result;
-use docplatform::findings::Finding;
-use docplatform::observer::Observer;
-use docplatform::pager::{Pager, Paging, Turn, WINDOW};
-use docplatform::rows::Rows;
-use docplatform::visitors::{Listing, Pages};
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::service::Pages;
+use docplatform::listing::Listing;
+use docplatform::listing::rows::Rows;
 
 use crate::support::{BASE_URL, Script, Step, Told, client, query, reply, segment};
 
@@ -146,7 +147,7 @@ pub(crate) fn pager(script: &Arc<Script>, page_size: u32, paging: Paging) -> Pag
 
 /// The next page.
 pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
-    let observer: Arc<dyn Observer> = Arc::new(Told::default());
+    let observer: Arc<dyn ExportObserver> = Arc::new(Told::default());
     pager.next_page(&observer).await
 }
 

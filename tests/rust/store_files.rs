@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use docplatform::budget::account::Terms;
 use docplatform::budget::{Grant, Ledger};
 use docplatform::clock::Clock;
+use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
 use docplatform::store::{Store, after_fork, before_fork};
 use http::HeaderMap;

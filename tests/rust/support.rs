@@ -4,15 +4,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use docplatform::client::observer::{Note, Observer};
+use docplatform::client::throttle::Lane;
 use docplatform::client::{Answer, Call, Client, Remembered, Stats};
 use docplatform::clock::Clock;
+use docplatform::config::account::{Organization, Owner};
+use docplatform::config::url::{Segment, Template};
 use docplatform::config::{ApiKey, Options};
-use docplatform::endpoint::{Segment, Template};
 use docplatform::error::{Error, Outcome, Result};
-use docplatform::gate::Lane;
-use docplatform::jobs::{self, Job, Prompt};
-use docplatform::observer::{Note, Observer};
-use docplatform::store::{Organization, Owner, Store};
+use docplatform::export::observer::ExportObserver;
+use docplatform::job::observer::JobObserver;
+use docplatform::job::{self, Job, Prompt};
+use docplatform::store::Store;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Method;
@@ -94,7 +97,11 @@ impl Observer for Told {
     fn job(&self, id: &Segment) {
         self.jobs.lock().unwrap().push((self.outcomes().len(), id.clone()));
     }
+}
 
+impl ExportObserver for Told {}
+
+impl JobObserver for Told {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         self.polls.lock().unwrap().push((Instant::now(), job.clone()));
         std::future::ready(()).boxed()
@@ -177,7 +184,7 @@ pub(crate) fn good() -> Step {
 
 /// Takes any JSON.
 pub(crate) fn json(answer: &Answer) -> Result<serde_json::Value, String> {
-    docplatform::json::parse(&answer.body).map(|parsed| parsed.value)
+    docplatform::text::json::parse(&answer.body).map(|parsed| parsed.value)
 }
 
 /// One call, JSON expected.
@@ -192,7 +199,7 @@ pub(crate) async fn fail(client: &Client, of: Call) -> Error {
 
 /// Creates a job in the project "demo".
 pub(crate) async fn create(client: &Client, prompt: &str, told: &Told) -> Result<Job> {
-    jobs::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), told).await
+    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), told).await
 }
 
 /// Any prompt.

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use docplatform::client::Client;
 use docplatform::dates::Moment;
+use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
-use docplatform::slices::{Every, Slice, slices};
+use docplatform::http::Outgoing;
+use docplatform::slices::sync::{Filled, OnRunning, Sync, Wanted, sync};
 use docplatform::store::What;
-use docplatform::sync::{Filled, OnRunning, Sync, Wanted, sync};
-use docplatform::transport::Outgoing;
 use tokio::time::timeout;
 
 use crate::script::Sent;

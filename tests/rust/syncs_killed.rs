@@ -14,9 +14,9 @@ use docplatform::client::{Client, Remembered, Stats};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
-use docplatform::slices::{Every, slices};
+use docplatform::dates::slices::{Every, slices};
+use docplatform::slices::sync::{Filled, OnRunning, Wanted, sync};
 use docplatform::store::{Store, What};
-use docplatform::sync::{Filled, OnRunning, Wanted, sync};
 use tokio::time::Instant;
 
 use crate::ledger::{key, owner};

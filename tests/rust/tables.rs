@@ -4,11 +4,11 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
-use docplatform::extras::{self, Kind, MAX_COLUMNS, OTHERS};
-use docplatform::formats::{Encoder, Format};
-use docplatform::slices::Slice;
+use docplatform::dates::slices::Slice;
+use docplatform::listing::visitor_rows::{Line, VisitorRow, VisitorRows};
+use docplatform::table::extras::{self, Kind, MAX_COLUMNS, OTHERS};
+use docplatform::table::formats::{Encoder, Format};
 use docplatform::table::{Builder, Count, Table};
-use docplatform::visitor_rows::{Line, VisitorRow, VisitorRows};
 
 /// Rows as the service writes them, one a line.
 pub(crate) fn rows(lines: &[&str]) -> VisitorRows {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::client::{Client, MAX_READS};
+use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::error::Outcome;
+use docplatform::http::MAX_READS;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
-use docplatform::plan::plan;
-use docplatform::slices::{Every, Slice, slices};
+use docplatform::dates::slices::{Every, Slice, slices};
+use docplatform::slices::plan::plan;
+use docplatform::slices::trend::{Trend, trend};
 use docplatform::store::What;
-use docplatform::trend::{Trend, trend};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 

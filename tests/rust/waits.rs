@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::error::{Error, Kind, Result};
-use docplatform::jobs::Job;
-use docplatform::wait::{Target, Wait, wait};
+use docplatform::job::Job;
+use docplatform::job::wait::{Target, Wait, wait};
 use tokio::time::Instant;
 
 use crate::intervals::DEFAULTS;

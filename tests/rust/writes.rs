@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docplatform::error::{Error, Kind, Outcome};
-use docplatform::jobs;
+use docplatform::job;
 use tokio::time::Instant;
 
 use crate::support::{
@@ -155,7 +155,7 @@ async fn an_identifier_is_never_repaired() {
 
     let script =
         Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
-    let job = jobs::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Told::default()).await;
+    let job = job::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Told::default()).await;
     assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
 }
 
@@ -172,7 +172,7 @@ async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
 
     let told = Told::default();
-    jobs::message(&client, segment("demo"), segment("job_1"), crate::support::prompt(), &told).await.unwrap();
+    job::message(&client, segment("demo"), segment("job_1"), crate::support::prompt(), &told).await.unwrap();
     assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
 
     let told = Told::default();
@@ -327,11 +327,11 @@ async fn requests_carry_what_the_contract_says() {
     let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
     let client = client(&script);
     create(&client, "Fix \u{e9}\"\n", &Told::default()).await.unwrap();
-    jobs::message(
+    job::message(
         &client,
         segment("a~b&c"),
         segment("job_1"),
-        jobs::Prompt::parse("More".to_owned()).unwrap(),
+        job::Prompt::parse("More".to_owned()).unwrap(),
         &Told::default(),
     )
     .await
@@ -349,7 +349,7 @@ async fn requests_carry_what_the_contract_says() {
         assert_eq!(header("accept-encoding"), Some("identity"));
         assert_eq!(header("content-type"), Some("application/json"));
     }
-    assert!(jobs::Prompt::parse(" \n\u{3000}\t".to_owned()).is_err());
+    assert!(job::Prompt::parse(" \n\u{3000}\t".to_owned()).is_err());
 }
 
 /// Rows: F4.
@@ -359,11 +359,11 @@ async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
     let script = Script::new([reply(200, other), reply(200, other)]);
     let client = client(&script);
     let error =
-        jobs::get(&client, &segment("demo"), &segment("job_1"), None, &Told::default()).await.unwrap_err();
+        job::get(&client, &segment("demo"), &segment("job_1"), None, &Told::default()).await.unwrap_err();
     assert_eq!(error.kind, Kind::Response);
     assert!(error.message.contains("job_2"), "{error}");
-    let prompt = jobs::Prompt::parse("More".to_owned()).unwrap();
-    let error = jobs::message(&client, segment("demo"), segment("job_1"), prompt, &Told::default()).await;
+    let prompt = job::Prompt::parse("More".to_owned()).unwrap();
+    let error = job::message(&client, segment("demo"), segment("job_1"), prompt, &Told::default()).await;
     assert_unconfirmed(&error.unwrap_err(), Outcome::Applied);
 }
 
@@ -418,7 +418,7 @@ async fn a_call_with_an_error_before_anything_was_sent_sends_nothing() {
     let script = Script::new::<Step>([]);
     let client = client(&script);
     let mut broken = write();
-    broken.path = docplatform::endpoint::Template::own("/v2/{project_id}".to_owned());
+    broken.path = docplatform::config::url::Template::own("/v2/{project_id}".to_owned());
     assert_eq!(call(&client, broken).await.unwrap_err().kind, Kind::Argument);
     assert_eq!((script.count(), client.stats().snapshot().requests), (0, 0));
 }

@@ -1,9 +1,9 @@
 //! Checkpoints: what is written is read again, and nothing else is taken for it.
 
-use docplatform::checkpoint::Checkpoint;
-use docplatform::endpoint::Template;
+use docplatform::config::url::Template;
 use docplatform::error::Kind;
-use docplatform::visitors::Listing;
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::listing::Listing;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ fn any_listing() -> impl Strategy<Value = Listing> {
     let date = prop::option::of("20[0-9]{2}-0[1-9]-[12][0-9]");
     let visitors =
         ("[^/\\\\?#%\\s\\pC]{1,40}", date.clone(), date).prop_filter_map("no id", |(project, from, to)| {
-            let project = docplatform::endpoint::Segment::parse("project", &project).ok()?;
+            let project = docplatform::config::url::Segment::parse("project", &project).ok()?;
             Some(Listing::visitors(&project, from, to))
         });
     let query = prop::collection::vec(("[a-z]{1,8}", any::<String>()), 0..4);

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use docplatform::retry::{Limits, Pace, Plan, backoff, plan};
-use docplatform::retry_after::retry_after;
+use docplatform::client::retry::{Limits, Pace, Plan, backoff, plan};
+use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -13,6 +13,11 @@ use super::cases;
 /// 1970 to 2069, which is what the two digits of one form can say.
 fn any_second() -> impl Strategy<Value = i64> {
     0..3_124_137_600_i64
+}
+
+/// The same from 1990 on: a `Date` before that is of a clock that was never set, and ignored.
+fn set_clock() -> impl Strategy<Value = i64> {
+    631_152_000..3_124_137_600_i64
 }
 
 /// The three forms of an HTTP date.
@@ -42,7 +47,7 @@ proptest! {
 
     /// Rows: B3, B8.
     #[test]
-    fn a_date_is_taken_against_the_answers_own(at in any_second(), now in any_second(), wall in any_second()) {
+    fn a_date_is_taken_against_the_answers_own(at in any_second(), now in set_clock(), wall in any_second()) {
         let wall = SystemTime::UNIX_EPOCH + Duration::from_secs(wall.unsigned_abs());
         for date in forms(now) {
             for asked in forms(at) {

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use docplatform::checkpoint::Checkpoint;
 use docplatform::error::Kind;
-use docplatform::pager::{Paging, WINDOW};
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::pager::{Paging, WINDOW};
 use proptest::prelude::*;
 
 use super::cases;

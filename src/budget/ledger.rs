@@ -1,0 +1,97 @@
+//! The ledger in the file: an [`Account`] is read, changed by the policy and written back in one transaction.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::budget::policy::{Account, Entry, Told};
+use crate::clock::{Clock, Millis};
+use crate::config::account::Owner;
+use crate::store::{Fault, account};
+
+/// How long requests that count no more are kept, for people to look at.
+const KEPT: Millis = 24 * 3_600_000;
+/// No time in a store is beyond this: sums of a few cannot overflow.
+const MOST: Millis = 1 << 52;
+
+/// Changes the account of `owner`. Nobody else does meanwhile, on the whole machine; the clock is read behind that.
+pub(crate) fn change<T>(
+    connection: &mut Connection,
+    owner: &Owner,
+    clock: &Clock,
+    work: impl FnOnce(&mut Account, Millis) -> T,
+) -> Result<T, Fault> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let now = clock.now();
+    let number = account::number(&transaction, owner)?;
+    let before = load(&transaction, number, now)?;
+    let mut after = before.clone();
+    let result = work(&mut after, now);
+    save(&transaction, number, &before, &after)?;
+    transaction
+        .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
+        .execute((number, now - KEPT))?;
+    transaction.commit()?;
+    Ok(result)
+}
+
+/// The account of `owner`. Reading it holds up no other process.
+pub(crate) fn look(connection: &mut Connection, owner: &Owner, clock: &Clock) -> Result<Account, Fault> {
+    let transaction = connection.transaction()?;
+    match account::find(&transaction, owner)? {
+        Some(number) => load(&transaction, number, clock.now()),
+        None => Ok(Account::default()),
+    }
+}
+
+fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {
+    let mut account = Account::default();
+    let mut entries =
+        transaction.prepare("SELECT id, at, answered FROM request WHERE account = ?1 AND until > ?2")?;
+    let mut rows = entries.query((number, now))?;
+    while let Some(row) = rows.next()? {
+        let entry = Entry { at: time(row.get(1)?), answered: row.get::<_, Option<i64>>(2)?.map(time) };
+        account.entries.insert(row.get(0)?, entry);
+    }
+    let mut told = transaction
+        .prepare("SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2")?;
+    let mut rows = told.query((number, now))?;
+    while let Some(row) = rows.next()? {
+        let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
+        let told = Told { at: time(row.get(1)?), until: time(row.get(2)?), remaining };
+        account.told.insert(row.get(0)?, told);
+    }
+    // Over all accounts: the number is the row's.
+    account.next = transaction
+        .prepare("SELECT coalesce(max(id), 0) FROM request")?
+        .query_row([], |row| row.get::<_, i64>(0))?
+        .saturating_add(1);
+    Ok(account)
+}
+
+fn time(millis: i64) -> Millis {
+    millis.clamp(0, MOST)
+}
+
+fn save(transaction: &Transaction<'_>, number: i64, before: &Account, after: &Account) -> Result<(), Fault> {
+    let mut put = transaction.prepare(
+        "INSERT OR REPLACE INTO request (id, account, at, answered, until) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (id, entry) in &after.entries {
+        if before.entries.get(id) != Some(entry) {
+            put.execute((id, number, entry.at, entry.answered, entry.until()))?;
+        }
+    }
+    let mut delete = transaction.prepare("DELETE FROM request WHERE id = ?1")?;
+    for id in before.entries.keys().filter(|id| !after.entries.contains_key(id)) {
+        delete.execute([id])?;
+    }
+    if before.told != after.told {
+        transaction.prepare("DELETE FROM told WHERE account = ?1")?.execute([number])?;
+        let mut put = transaction
+            .prepare("INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        for (name, told) in &after.told {
+            let remaining = i64::try_from(told.remaining).unwrap_or(i64::MAX);
+            put.execute((number, name, told.at, told.until, remaining))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! The policy of the budget, over a ledger that may lie in a file or in memory: pure, and the only one.
+//!
+//! How a service counts is open: over the last hour (rolling) or within the hour of some clock (fixed); when a
+//! request comes in or when it is answered; refused ones too or not. Whoever sends at most N requests in *any* hour
+//! is right under all of them. A request counts from its entry, which is made before it is sent, until an hour after
+//! its answer came: somewhere between the two the service counted it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::clock::{Millis, millis};
+use crate::config::account::Terms;
+use crate::http::rate_limit::Quota;
+
+/// The hour, in milliseconds, and a second for services that count in whole ones.
+pub const WINDOW: Millis = 3_601_000;
+/// A request without an answer, of a process that died: so long after its entry it may still have come in.
+const GRACE: Millis = 30_000;
+/// The longest that a service's word is taken for.
+const LONGEST: Millis = 24 * 3_600_000;
+/// A service that names its policies anew in every answer is believed in so many.
+const MOST: usize = 32;
+/// Where only waiting for an answer helps, so long until the next look.
+const LOOK: Millis = 1_000;
+/// A service's reset is in whole seconds, perhaps rounded down.
+const ROUNDED: Millis = 1_000;
+
+/// A request of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// When it was entered, just before it was sent.
+    pub at: Millis,
+    /// When its answer came, or its failure.
+    pub answered: Option<Millis>,
+}
+
+impl Entry {
+    /// When it counts no more.
+    pub fn until(&self) -> Millis {
+        self.answered.unwrap_or(self.at + GRACE) + WINDOW
+    }
+
+    /// The same at best: should its answer come at once.
+    fn until_at_best(&self) -> Millis {
+        self.answered.unwrap_or(self.at) + WINDOW
+    }
+
+    /// Whether its answer may still come.
+    fn in_flight(&self, now: Millis) -> bool {
+        self.answered.is_none() && now < self.at + GRACE
+    }
+}
+
+/// A refusal that holds, or a policy's state as the service told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// When it was told.
+    pub at: Millis,
+    /// Until when it holds.
+    pub until: Millis,
+    /// Requests that were left then.
+    pub remaining: u64,
+}
+
+/// The ledger of one organization at one address, as far as it still counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Requests by number.
+    pub entries: BTreeMap<i64, Entry>,
+    /// The number of the next one.
+    pub next: i64,
+    /// What the service told, by the policy's name; a refusal has the name [`REFUSAL`].
+    pub told: BTreeMap<String, Told>,
+}
+
+/// The name under which a refusal holds. No policy of a service has it: before theirs stands [`POLICY`].
+pub const REFUSAL: &str = "refusal";
+/// What stands before the name of a service's policy.
+const POLICY: &str = "policy:";
+
+/// Whether a request may go out now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It was entered under this number.
+    Granted(i64),
+    /// Not before this time.
+    Wait(Millis),
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The service refused it for want of budget (429).
+    pub refused: bool,
+    /// What its `Retry-After` asked for.
+    pub retry_after: Option<Duration>,
+    /// What its headers say is left.
+    pub quotas: Vec<Quota>,
+}
+
+impl Account {
+    /// Enters a request, where the terms grant one.
+    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Answer {
+        self.tidy(now);
+        if self.left(terms, now) == 0 {
+            return Answer::Wait(self.next_slot(terms, now));
+        }
+        let number = self.next;
+        self.next += 1;
+        self.entries.insert(number, Entry { at: now, answered: None });
+        Answer::Granted(number)
+    }
+
+    /// How many requests would be granted at once.
+    pub fn left(&self, terms: Terms, now: Millis) -> u64 {
+        let counted = self.entries.values().filter(|entry| entry.until() > now).count() as u64;
+        let ours = terms.per_hour.saturating_sub(terms.reserve).saturating_sub(counted);
+        let under_way = self.under_way(now);
+        let told = self.told.values().filter(|told| told.until > now);
+        told.map(|told| told.remaining.saturating_sub(terms.reserve).saturating_sub(under_way))
+            .fold(ours, u64::min)
+    }
+
+    /// Requests that the service may not have counted in what it told last.
+    fn under_way(&self, now: Millis) -> u64 {
+        self.entries.values().filter(|entry| entry.in_flight(now)).count() as u64
+    }
+
+    /// The request never left this machine.
+    pub fn withdraw(&mut self, number: i64) {
+        self.entries.remove(&number);
+    }
+
+    /// The request ended.
+    pub fn settle(&mut self, number: i64, outcome: &Outcome, now: Millis) {
+        self.tidy(now);
+        let begun = self.entries.get_mut(&number).map_or(now, |entry| {
+            entry.answered = Some(now.max(entry.at));
+            entry.at
+        });
+        let reset = |quota: &Quota| quota.reset.map(|reset| now + millis(reset).min(LONGEST) + ROUNDED);
+        if outcome.refused {
+            let asked = outcome.retry_after.map(|wait| now + millis(wait).min(LONGEST));
+            let until =
+                asked.or_else(|| outcome.quotas.iter().filter_map(reset).max()).unwrap_or(now + WINDOW);
+            let held = self.told.get(REFUSAL).map_or(until, |held| held.until.max(until));
+            self.told.insert(REFUSAL.to_owned(), Told { at: now, until: held, remaining: 0 });
+        }
+        if outcome.quotas.is_empty() {
+            // The service may have counted it after it last told how many are left.
+            for told in self.told.values_mut() {
+                told.remaining = told.remaining.saturating_sub(1);
+            }
+        }
+        for quota in &outcome.quotas {
+            let told =
+                Told { at: now, until: reset(quota).unwrap_or(now + WINDOW), remaining: quota.remaining };
+            let name = format!("{POLICY}{}", quota.policy);
+            if self.told.len() >= MOST && !self.told.contains_key(&name) {
+                continue;
+            }
+            let known = self.told.entry(name).or_insert(told);
+            // Of answers that were under way together nobody knows which came last: the strictest holds.
+            *known = if begun >= known.at {
+                told
+            } else {
+                Told {
+                    at: now,
+                    until: known.until.max(told.until),
+                    remaining: known.remaining.min(told.remaining),
+                }
+            };
+        }
+    }
+
+    /// Forgets what counts no more. What seems to come from the future was written before the clock was set back:
+    /// it counts from now on.
+    fn tidy(&mut self, now: Millis) {
+        for entry in self.entries.values_mut() {
+            entry.at = entry.at.min(now);
+            entry.answered = entry.answered.map(|answered| answered.min(now));
+        }
+        for told in self.told.values_mut() {
+            let ahead = (told.at - now).max(0);
+            told.at -= ahead;
+            told.until = (told.until - ahead).min(told.at + LONGEST + ROUNDED);
+        }
+        self.entries.retain(|_, entry| entry.until() > now);
+        self.told.retain(|_, told| told.until > now);
+    }
+
+    /// When the next request is granted, at best.
+    fn next_slot(&self, terms: Terms, now: Millis) -> Millis {
+        let ours = terms.per_hour.saturating_sub(terms.reserve);
+        let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
+        times.sort_unstable();
+        // So many must have gone before there is room for one.
+        let excess = usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
+        let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + WINDOW));
+        let under_way = self.under_way(now);
+        let told = self.told.values().map(|told| {
+            let left = told.remaining.saturating_sub(terms.reserve);
+            match left {
+                0 => told.until,
+                // What is left is spoken for by requests under way, whose answers will tell.
+                1.. if left <= under_way => told.until.min(now + LOOK),
+                _ => now,
+            }
+        });
+        let slot = told.fold(own, Millis::max);
+        if slot > now { slot } else { now + LOOK }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a call waits for before a request of it goes out: the gate, a place, the budget, a retry's pause.
+
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::budget::{Budget, Grant, Slot, Ticket};
+use crate::client::Call;
+use crate::client::Client;
+use crate::client::OnBudget;
+use crate::client::messages;
+use crate::client::observer::{Level, Note, Observer};
+use crate::client::retry::{self, LAST_CALL};
+use crate::error::{Error, Kind, Outcome, Result};
+
+/// A pause longer than this is told before it begins.
+const TELL: Duration = Duration::from_secs(1);
+
+/// A place among the requests in flight, with the budget's leave.
+pub(super) struct Place<'a> {
+    pub(super) permit: Permit<'a>,
+    pub(super) ticket: Option<Ticket>,
+}
+
+/// What is given back when the request ended.
+pub(super) struct Permit<'a> {
+    _turn: Option<SemaphorePermit<'a>>,
+    _place: SemaphorePermit<'a>,
+}
+
+impl Client {
+    /// Waits until the gate is open, the budget grants a request and a place is free; adds its pauses to `waited`.
+    /// The deadline does not run while it waits for the budget, but it does while it waits for the ledger. A place is
+    /// taken last: while the ledger is locked, calls that do not need it go on.
+    pub(super) async fn place<'a>(
+        &'a self,
+        call: &Call,
+        budget: Option<&Budget>,
+        deadline: &mut Instant,
+        waited: &mut Duration,
+        observer: &dyn Observer,
+    ) -> Result<Place<'a>> {
+        let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
+        // A 429 of a call with a budget stands in its ledger, which it may wait for beyond its deadline.
+        let closed =
+            || self.pool.shared.closed(call.lane).filter(|gate| budget.is_none() || gate.status != 429);
+        let mut told = None;
+        loop {
+            // A write that goes out with no time left for its answer would only leave an unknown outcome.
+            let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
+            if let Some(gate) = closed() {
+                let now = Instant::now();
+                let left = gate.until.saturating_duration_since(now);
+                if gate.until > last_call {
+                    return Err(
+                        messages::closed_gate(call, gate.status, left).with_outcome(Some(Outcome::NotSent))
+                    );
+                }
+                let spread = left + retry::spread(gate.told, self.jitter());
+                let pause = spread.min(last_call.saturating_duration_since(now));
+                self.pause(pause, &format!("{}: throttled", messages::what(call)), observer).await;
+                *waited += pause;
+            }
+            let in_line = async |places: &'a Semaphore| {
+                let place = timeout_at(last_call, places.acquire()).await.map_err(|_| {
+                    let not_sent = call.is_write().then_some(Outcome::NotSent);
+                    messages::no_place(call, self.settings.deadline).with_outcome(not_sent)
+                })?;
+                place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
+            };
+            let (mut turn, mut ticket) = (None, None);
+            if let Some(budget) = budget {
+                turn = Some(in_line(&self.pool.turns).await?);
+                if let Some(fault) = budget.take_fault() {
+                    observer.note(messages::not_settled(&fault));
+                }
+                let granted = budget.acquire(*deadline).await;
+                match granted.map_err(|error| messages::no_ledger(call, error))? {
+                    Grant::Granted(granted) => ticket = Some(granted),
+                    Grant::Wait(slot) => {
+                        drop(turn);
+                        if self.on_budget == OnBudget::Stop {
+                            return Err(messages::budget_spent(call, slot));
+                        }
+                        let begun = Instant::now();
+                        self.nap(call, slot, &mut told, observer).await;
+                        *waited += begun.elapsed();
+                        *deadline += begun.elapsed();
+                        continue;
+                    }
+                }
+            }
+            let permit = Permit { _turn: turn, _place: in_line(places).await? };
+            if *deadline <= Instant::now() {
+                // A process that was stopped meanwhile finds a place and a grant, and no time to use them.
+                let not_sent = call.is_write().then_some(Outcome::NotSent);
+                return Err(messages::no_place(call, self.settings.deadline).with_outcome(not_sent));
+            }
+            // The gate may have closed while this call stood in line.
+            if closed().is_none() {
+                return Ok(Place { permit, ticket });
+            }
+        }
+    }
+
+    /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `told`.
+    async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
+        /// Slots move a little as answers come in.
+        const SAME: Duration = Duration::from_mins(1);
+        if slot.wait > TELL && told.is_none_or(|told| slot.at.duration_since(told.at).unsigned_abs() > SAME) {
+            observer.note(messages::waits_for_budget(call, slot));
+            *told = Some(slot);
+        }
+        let nap = slot.nap();
+        sleep(nap).await;
+        self.stats.paused(nap);
+    }
+
+    pub(super) async fn pause(&self, pause: Duration, why: &str, observer: &dyn Observer) {
+        if pause > TELL {
+            let text = format!("{why}: waiting {:.1} s", pause.as_secs_f64());
+            observer.note(Note::new(Level::Info, text));
+        }
+        sleep(pause).await;
+        self.stats.paused(pause);
+    }
+}

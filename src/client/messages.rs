@@ -1,0 +1,308 @@
+//! Failures in words: log lines, and the errors that users see. Nothing here decides anything.
+
+use std::time::Duration;
+
+use crate::budget::Slot;
+use crate::client::Call;
+use crate::client::observer::{Level, Note};
+use crate::client::retry::{Failure, Verdict};
+use crate::config::Settings;
+use crate::config::url::{MAX_SEGMENT, Segment};
+use crate::error::{Attempt, Error, Kind, Outcome};
+use crate::text;
+use crate::text::redact;
+
+/// The most of a `Location` or content type that is shown, in characters.
+const MOST_HEADER: usize = 120;
+/// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
+const MOST_SEARCHED: usize = 4096;
+/// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
+const ECHO: usize = 24;
+
+/// Where to find what belongs together.
+const SAME_PAGE: &str = "the key and the project's id are copied from the same page of the dashboard";
+
+/// A call in words: method and path template, never the ids or the query.
+pub(crate) fn what(call: &Call) -> String {
+    format!("{} {}", call.method, call.path.as_str())
+}
+
+/// The error of a call that a closed gate keeps from being sent.
+pub(crate) fn closed_gate(call: &Call, status: u16, left: Duration) -> Error {
+    let mut error = Error::new(
+        Kind::HeldBack,
+        format!(
+            "{}: not sent: the service asked this client to wait for another {:.0} s",
+            what(call),
+            left.as_secs_f64().ceil(),
+        ),
+    );
+    error.status = Some(status);
+    error.retry_after = Some(left);
+    error.deadline_exceeded = true;
+    error.transient = true;
+    error
+}
+
+/// The error of a call that found no place among those in flight.
+pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
+    let mut error = Error::new(
+        Kind::Timeout,
+        format!(
+            "{}: not sent within its deadline of {} s: too many other calls are in flight, or this process was \
+             stopped",
+            what(call),
+            deadline.as_secs_f64(),
+        ),
+    );
+    error.deadline_exceeded = true;
+    error.transient = true;
+    error
+}
+
+/// The error of a call that the ledger gave no answer. Nothing of it was sent.
+pub(crate) fn no_ledger(call: &Call, error: Error) -> Error {
+    let mut error = error.with_outcome(Some(Outcome::NotSent));
+    error.message =
+        format!("{}: not sent, because its request could not be entered: {}", what(call), error.message);
+    error
+}
+
+/// The line about an earlier request whose end the ledger does not know yet.
+pub(crate) fn not_settled(fault: &Error) -> Note {
+    let text = format!(
+        "the end of an earlier request could not be entered; until it is, with a later request, that one counts as sent: {}",
+        fault.message,
+    );
+    Note::new(Level::Warning, text)
+}
+
+/// The line before a wait for the budget.
+pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+    let text = format!(
+        "{}: the request budget is spent: waiting for the next request until {:.0} ({:.0} s)",
+        what(call),
+        slot.at,
+        slot.wait.as_secs_f64().ceil(),
+    );
+    Note { level: Level::Info, text, until: Some(slot.at) }
+}
+
+/// The error of a call that the budget does not grant, and that would not wait.
+pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
+    let mut error = Error::new(
+        Kind::Budget,
+        format!(
+            "{}: not sent: the request budget is spent; the next request may go out at {:.0} (in {:.0} s)",
+            what(call),
+            slot.at,
+            slot.wait.as_secs_f64().ceil(),
+        ),
+    );
+    error.resets_at = Some(slot.at);
+    error.transient = true;
+    error.with_outcome(Some(Outcome::NotSent))
+}
+
+/// One failed attempt, and all that is needed to tell of it.
+pub(crate) struct Failed<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) settings: &'a Settings,
+    pub(crate) failure: &'a Failure,
+    pub(crate) verdict: Verdict,
+}
+
+impl Failed<'_> {
+    /// What was called.
+    pub(crate) fn what(&self) -> String {
+        what(self.call)
+    }
+
+    /// The attempt in a few words, led by the class of the error it would be.
+    pub(crate) fn attempt(&self) -> String {
+        let status = self.failure.head().map(|head| head.status);
+        let class = self.verdict.kind.class(status);
+        let mut words = format!("{class}: {}", self.reason());
+        if let Some(id) = self.request_id() {
+            words.push_str(&format!(" (request id {id})"));
+        }
+        words
+    }
+
+    /// The line for the log.
+    pub(crate) fn note(&self, attempt: &Attempt) -> Note {
+        let text = format!(
+            "{}: attempt {} failed after {:.3} s: {}",
+            self.what(),
+            attempt.number,
+            attempt.elapsed.as_secs_f64(),
+            attempt.error,
+        );
+        Note::new(Level::Warning, text)
+    }
+
+    /// The error for the user.
+    pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
+        let mut message = format!("{}: {}{}", self.what(), self.lead(), self.reason());
+        if let Some(advice) = self.advice() {
+            message.push_str("; ");
+            message.push_str(&advice);
+        }
+        message.push_str(&self.ids());
+        if attempts.len() > 1 {
+            message.push_str(&format!(" ({} attempts)", attempts.len()));
+        }
+        if deadline_exceeded {
+            message.push_str(" (no further attempt: the call's deadline comes first)");
+        }
+        let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
+        error.attempts = attempts;
+        error.deadline_exceeded = deadline_exceeded;
+        error.transient = self.verdict.retry.is_some();
+        error.request_id = self.request_id();
+        if let Some(head) = self.failure.head() {
+            error.status = Some(head.status);
+            error.retry_after = head.retry_after;
+        }
+        if let Some(body) = self.body() {
+            error.service_message = self.service_message(body);
+            error.body = Some(self.clip(body));
+        }
+        error
+    }
+
+    /// The ids that stand in the path, as they were given: log lines do without them.
+    fn ids(&self) -> String {
+        let shown = |name, id: &Option<Segment>| {
+            id.as_ref()
+                .map(|id| format!("{name} '{}'", text::safe(&self.settings.redact(id.as_str()), MAX_SEGMENT)))
+        };
+        let ids = [shown("project", &self.call.project), shown("job", &self.call.id)];
+        let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        if ids.is_empty() { ids } else { format!(" ({ids})") }
+    }
+
+    /// Who was not reached: host and port, and those of the proxy that was given.
+    fn destination(&self) -> String {
+        let mut destination = self.settings.base_url.host_and_port();
+        if let Some(proxy) = self.settings.wire.proxy_address() {
+            destination.push_str(&format!(" through the proxy {proxy}"));
+        }
+        destination
+    }
+
+    fn body(&self) -> Option<&[u8]> {
+        match self.failure {
+            Failure::Refused { body, .. } | Failure::Unreadable { body, .. } => Some(body),
+            _ => None,
+        }
+    }
+
+    /// The beginning of a body. Secrets go before it is cut, as half of one would not be found.
+    fn clip(&self, body: &[u8]) -> String {
+        text::clip_body(&self.redact(&String::from_utf8_lossy(body)))
+    }
+
+    fn service_message(&self, body: &[u8]) -> Option<String> {
+        text::service_message(body).map(|words| self.words(&words))
+    }
+
+    fn words(&self, foreign: &str) -> String {
+        text::clip_message(&self.redact(foreign))
+    }
+
+    fn header(&self, value: &str) -> String {
+        text::safe(&self.redact(value), MOST_HEADER)
+    }
+
+    fn request_id(&self) -> Option<String> {
+        Some(self.header(self.failure.head()?.request_id.as_deref()?))
+    }
+
+    /// What matters most about a write comes first.
+    fn lead(&self) -> &'static str {
+        match (self.verdict.kind, self.verdict.outcome) {
+            (Kind::UnconfirmedWrite, Some(Outcome::Applied)) => {
+                "it happened, but the answer cannot be used: "
+            }
+            (Kind::UnconfirmedWrite, _) => "it may or may not have happened: ",
+            (_, Some(Outcome::NotSent)) => "not sent: ",
+            _ => "",
+        }
+    }
+
+    /// Why, without what was tried.
+    fn reason(&self) -> String {
+        match self.failure {
+            Failure::Unsent { reason, .. } => {
+                format!("{}: {}", self.destination(), self.words(reason))
+            }
+            Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => self.words(reason),
+            Failure::Unreadable { head, reason, body } => {
+                let kind = head.content_type.as_deref().unwrap_or("no content type");
+                format!(
+                    "status {}: {} (content type {}, begins {:?})",
+                    head.status,
+                    self.words(reason),
+                    self.header(kind),
+                    text::safe(&self.clip(body), MOST_HEADER),
+                )
+            }
+            Failure::Refused { head, body } => {
+                let words = self.service_message(body).unwrap_or_else(|| {
+                    let status = http::StatusCode::from_u16(head.status).ok();
+                    let words = status.and_then(|status| status.canonical_reason());
+                    words.unwrap_or("no message").to_owned()
+                });
+                format!("status {}: {words}", head.status)
+            }
+        }
+    }
+
+    /// What the user can do.
+    fn advice(&self) -> Option<String> {
+        if self.verdict.kind == Kind::UnconfirmedWrite {
+            return Some("it is not sent again by itself: look on the platform first".to_owned());
+        }
+        let Failure::Refused { head, .. } = self.failure else {
+            return None;
+        };
+        Some(match head.status {
+            304 if head.location.is_none() => {
+                "nothing was asked on a condition: a cache on the way is broken".to_owned()
+            }
+            300..=399 => {
+                let location = head.location.as_deref().unwrap_or("nowhere");
+                format!("redirects are never followed (to {}); check base_url", self.header(location))
+            }
+            401 => format!(
+                "check the API key ({}): keys expire, often after 90 days, and a key of another kind, with another \
+                 prefix, is refused, too; copy a valid one from the dashboard",
+                self.settings.api_key_from,
+            ),
+            403 if self.call.is_write() => format!(
+                "the API key may be read-only, bound to other network addresses, or of another project; {SAME_PAGE}"
+            ),
+            403 => format!(
+                "the API key may be bound to other network addresses, or of another project; {SAME_PAGE}"
+            ),
+            404 => format!("check the project and the ids; {SAME_PAGE}"),
+            429 => match head.retry_after {
+                Some(wait) => format!("try again after {} s", wait.as_secs()),
+                None => "the service did not say for how long".to_owned(),
+            },
+            _ => return None,
+        })
+    }
+
+    fn redact(&self, words: &str) -> String {
+        let words = words.get(..words.floor_char_boundary(MOST_SEARCHED)).unwrap_or(words);
+        let words = self.settings.redact(words);
+        // The prompt itself first: as a field, one that is not escaped would end at its first quote.
+        let words = match &self.call.prompt {
+            Some(prompt) => redact::hide(&words, prompt, "[prompt]", ECHO),
+            None => words,
+        };
+        text::hide_prompt_fields(&words)
+    }
+}

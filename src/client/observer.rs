@@ -1,0 +1,67 @@
+//! What a running call tells its caller. The caller decides where: a log, a callback, an exception's note.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use jiff::Timestamp;
+
+use crate::config::url::Segment;
+use crate::error::Outcome;
+use crate::http::trace::TraceParent;
+
+/// How much a note matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Something the user may want to know while it goes on.
+    Info,
+    /// Something went wrong and is being dealt with.
+    Warning,
+}
+
+/// A line for the log: no key, no prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// How much it matters.
+    pub level: Level,
+    /// The line.
+    pub text: String,
+    /// Until when nothing is sent, where it tells of such a wait.
+    pub until: Option<Timestamp>,
+}
+
+impl Note {
+    /// A line that says something.
+    pub fn new(level: Level, text: String) -> Self {
+        Self { level, text, until: None }
+    }
+}
+
+/// Receives what a call has to tell while it runs.
+pub trait Observer: Send + Sync {
+    /// A line for the log.
+    fn note(&self, note: Note);
+
+    /// Where requests that leave are counted, beside the client's own count.
+    fn requests(&self) -> Option<Arc<AtomicU64>> {
+        None
+    }
+
+    /// What is known of the write that is under way, or that was answered; `None` for a read.
+    fn write(&self, _outcome: Option<Outcome>) {}
+
+    /// Asks, right before a write leaves, whether it may: from then on its outcome is unknown. A caller that was told
+    /// that nothing was sent says no.
+    fn leaves(&self) -> bool {
+        self.write(Some(Outcome::Unknown));
+        true
+    }
+
+    /// The job that was created, written to or is waited for, for the note of an interrupt. Called before the write
+    /// counts as applied, so that there is no moment at which neither is known.
+    fn job(&self, _id: &Segment) {}
+
+    /// The trace that the call belongs to.
+    fn trace(&self) -> Option<TraceParent> {
+        None
+    }
+}

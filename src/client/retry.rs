@@ -1,0 +1,280 @@
+//! The retry policy, in one place: what a failure means, whether it is tried again, and after how long
+//! (reliability.md, "Outcome of a write" and "Retry policy").
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::clock::{Clock, Millis};
+use crate::error::{Kind, Outcome};
+use crate::http::retry_after::date;
+
+/// The longest backoff.
+const MOST_BACKOFF: Duration = Duration::from_secs(20);
+/// A pause that would end this close to the deadline is not begun.
+pub(crate) const LAST_CALL: Duration = Duration::from_secs(1);
+
+/// The head of an answer, as far as it matters here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The status.
+    pub status: u16,
+    /// `x-request-id`.
+    pub request_id: Option<String>,
+    /// What `Retry-After` asks for.
+    pub retry_after: Option<Duration>,
+    /// `content-type`.
+    pub content_type: Option<String>,
+    /// `location`, for a redirect that is not followed.
+    pub location: Option<String>,
+    /// `date`, in milliseconds since 1970.
+    pub date: Option<Millis>,
+}
+
+impl Head {
+    /// Reads what matters from the headers.
+    pub(crate) fn new(status: u16, headers: &HeaderMap, retry_after: Option<Duration>) -> Self {
+        let text = |name: &str| {
+            let value = headers.get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        Self {
+            status,
+            // It identifies: one that was repaired would be another.
+            request_id: headers
+                .get("x-request-id")
+                .and_then(|id| std::str::from_utf8(id.as_bytes()).ok())
+                .map(str::to_owned),
+            retry_after,
+            content_type: text("content-type"),
+            location: text("location"),
+            date: date(headers).map(Clock::read),
+        }
+    }
+}
+
+/// One attempt that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// Proven: no byte was written. `fatal`: trying again cannot help.
+    Unsent {
+        /// Why, in words.
+        reason: String,
+        /// A certificate or a host name is wrong.
+        fatal: bool,
+    },
+    /// Bytes may have left and no head came.
+    Ambiguous {
+        /// Why, in words.
+        reason: String,
+        /// It took too long, rather than broke off.
+        timeout: bool,
+    },
+    /// A complete head that refuses, or is no final answer.
+    Refused {
+        /// The head.
+        head: Box<Head>,
+        /// The beginning of the body.
+        body: Bytes,
+    },
+    /// A 2xx head whose body was lost on the way.
+    BodyLost {
+        /// The head.
+        head: Box<Head>,
+        /// Why, in words.
+        reason: String,
+        /// It took too long, rather than broke off.
+        timeout: bool,
+    },
+    /// A 2xx head and a body that cannot be used: too large, encoded, not JSON, of the wrong shape.
+    Unreadable {
+        /// The head.
+        head: Box<Head>,
+        /// Why, in words.
+        reason: String,
+        /// The beginning of the body.
+        body: Bytes,
+    },
+}
+
+impl Failure {
+    /// The head, where one came.
+    pub fn head(&self) -> Option<&Head> {
+        match self {
+            Self::Unsent { .. } | Self::Ambiguous { .. } => None,
+            Self::Refused { head, .. } | Self::BodyLost { head, .. } | Self::Unreadable { head, .. } => {
+                Some(head)
+            }
+        }
+    }
+}
+
+/// How fast a failure is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Something broke.
+    Normal,
+    /// The service has too much to do.
+    Throttled,
+    /// Only when the service said after how long.
+    Told,
+}
+
+impl Pace {
+    /// The first backoff.
+    fn base(self) -> Duration {
+        match self {
+            Self::Normal => Duration::from_millis(500),
+            Self::Throttled | Self::Told => Duration::from_secs(2),
+        }
+    }
+
+    /// What a retry costs of the quota.
+    pub(crate) fn cost(self) -> u32 {
+        match self {
+            Self::Normal => 14,
+            Self::Throttled | Self::Told => 5,
+        }
+    }
+}
+
+/// What a failure means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// The error it becomes.
+    pub kind: Kind,
+    /// What it says of a write.
+    pub outcome: Option<Outcome>,
+    /// Whether and how it may be tried again.
+    pub retry: Option<Pace>,
+}
+
+/// The table of the retry policy. A write's column is wider than nothing only where the failure proves
+/// that the write did not happen.
+pub fn judge(write: bool, failure: &Failure) -> Verdict {
+    use Outcome::{Applied, NotSent, Rejected, Unknown};
+    let (kind, outcome, retry) = match (failure, write) {
+        (Failure::Unsent { fatal, .. }, _) => (Kind::Connect, NotSent, (!fatal).then_some(Pace::Normal)),
+        (Failure::Ambiguous { timeout, .. } | Failure::BodyLost { timeout, .. }, false) => {
+            let kind = if *timeout { Kind::Timeout } else { Kind::Transport };
+            (kind, Unknown, Some(Pace::Normal))
+        }
+        (Failure::Ambiguous { .. }, true) => (Kind::UnconfirmedWrite, Unknown, None),
+        (Failure::BodyLost { .. } | Failure::Unreadable { .. }, true) => {
+            (Kind::UnconfirmedWrite, Applied, None)
+        }
+        (Failure::Unreadable { .. }, false) => (Kind::Response, Unknown, None),
+        (Failure::Refused { head, .. }, false) => {
+            let retry = match head.status {
+                429 | 503 => Some(Pace::Throttled),
+                408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal),
+                _ => None,
+            };
+            (Kind::Status, Unknown, retry)
+        }
+        (Failure::Refused { head, .. }, true) => match head.status {
+            // 101 is no final answer, and nothing that was asked for.
+            ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
+            429 => (Kind::Status, Rejected, Some(Pace::Told)),
+            _ => (Kind::Status, Rejected, None),
+        },
+    };
+    Verdict { kind, outcome: write.then_some(outcome), retry }
+}
+
+/// What bounds the retries of one call.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Retries after the first attempt.
+    pub max_retries: u32,
+    /// The longest `Retry-After` that is waited for.
+    pub max_retry_after: Duration,
+}
+
+/// Why a failure is not tried again, or after how long it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plan {
+    /// Pause so long, then try again.
+    Pause(Duration),
+    /// Raise it.
+    GiveUp,
+    /// Raise it, because the deadline comes first.
+    Deadline,
+}
+
+/// What to do after attempt `number` (1 for the first) with `left` until the deadline.
+/// `unit` is a random number from 0 to 1.
+pub fn plan(
+    pace: Option<Pace>,
+    told: Option<Duration>,
+    number: u32,
+    limits: Limits,
+    left: Duration,
+    unit: impl Fn() -> f64,
+) -> Plan {
+    let Some(pace) = pace else {
+        return Plan::GiveUp;
+    };
+    if number > limits.max_retries
+        || told.is_some_and(|told| told > limits.max_retry_after)
+        || (pace == Pace::Told && told.is_none())
+    {
+        return Plan::GiveUp;
+    }
+    let mut pause = backoff(pace, number, unit());
+    if let Some(told) = told {
+        pause = pause.max(told.saturating_add(spread(told, unit())));
+    }
+    if pause.saturating_add(LAST_CALL) > left {
+        return Plan::Deadline;
+    }
+    Plan::Pause(pause)
+}
+
+/// Full jitter before the n-th retry: `unit · min(20 s, base · 2^(n-1))`.
+pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
+    let doubled = 1_u32
+        .checked_shl(retry.saturating_sub(1))
+        .and_then(|factor| pace.base().checked_mul(factor))
+        .unwrap_or(MOST_BACKOFF);
+    doubled.min(MOST_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
+}
+
+/// What is added to a wait that the service asked for, so that not all come back at the same moment.
+pub(crate) fn spread(told: Duration, unit: f64) -> Duration {
+    (told / 10).min(Duration::from_secs(5)).mul_f64(unit.clamp(0.0, 1.0))
+}
+
+/// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.
+#[derive(Debug)]
+pub struct Quota {
+    tokens: u32,
+}
+
+impl Quota {
+    const FULL: u32 = 500;
+
+    /// Pays for a retry; `false` where nothing is left.
+    pub fn take(&mut self, pace: Pace) -> bool {
+        match self.tokens.checked_sub(pace.cost()) {
+            Some(rest) => {
+                self.tokens = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A call succeeded: its last retry's cost comes back, or 1 where it needed none.
+    pub fn give_back(&mut self, last: Option<Pace>) {
+        let back = last.map_or(1, Pace::cost);
+        self.tokens = self.tokens.saturating_add(back).min(Self::FULL);
+    }
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { tokens: Self::FULL }
+    }
+}

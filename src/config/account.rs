@@ -1,0 +1,67 @@
+//! Whose requests and exports they are, and how many requests an hour they may make.
+
+use crate::config::ApiKey;
+use crate::error::{Error, Result};
+
+/// The longest name of an organization, in bytes.
+const MAX_NAME: usize = 200;
+
+/// Who shares a budget, and what was bought with it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Organization {
+    /// Whoever has this key. The store knows it by a keyed hash.
+    Key(ApiKey),
+    /// Whoever gives this name: the holders of several keys of one organization.
+    Name(String),
+}
+
+impl Organization {
+    /// Checks a name.
+    pub fn named(name: &str) -> Result<Self> {
+        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
+            return Err(Error::argument(format!(
+                "organization must be a name of 1 to {MAX_NAME} bytes without control characters"
+            )));
+        }
+        Ok(Self::Name(name.to_owned()))
+    }
+
+    /// As the store writes it.
+    pub(crate) fn label(&self, salt: &[u8]) -> String {
+        match self {
+            Self::Key(key) => format!("key:{}", key.fingerprint(salt)),
+            Self::Name(name) => format!("name:{name}"),
+        }
+    }
+}
+
+/// An organization at an address.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Owner {
+    /// The service.
+    pub base_url: String,
+    /// The organization.
+    pub organization: Organization,
+}
+
+/// How many requests an hour are for whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// Requests in an hour, over all who share the ledger.
+    pub per_hour: u64,
+    /// Those of them that are left to others.
+    pub reserve: u64,
+}
+
+impl Terms {
+    /// `per_hour` requests an hour, of which `reserve` are left to others.
+    pub fn new(per_hour: u64, reserve: u64) -> Result<Self> {
+        if reserve >= per_hour {
+            return Err(Error::argument(format!(
+                "reserve must be less than requests_per_hour, or no request could ever be sent; \
+                 they are {reserve} and {per_hour}"
+            )));
+        }
+        Ok(Self { per_hour, reserve })
+    }
+}

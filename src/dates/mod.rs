@@ -1,0 +1,197 @@
+//! Dates as users give them and as the service wants them.
+
+pub mod slices;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+use crate::clock::Millis;
+use crate::error::{Error, Result};
+
+/// A date or a date-time, checked, as it goes on the wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    text: String,
+    /// On a calendar without a time zone; `Err` where the text names an instant.
+    at: Result<DateTime, Timestamp>,
+}
+
+impl Moment {
+    /// Checks `YYYY-MM-DD` or an ISO 8601 date-time; `what` names it in the error.
+    ///
+    /// Midnight without an offset is the date itself, so that one range has one name.
+    pub fn parse(what: &str, text: &str) -> Result<Self> {
+        let fail = || {
+            Error::argument(format!(
+                "{what} {:?} is no date: use YYYY-MM-DD or an ISO 8601 date-time",
+                crate::text::safe(text, 60),
+            ))
+        };
+        let at = if text.len() == 10 {
+            Ok(text.parse::<Date>().map_err(|_| fail())?.to_datetime(jiff::civil::Time::midnight()))
+        } else if !text.is_ascii() || text.len() < 16 || text.contains(['[', ' ']) {
+            return Err(fail());
+        } else if let Ok(instant) = text.parse::<Timestamp>() {
+            Err(instant)
+        } else {
+            Ok(text.parse::<DateTime>().map_err(|_| fail())?)
+        };
+        let text = match at {
+            Ok(at) if at.time() == jiff::civil::Time::midnight() => at.date().to_string(),
+            _ => text.to_owned(),
+        };
+        Ok(Self { text, at })
+    }
+
+    /// A day.
+    pub fn of(day: Date) -> Self {
+        Self { text: day.to_string(), at: Ok(day.to_datetime(jiff::civil::Time::midnight())) }
+    }
+
+    /// The day, where it is one, without a time.
+    pub fn day(&self) -> Option<Date> {
+        let at = self.at.as_ref().ok()?;
+        (at.time() == jiff::civil::Time::midnight()).then(|| at.date())
+    }
+
+    /// As it goes on the wire.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// From when on a range that ends here lies `days` in the past; `None`: never. The service's time zone is
+    /// unknown, so a date is taken as it is in UTC: the days are there to make up for that.
+    pub fn settles(&self, days: u32) -> Option<Millis> {
+        let end = match &self.at {
+            Ok(date) => date.to_zoned(TimeZone::UTC).ok()?.timestamp(),
+            Err(instant) => *instant,
+        };
+        end.as_millisecond().checked_add(Millis::from(days) * 86_400_000)
+    }
+}
+
+/// Refuses a range that holds no day. A date and an instant are not compared: the service's time zone is unknown.
+pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
+    let (Some(from), Some(to)) = (from, to) else {
+        return Ok(());
+    };
+    let empty = match (&from.at, &to.at) {
+        (Ok(from), Ok(to)) => from >= to,
+        (Err(from), Err(to)) => from >= to,
+        _ => false,
+    };
+    if empty {
+        return Err(Error::argument(format!(
+            "date_from {} is not before date_to {}; date_to is exclusive: for one day, give the day after it",
+            from.text, to.text,
+        )));
+    }
+    Ok(())
+}
+
+/// A date-time in an answer: ISO 8601 with an offset. Leap seconds are refused, as no `datetime` can hold one.
+pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
+    let refused = || format!("{:?} is no ISO 8601 date-time with an offset", crate::text::safe(text, 60));
+    if text.contains(":60") || !text.is_ascii() {
+        return Err(refused());
+    }
+    // jiff reads offsets up to 25:59:59, which RFC 3339 does not have.
+    let offset = text.get(11..).and_then(|time| time.split_once(['+', '-'])).map(|(_, offset)| offset);
+    if offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok()).is_some_and(|hours| hours > 23) {
+        return Err(refused());
+    }
+    let instant: Timestamp = text.parse().map_err(|_| refused())?;
+    // What Python's datetime can hold.
+    let year = instant.to_zoned(TimeZone::UTC).year();
+    if (1..=9999).contains(&year) { Ok(instant) } else { Err(refused()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_date() {
+        for (given, wire) in [
+            ("2026-01-31", "2026-01-31"),
+            ("2026-01-31T00:00:00", "2026-01-31"),
+            ("2026-01-31T00:00", "2026-01-31"),
+            ("2026-01-31T12:30:00", "2026-01-31T12:30:00"),
+            ("2026-01-31T00:00:00Z", "2026-01-31T00:00:00Z"),
+            ("2026-01-31T00:00:00.000001+02:00", "2026-01-31T00:00:00.000001+02:00"),
+        ] {
+            assert_eq!(Moment::parse("date_from", given).unwrap().as_str(), wire);
+        }
+        for bad in [
+            "",
+            "today",
+            "2026-1-1",
+            "2026-02-30",
+            "31.01.2026",
+            "20260131",
+            "2026-01-31 00:00:00",
+            "2026-01-31T25:00:00",
+            "2026-01-31T00:00:00[Europe/Paris]",
+            "2026-01-31T00:00:00+99:00",
+            "٢٠٢٦-٠١-٣١",
+            "2026-W05",
+            "-026-01-31",
+            "2026-01-31\n",
+        ] {
+            assert!(Moment::parse("date_from", bad).is_err(), "{bad:?}");
+        }
+    }
+
+    /// Rows: E12.
+    #[test]
+    fn a_range_holds_at_least_something() {
+        let moment = |text| Moment::parse("date", text).unwrap();
+        let check = |from, to| check_range(Some(&moment(from)), Some(&moment(to)));
+        assert!(check("2026-01-01", "2026-01-02").is_ok());
+        assert!(check("2026-01-01", "2026-01-01T00:00:01").is_ok());
+        assert!(check("2026-01-01T00:00:00Z", "2026-01-01").is_ok());
+        assert!(check("2026-01-01T01:00:00+01:00", "2026-01-01T00:00:01Z").is_ok());
+        for (from, to) in [
+            ("2026-01-01", "2026-01-01"),
+            ("2026-01-02", "2026-01-01"),
+            ("2026-01-01", "2026-01-01T00:00:00"),
+            ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"),
+        ] {
+            assert!(check(from, to).unwrap_err().message.contains("exclusive"), "{from} {to}");
+        }
+    }
+
+    /// Rows: D16.
+    #[test]
+    fn a_range_settles_days_after_its_end() {
+        let settles = |text, days| Moment::parse("date_to", text).unwrap().settles(days).unwrap();
+        let midnight = 1_767_225_600_000;
+        assert_eq!(settles("2026-01-01", 0), midnight);
+        assert_eq!(settles("2026-01-01", 2), midnight + 2 * 86_400_000);
+        assert_eq!(settles("2026-01-01T00:00:00Z", 0), midnight);
+        assert_eq!(settles("2026-01-01T02:00:00+02:00", 0), midnight);
+        assert_eq!(settles("2026-01-01T12:00", 0), midnight + 12 * 3_600_000);
+        assert_eq!(Moment::parse("date_to", "9999-12-31").unwrap().settles(0), None, "no instant is so late");
+    }
+
+    #[test]
+    fn instants_in_answers() {
+        assert!(parse_instant("2026-01-31T12:00:00Z").is_ok());
+        assert!(parse_instant("2026-01-31T12:00:00.123+02:00").is_ok());
+        for bad in [
+            "0000-01-01T00:00:00Z",
+            "2026-01-31T12:00:00+24:00",
+            "2026-06-30T23:59:60Z",
+            "2026-01-31",
+            "2026-01-31T12:00:00",
+            "Sat, 31 Jan 2026 12:00:00 GMT",
+            "",
+            "(((((((((((((((((((((((",
+            "-000001-01-01T00:00:00Z",
+            "9999-12-31T23:59:59-12:00",
+        ] {
+            assert!(parse_instant(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Where an export stands, as a small JSON text that holds no secret and can be taken up in another process.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::{Error, Result};
+use crate::listing::Listing;
+use crate::listing::rows::{Identity, Totals};
+
+/// What this version writes and reads.
+const VERSION: u32 = 1;
+/// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
+/// for: this is more than any answer of 32 MiB can bring about.
+const MOST: usize = 16 * 1024 * 1024;
+/// How many of the last visitors' rows it knows, so that the next part finds those that come again: two full pages, in
+/// some 8 KB of text.
+pub const RECENT: usize = 500;
+/// Bytes of a row in the text.
+const ROW: usize = 12;
+
+/// The text's fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    #[serde(rename = "docplatform_checkpoint")]
+    version: u32,
+    /// The service it belongs to.
+    base_url: String,
+    /// What is listed, with its filters.
+    pub listing: Listing,
+    /// The wire's `limit`.
+    pub page_size: u32,
+    /// The offset that the export began with.
+    pub begin: u64,
+    /// Where the next request starts.
+    pub offset: u64,
+    /// Rows handed out since the export began, in all its parts.
+    pub rows: u64,
+    /// Whether the end was reached.
+    pub done: bool,
+    /// The totals that the export began with.
+    pub totals: Option<(i64, i64, i64)>,
+    /// The last rows that were handed out: see [`RECENT`].
+    #[serde(serialize_with = "encode", deserialize_with = "decode")]
+    seen: Vec<Identity>,
+    /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
+    near: usize,
+}
+
+impl Checkpoint {
+    /// A checkpoint of `listing` at `base_url`.
+    pub fn new(base_url: &str, listing: Listing, page_size: u32, offset: u64) -> Self {
+        Self {
+            version: VERSION,
+            base_url: base_url.to_owned(),
+            listing,
+            page_size,
+            begin: offset,
+            offset,
+            rows: 0,
+            done: false,
+            totals: None,
+            seen: Vec::new(),
+            near: 0,
+        }
+    }
+
+    /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
+    pub fn parse(text: &str, base_url: &str) -> Result<Self> {
+        let refused = |why: String| Error::argument(format!("resume: {why}"));
+        if text.len() > MOST {
+            return Err(refused("the text is too long for a checkpoint".to_owned()));
+        }
+        let read: Self = serde_json::from_str(text).map_err(|error| {
+            let error = crate::text::safe(&error.to_string(), 200);
+            refused(format!("not a checkpoint of docplatform ({error})"))
+        })?;
+        if read.version != VERSION {
+            return Err(refused(format!(
+                "the checkpoint is of version {}, this docplatform reads version {VERSION}",
+                read.version
+            )));
+        }
+        if read.base_url != base_url {
+            return Err(refused(format!(
+                "the checkpoint belongs to {}, this client to {base_url}",
+                crate::text::safe(&read.base_url, 200)
+            )));
+        }
+        read.listing.check()?;
+        check_page_size(read.page_size)?;
+        if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
+            return Err(refused("its offset or its number of rows is too large".to_owned()));
+        }
+        if read.totals().is_some_and(|t| t.human < 0 || t.ai < 0 || t.total < 0) {
+            return Err(refused("its totals are negative".to_owned()));
+        }
+        if read.near > read.seen.len() {
+            return Err(refused("its list of rows is damaged".to_owned()));
+        }
+        Ok(read)
+    }
+
+    /// The text.
+    pub fn text(&self) -> String {
+        // Strings, numbers and a fixed shape: this cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(crate) fn totals(&self) -> Option<Totals> {
+        self.totals.map(|(human, ai, total)| Totals { human, ai, total })
+    }
+
+    /// Notes a page's totals, unless there were some before.
+    pub(crate) fn begin_totals(&mut self, totals: Option<Totals>) {
+        self.totals = self.totals.or(totals.map(|t| (t.human, t.ai, t.total)));
+    }
+
+    /// The last rows that were handed out.
+    pub fn seen(&self) -> &[Identity] {
+        &self.seen
+    }
+
+    /// How many of them the next answers may bring again.
+    pub(crate) fn near(&self) -> usize {
+        self.near
+    }
+
+    /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.
+    pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
+        // Rows of unknown shape may rightly come twice.
+        let most = if self.listing.is_visitors() { near.max(RECENT) } else { near };
+        self.seen.extend_from_slice(rows);
+        self.seen.drain(..self.seen.len().saturating_sub(most));
+        self.near = near;
+    }
+}
+
+fn encode<S: Serializer>(rows: &[Identity], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut bytes = Vec::with_capacity(rows.len() * ROW);
+    for row in rows {
+        bytes.extend_from_slice(&row.key.to_le_bytes());
+        bytes.extend_from_slice(&row.whole.to_le_bytes());
+    }
+    serializer.serialize_str(&URL_SAFE_NO_PAD.encode(bytes))
+}
+
+fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<Identity>, D::Error> {
+    let damaged = || serde::de::Error::custom("its list of rows is damaged");
+    let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).map_err(|_| damaged())?;
+    let (rows, rest) = bytes.as_chunks::<ROW>();
+    let row = |row: &[u8; ROW]| {
+        let (key, whole) = row.split_first_chunk()?;
+        let whole = whole.first_chunk()?;
+        Some(Identity { key: u64::from_le_bytes(*key), whole: u32::from_le_bytes(*whole) })
+    };
+    let rows = rows.iter().map(row).collect::<Option<_>>();
+    rows.filter(|_| rest.is_empty()).ok_or_else(damaged)
+}
+
+/// The wire's `limit` is 1 to 250.
+pub fn check_page_size(page_size: u32) -> Result<()> {
+    if (1..=250).contains(&page_size) {
+        return Ok(());
+    }
+    Err(Error::argument(format!("page_size must be 1 to 250, as the service grants; it is {page_size}")))
+}

@@ -1,0 +1,191 @@
+//! Rows that were seen before: what a moving table or a capped page brings a second time.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use crate::listing::rows::Identity;
+
+/// The identities are hashes already.
+#[derive(Debug, Default)]
+struct Already(u64);
+
+impl Hasher for Already {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        debug_assert!(bytes.is_empty(), "identities are u64");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Hashed = BuildHasherDefault<Already>;
+
+/// What a row is, compared with those seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// Not seen.
+    New,
+    /// Seen, and the same.
+    Identical,
+    /// Its key was seen, and never with these values.
+    Differing,
+}
+
+/// 64 bits that need not be aligned: a collected export has a row here for each of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packed([u32; 2]);
+
+impl From<u64> for Packed {
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    fn from(bits: u64) -> Self {
+        Self([bits as u32, (bits >> 32) as u32])
+    }
+}
+
+impl Hash for Packed {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [low, high] = self.0;
+        state.write_u64(u64::from(low) | u64::from(high) << 32);
+    }
+}
+
+/// How a row was seen last.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// See [`Identity::whole`].
+    whole: u32,
+    /// The last page that brought it.
+    page: u32,
+}
+
+/// A map by hashes, in parts that grow one at a time: a single one would take thrice its memory whenever it does. The
+/// parts have shares of 33 to 63 in 768, so that they do not all grow at once, and are not all half empty after it.
+#[derive(Debug)]
+struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
+
+impl<T> Default for Spread<T> {
+    fn default() -> Self {
+        Self(Default::default())
+    }
+}
+
+impl<T: Copy> Spread<T> {
+    /// By bits that a map itself looks at least.
+    fn part(key: u64) -> usize {
+        let share = ((key >> 40 & 0xffff) * 768) >> 16;
+        usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
+    }
+
+    fn get(&self, key: u64) -> Option<T> {
+        self.0.get(Self::part(key))?.get(&key.into()).copied()
+    }
+
+    fn insert(&mut self, key: u64, value: T) -> Option<T> {
+        self.0.get_mut(Self::part(key))?.insert(key.into(), value)
+    }
+
+    fn remove(&mut self, key: u64) -> Option<T> {
+        self.0.get_mut(Self::part(key))?.remove(&key.into())
+    }
+}
+
+/// The rows that a page brought, and the offset from which on none of them can come again: it was asked for no row
+/// behind that.
+#[derive(Debug)]
+struct Brought {
+    rows: Vec<Identity>,
+    until: u64,
+}
+
+/// The rows of the last pages, or of all.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// The last row of each key.
+    rows: Spread<Row>,
+    /// Earlier rows of those keys, with other values, and the last page that brought each.
+    earlier: Spread<u32>,
+    /// Pages, oldest first, that may bring their rows again or are within the window.
+    pages: VecDeque<Brought>,
+    /// How many pages came.
+    count: u32,
+    /// How many pages are remembered; `None`: all.
+    window: Option<usize>,
+    /// Of every page, whatever the window: some ten bytes a page.
+    fingerprints: Spread<()>,
+}
+
+impl Seen {
+    pub(crate) fn new(window: Option<usize>) -> Self {
+        Self {
+            rows: Spread::default(),
+            earlier: Spread::default(),
+            pages: VecDeque::new(),
+            count: 0,
+            window,
+            fingerprints: Spread::default(),
+        }
+    }
+
+    /// Forgets nothing from now on.
+    pub(crate) fn remember_all(&mut self) {
+        self.window = None;
+    }
+
+    /// Whether a page about the same came before; its counts may have moved, and it would still never end.
+    pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for row in rows {
+            hasher.update(&row.key.to_le_bytes());
+        }
+        self.fingerprints.insert(hasher.digest(), ()).is_some()
+    }
+
+    /// Remembers a page's rows, which can come again up to an offset of `until`, and says of each what it is.
+    pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
+        let page = self.count;
+        self.count += 1;
+        let found = rows.iter().map(|row| self.note(row, page)).collect();
+        self.pages.push_back(Brought { rows: rows.to_vec(), until });
+        found
+    }
+
+    fn note(&mut self, row: &Identity, page: u32) -> Repeat {
+        match self.rows.insert(row.key, Row { whole: row.whole, page }) {
+            None => Repeat::New,
+            Some(last) if last.whole == row.whole => Repeat::Identical,
+            Some(last) => {
+                let was = Identity { key: row.key, whole: last.whole };
+                self.earlier.insert(was.digest(), last.page);
+                match self.earlier.remove(row.digest()) {
+                    Some(_) => Repeat::Identical,
+                    None => Repeat::Differing,
+                }
+            }
+        }
+    }
+
+    /// Forgets, now that the export is at `offset`, the pages that are behind it and outside of the window.
+    pub(crate) fn forget(&mut self, offset: u64) {
+        while let Some(brought) = self.pages.front()
+            && brought.until <= offset
+            && self.window.is_none_or(|window| self.pages.len() > window)
+        {
+            let oldest = self.count - u32::try_from(self.pages.len()).unwrap_or(self.count);
+            let rows = self.pages.pop_front().map(|brought| brought.rows).unwrap_or_default();
+            for row in rows.iter().filter(|_| self.window.is_some()) {
+                // A row that came again since is forgotten later.
+                if self.rows.get(row.key).is_some_and(|last| last.page == oldest) {
+                    self.rows.remove(row.key);
+                }
+                if self.earlier.get(row.digest()) == Some(oldest) {
+                    self.earlier.remove(row.digest());
+                }
+            }
+        }
+    }
+}

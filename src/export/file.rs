@@ -1,0 +1,131 @@
+//! Rows into a file: those of a table, or of an export as its pages come.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use crate::error::Result;
+use crate::export::coming::Coming;
+use crate::export::observer::ExportObserver;
+use crate::export::trail::Mark;
+use crate::table::Table;
+use crate::table::files::{Sealed, WholeFile};
+use crate::table::formats::{Encoder, Format};
+
+/// So many bytes are written at once.
+const BLOCK: usize = 256 * 1024;
+/// Rows of a table that are encoded at once.
+const STRIDE: usize = 4096;
+
+/// A file on its way.
+pub struct Writing {
+    file: WholeFile,
+    target: PathBuf,
+    encoder: Encoder,
+    buffer: Vec<u8>,
+}
+
+/// What an export wrote.
+#[derive(Debug)]
+pub struct Written {
+    /// The file, not in its place yet: that is up to whoever still wants it.
+    pub file: Sealed,
+    /// How many rows.
+    pub rows: u64,
+    /// Where the export stands behind them; `None` where there was none.
+    pub mark: Option<Arc<Mark>>,
+}
+
+impl Writing {
+    /// Begins a file that is to stand at `target`; an error where that cannot be, before anything is asked for.
+    pub fn begin(target: PathBuf, format: Format) -> io::Result<Self> {
+        Self::of(target, Encoder::new(format))
+    }
+
+    fn of(target: PathBuf, encoder: Encoder) -> io::Result<Self> {
+        let file = WholeFile::create(&target)?;
+        Ok(Self { file, target, encoder, buffer: Vec::new() })
+    }
+
+    /// The same, from where others wait for the thread.
+    pub async fn begin_aside(target: PathBuf, format: Format) -> io::Result<Self> {
+        aside(move || Self::begin(target, format)).await
+    }
+
+    /// Writes a table; returns the number of its rows.
+    pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
+        let mut writing = Self::of(target, Encoder::with(format, table.columns()))?;
+        let mut rest = table.records();
+        loop {
+            let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
+            if some.is_empty() {
+                break;
+            }
+            writing.encoder.encode(some.iter().copied(), &mut writing.buffer)?;
+            if writing.is_full() {
+                writing = writing.flush()?;
+            }
+        }
+        writing.end()?.commit()?;
+        Ok(table.len())
+    }
+
+    /// Writes what is left of an export, page by page, in constant memory. `Ok(Err(_))`: the file cannot be written. Dropping
+    /// the future leaves the target as it was.
+    pub async fn pages(
+        mut self,
+        coming: &mut Coming,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<io::Result<Written>> {
+        let (mut count, mut mark) = (0, None);
+        while let Some(turn) = coming.next(observer).await? {
+            let rows = turn.rows.into_visitors()?;
+            if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
+                return Ok(Err(error));
+            }
+            count += rows.len() as u64;
+            mark = Some(turn.mark);
+            observer.found(turn.findings);
+            observer.progress(count);
+            if self.is_full() {
+                self = match aside(|| self.flush()).await {
+                    Ok(writing) => writing,
+                    Err(error) => return Ok(Err(error)),
+                };
+            }
+        }
+        Ok(aside(|| self.end()).await.map(|file| Written { file, rows: count, mark }))
+    }
+
+    fn is_full(&self) -> bool {
+        self.buffer.len() >= BLOCK
+    }
+
+    fn flush(mut self) -> io::Result<Self> {
+        self.file.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(self)
+    }
+
+    fn end(mut self) -> io::Result<Sealed> {
+        self.encoder.end(&mut self.buffer)?;
+        let written = self.flush()?;
+        if !written.encoder.is_ragged() {
+            return written.file.seal();
+        }
+        let mended = WholeFile::create(&written.target)?;
+        let copy = File::options().write(true).open(mended.path())?;
+        written.encoder.mend(File::open(written.file.path())?, BufWriter::new(copy))?;
+        mended.seal()
+    }
+}
+
+/// A disk may take its time: not on a thread that others wait for.
+pub async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}

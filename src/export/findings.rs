@@ -1,0 +1,135 @@
+//! What an export found that its user should know: the service broke a habit, or the data moved under it.
+
+use std::fmt;
+
+use crate::listing::rows::{Page, Totals};
+
+/// Something that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// Pages are not as long as was asked for, though there is more.
+    Irregular {
+        /// Rows received.
+        received: usize,
+        /// Rows asked for.
+        limit: u32,
+    },
+    /// Rows came again, unchanged, and were dropped.
+    Dropped(u64),
+    /// Paths came again with other counts; all were kept.
+    Differing(u64),
+    /// The totals moved.
+    Totals {
+        /// When the export began.
+        first: Totals,
+        /// Last seen.
+        last: Totals,
+    },
+    /// Pages held letters that are no text.
+    Repaired(u64),
+}
+
+impl Finding {
+    /// Whether it says that the data changed while it was read.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Dropped(_) | Self::Differing(_) | Self::Totals { .. })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Irregular { received, limit } => write!(
+                f,
+                "the service sent {received} rows where {limit} were asked for, and said that there are more; \
+                 the export goes on behind the rows that came, so that none is skipped"
+            ),
+            Self::Dropped(rows) => write!(
+                f,
+                "{rows} rows came a second time, unchanged, and were dropped: the data moved during the export"
+            ),
+            Self::Differing(rows) => write!(
+                f,
+                "{rows} paths came a second time with other counts, and were kept: the data moved during the export"
+            ),
+            Self::Totals { first, last } => write!(
+                f,
+                "the totals moved during the export, from human={} ai={} total={} to human={} ai={} total={}",
+                first.human, first.ai, first.total, last.human, last.ai, last.total
+            ),
+            Self::Repaired(pages) => {
+                write!(f, "{pages} pages held letters that are no text; U+FFFD stands in their place")
+            }
+        }
+    }
+}
+
+/// All that was found so far, one entry a kind.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    totals: Option<Totals>,
+    found: Vec<Finding>,
+}
+
+impl Findings {
+    pub(crate) fn new(totals: Option<Totals>) -> Self {
+        Self { totals, found: Vec::new() }
+    }
+
+    /// The totals that the export began with.
+    pub(crate) fn totals(&self) -> Option<Totals> {
+        self.totals
+    }
+
+    /// What a page as such tells; returns what is new.
+    pub(crate) fn page(&mut self, page: &Page, received: usize, limit: u32) -> Vec<Finding> {
+        let mut fresh = Vec::new();
+        if page.has_more && received != limit as usize {
+            fresh.extend(self.tell(Finding::Irregular { received, limit }));
+        }
+        if page.repaired {
+            fresh.extend(self.tell(Finding::Repaired(1)));
+        }
+        match (self.totals, page.totals) {
+            (Some(first), Some(last)) if first != last => {
+                fresh.extend(self.tell(Finding::Totals { first, last }));
+            }
+            (None, totals) => self.totals = totals,
+            _ => {}
+        }
+        fresh
+    }
+
+    /// What its rows tell. Repeats that short pages bring are no change of the data.
+    pub(crate) fn repeats(&mut self, dropped: usize, differing: usize, expected: bool) -> Vec<Finding> {
+        let mut fresh = Vec::new();
+        if dropped > 0 && !expected {
+            fresh.extend(self.tell(Finding::Dropped(dropped as u64)));
+        }
+        if differing > 0 {
+            fresh.extend(self.tell(Finding::Differing(differing as u64)));
+        }
+        fresh
+    }
+
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.found.iter().map(ToString::to_string).collect()
+    }
+
+    /// Adds to the entry of its kind, or makes it; `Some` where it is the first.
+    fn tell(&mut self, finding: Finding) -> Option<Finding> {
+        let kind = std::mem::discriminant(&finding);
+        let Some(known) = self.found.iter_mut().find(|known| std::mem::discriminant(*known) == kind) else {
+            self.found.push(finding);
+            return Some(finding);
+        };
+        match (known, finding) {
+            (Finding::Dropped(sum), Finding::Dropped(more))
+            | (Finding::Differing(sum), Finding::Differing(more))
+            | (Finding::Repaired(sum), Finding::Repaired(more)) => *sum += more,
+            (known @ Finding::Totals { .. }, moved) => *known = moved,
+            _ => {}
+        }
+        None
+    }
+}

@@ -1,0 +1,109 @@
+//! What a running export tells its caller, and the relay between pages that were asked for ahead and that caller.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::client::observer::{Note, Observer};
+use crate::export::findings::Finding;
+use crate::http::trace::TraceParent;
+use crate::listing::rows::Rows;
+
+/// Receives what an export has to tell while it runs.
+pub trait ExportObserver: Observer {
+    /// So many rows came so far.
+    fn progress(&self, _rows: u64) {}
+
+    /// A page of these rows came.
+    fn rows(&self, _rows: &Rows) {}
+
+    /// What was found in a page for the first time.
+    fn found(&self, _findings: Vec<Finding>) {}
+}
+
+/// Passes notes on to whoever waits at the moment, and keeps them while nobody does: a prefetched page
+/// has no caller yet. Counts the requests.
+#[derive(Default)]
+pub struct Relay {
+    state: Mutex<RelayState>,
+    requests: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct RelayState {
+    listener: Option<Arc<dyn Observer>>,
+    kept: Vec<Note>,
+    /// Of whoever listened last: what was asked for ahead was asked for on its behalf.
+    trace: Option<TraceParent>,
+}
+
+impl Relay {
+    /// From now on `listener` hears everything, first what was kept; nobody does once the guard is dropped.
+    pub fn listen(self: &Arc<Self>, listener: Arc<dyn Observer>) -> Listening {
+        let kept = {
+            let mut state = self.state();
+            state.listener = Some(Arc::clone(&listener));
+            state.trace = listener.trace();
+            std::mem::take(&mut state.kept)
+        };
+        for note in kept {
+            listener.note(note);
+        }
+        Listening(Arc::clone(self))
+    }
+
+    /// For what is asked for now: it is told of as everything is, and belongs to the trace of whoever asks, also
+    /// when somebody else listens by the time that it is sent.
+    pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
+        Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
+    }
+
+    /// How many requests were sent.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    fn state(&self) -> MutexGuard<'_, RelayState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Relay {
+    fn note(&self, note: Note) {
+        let mut state = self.state();
+        let Some(listener) = state.listener.clone() else {
+            return state.kept.push(note);
+        };
+        // Outside the lock: whoever listens may need one that a caller of `listen` holds.
+        drop(state);
+        listener.note(note);
+    }
+}
+
+/// See [`Relay::asked`].
+struct Asked {
+    relay: Arc<Relay>,
+    trace: Option<TraceParent>,
+}
+
+impl Observer for Asked {
+    fn note(&self, note: Note) {
+        self.relay.note(note);
+    }
+
+    fn trace(&self) -> Option<TraceParent> {
+        self.trace.clone()
+    }
+
+    fn requests(&self) -> Option<Arc<AtomicU64>> {
+        Some(Arc::clone(&self.relay.requests))
+    }
+}
+
+/// See [`Relay::listen`].
+pub struct Listening(Arc<Relay>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.state().listener = None;
+    }
+}

@@ -1,0 +1,313 @@
+//! Offset paging: the stop rule, the guards against a service that breaks it, prefetch, and where an export stands.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::client::observer::Observer;
+use crate::error::{Error, Kind, Result};
+use crate::export::checkpoint::Checkpoint;
+use crate::export::dedupe::{Repeat, Seen};
+use crate::export::findings::{Finding, Findings};
+use crate::export::observer::{ExportObserver, Relay};
+use crate::export::trail::{Mark, Shape, Trail};
+use crate::listing::rows::{Page, Rows, Totals};
+
+/// How many pages are remembered, to find repeats, while streaming.
+pub const WINDOW: usize = 8;
+
+/// Where pages come from.
+pub trait Source: Send + Sync + 'static {
+    /// The page of at most `limit` rows from `offset`. `full` is told as soon as it is certain, before the rows are
+    /// read, that they are `limit` and that there are more.
+    fn page(
+        &self,
+        offset: u64,
+        limit: u32,
+        full: Full,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Page>>;
+
+    /// Whether it is to be asked for all of a page or for what is left of one, pages counted from the beginning on.
+    fn in_step(&self) -> bool {
+        false
+    }
+}
+
+/// See [`Source::page`].
+#[derive(Debug)]
+pub struct Full(Option<oneshot::Sender<()>>);
+
+impl Full {
+    /// Says so, once; whether anybody listens.
+    pub fn tell(&mut self) -> bool {
+        self.0.take().is_some_and(|listener| listener.send(()).is_ok())
+    }
+}
+
+/// How to page.
+#[derive(Debug, Clone, Copy)]
+pub struct Paging {
+    /// The most rows that are handed out.
+    pub max_rows: Option<u64>,
+    /// Pages asked for ahead of need; above 1 it speculates.
+    pub prefetch: u32,
+    /// Whether what would be told is an error.
+    pub strict: bool,
+    /// How many pages are remembered to find repeats; `None`: all.
+    pub window: Option<usize>,
+}
+
+impl Paging {
+    /// The most that the service grants, and so the fewest requests.
+    pub const PAGE_SIZE: u32 = 250;
+}
+
+/// A page that came, cleaned of repeats.
+#[derive(Debug)]
+pub struct Turn {
+    /// The rows to hand out.
+    pub rows: Rows,
+    /// What was found in it for the first time.
+    pub findings: Vec<Finding>,
+    /// For checkpoints behind each of its rows.
+    pub mark: Arc<Mark>,
+}
+
+impl Turn {
+    /// One that came before, and whose findings were told.
+    pub fn again(rows: Rows, mark: Arc<Mark>) -> Self {
+        Self { rows, findings: Vec::new(), mark }
+    }
+}
+
+/// The state of one export.
+pub struct Pager {
+    source: Arc<dyn Source>,
+    paging: Paging,
+    /// Where the next page starts.
+    trail: Trail,
+    handed: u64,
+    finished: bool,
+    /// The service broke its rule; nothing that it sends further could be trusted.
+    broken: Option<Error>,
+    /// The last page was as a page should be, so that the next can be asked for while one is read.
+    plain: bool,
+    ahead: VecDeque<Ahead>,
+    seen: Seen,
+    findings: Findings,
+    relay: Arc<Relay>,
+}
+
+/// A request under way. Dropping it drops the request.
+struct Ahead {
+    offset: u64,
+    limit: u32,
+    full: oneshot::Receiver<()>,
+    task: JoinHandle<Result<Page>>,
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Pager {
+    /// An export that goes on at `place`.
+    pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
+        let trail = Trail::new(place);
+        let place = &trail.place;
+        let mut seen = Seen::new(paging.window);
+        seen.take_in(place.seen(), trail.until());
+        Self {
+            source,
+            paging,
+            handed: 0,
+            finished: place.done,
+            broken: None,
+            plain: false,
+            ahead: VecDeque::new(),
+            seen,
+            findings: Findings::new(place.totals()),
+            relay: Arc::new(Relay::default()),
+            trail,
+        }
+    }
+
+    /// Where the next page starts.
+    pub fn place(&self) -> &Checkpoint {
+        &self.trail.place
+    }
+
+    /// All that was found so far, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        self.findings.texts()
+    }
+
+    /// How many requests were sent, retries included.
+    pub fn requests(&self) -> u64 {
+        self.relay.requests()
+    }
+
+    /// The totals that the export began with, once a page came.
+    pub fn totals(&self) -> Option<Totals> {
+        self.findings.totals()
+    }
+
+    /// From now on, repeats are looked for among all pages: whoever keeps all rows has the memory for it.
+    pub fn remember_all(&mut self) {
+        self.seen.remember_all();
+    }
+
+    /// The next page, or `None` at the end. Dropping the future drops what is under way; the next call asks again.
+    pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+        if self.finished || self.left() == Some(0) {
+            self.finished = true;
+            self.ahead.clear();
+            return Ok(None);
+        }
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let listening = self.relay.listen(Arc::<dyn ExportObserver>::clone(observer));
+        if self.ahead.front().is_none_or(|ahead| ahead.offset != self.trail.place.offset) {
+            self.ahead.clear();
+            let first = self.ask(self.trail.place.offset, self.left());
+            self.ahead.push_back(first);
+        }
+        // Taken out of the queue first: if this future is dropped, so are the requests.
+        let mut waiting = std::mem::take(&mut self.ahead);
+        let Some(mut next) = waiting.pop_front() else {
+            return Err(Error::new(Kind::Internal, "no page was asked for"));
+        };
+        if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.full).await.is_ok() {
+            let left = self.left().map(|left| left.saturating_sub(u64::from(next.limit)));
+            if left != Some(0) {
+                waiting.push_back(self.ask(next.offset.saturating_add(u64::from(next.limit)), left));
+            }
+        }
+        let page = match (&mut next.task).await {
+            Ok(page) => page?,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => return Err(Error::new(Kind::Misuse, "the runtime was stopped")),
+        };
+        drop(listening);
+        let turn = self.take_in(page, next.limit).inspect_err(|error| self.broken = Some(error.clone()))?;
+        self.ahead = waiting;
+        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.trail.place.offset) {
+            self.ahead.clear();
+        }
+        self.look_ahead();
+        Ok(Some(turn))
+    }
+
+    /// How many rows may still be handed out.
+    fn left(&self) -> Option<u64> {
+        self.paging.max_rows.map(|most| most.saturating_sub(self.handed))
+    }
+
+    /// Checks a page, drops its repeats, and moves on behind it.
+    fn take_in(&mut self, page: Page, limit: u32) -> Result<Turn> {
+        let received = page.rows.len();
+        let identities = page.rows.identities();
+        if page.has_more {
+            if received == 0 {
+                return Err(broken("it sent no rows and said that there are more"));
+            }
+            if self.seen.page_again(&identities) {
+                return Err(broken("it sent the same page again and said that there are more"));
+            }
+        }
+        let irregular_before = self.trail.is_irregular();
+        let mut fresh = self.findings.page(&page, received, limit);
+
+        // A row of unknown shape may rightly stand there twice; only short pages bring it again.
+        let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
+        let mut kept = None;
+        let until = self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64));
+        let repeats = self.seen.take_in(&identities, until);
+        if watch && repeats.iter().any(|&repeat| repeat != Repeat::New) {
+            let rest = (0..).zip(&repeats).filter(|(_, repeat)| **repeat != Repeat::Identical);
+            let rest: Vec<u32> = rest.map(|(row, _)| row).collect();
+            let differing = repeats.iter().filter(|&&repeat| repeat == Repeat::Differing).count();
+            fresh.extend(self.findings.repeats(received - rest.len(), differing, irregular_before));
+            kept = Some(rest);
+        }
+        if self.paging.strict
+            && let Some(finding) = fresh.first()
+        {
+            return Err(broken(&format!("{finding} (strict)")));
+        }
+        let most = self.left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let fit = kept.as_ref().map_or(received, Vec::len);
+        let whole = fit <= most;
+        let mut rows = page.rows;
+        let count = fit.min(most);
+        if !whole || kept.is_some() {
+            let mut positions = kept.unwrap_or_else(|| (0..).take(received).collect());
+            positions.truncate(most);
+            rows.select(&positions);
+            kept = Some(positions);
+        }
+        let handed = match &kept {
+            Some(kept) => kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect(),
+            None => identities,
+        };
+        let shape = Shape {
+            received: u32::try_from(received).unwrap_or(u32::MAX),
+            limit,
+            handed: count,
+            kept: kept.map(Vec::into_boxed_slice),
+            whole,
+            has_more: page.has_more,
+            totals: page.totals,
+        };
+        let is_whole = shape.kept.is_none();
+        let mark = self.trail.step(shape, handed);
+        self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
+        self.seen.forget(self.trail.place.offset);
+        self.handed += count as u64;
+        self.finished = !page.has_more;
+        Ok(Turn { rows, findings: fresh, mark: Arc::new(mark) })
+    }
+
+    /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
+    fn look_ahead(&mut self) {
+        let page_size = u64::from(self.trail.place.page_size);
+        // Where pages are short, only what came tells where the next one starts.
+        let depth =
+            if self.trail.is_irregular() { self.paging.prefetch.min(1) } else { self.paging.prefetch };
+        for page in self.ahead.len() as u64..u64::from(depth) {
+            let ahead = page * page_size;
+            if self.finished || self.left().is_some_and(|left| ahead >= left) {
+                break;
+            }
+            let left = self.left().map(|left| left.saturating_sub(ahead));
+            let page = self.ask(self.trail.place.offset.saturating_add(ahead), left);
+            self.ahead.push_back(page);
+        }
+    }
+
+    /// Asks for a page, where `left` rows will be wanted.
+    fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
+        let page_size = u64::from(self.trail.place.page_size);
+        let room = match left {
+            _ if self.source.in_step() && !self.trail.is_irregular() => page_size - offset % page_size,
+            // Short pages bring rows again: of as many rows as are wanted, too few may be new.
+            Some(left) if !self.trail.is_irregular() && !self.source.in_step() => left.min(page_size),
+            _ => page_size,
+        };
+        let limit = u32::try_from(room).unwrap_or(self.trail.place.page_size);
+        let (sender, full) = oneshot::channel();
+        let page = self.source.page(offset, limit, Full(Some(sender)), self.relay.asked());
+        Ahead { offset, limit, full, task: tokio::spawn(page) }
+    }
+}
+
+fn broken(what: &str) -> Error {
+    Error::new(Kind::Pagination, format!("the service broke its paging rule: {what}"))
+}

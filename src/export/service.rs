@@ -1,0 +1,124 @@
+//! The pages of a listing from the service.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Method;
+use tokio::time::Instant;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::client::observer::Observer;
+use crate::client::throttle::Lane;
+use crate::client::{Answer, Call, Client};
+use crate::clock::Millis;
+use crate::config::url::Template;
+use crate::dates::Moment;
+use crate::error::Result;
+use crate::export::pager::{Full, Source};
+use crate::listing::Listing;
+use crate::listing::rows::Page;
+use crate::listing::visitor_rows::promises_more;
+use crate::store::Range;
+
+impl Listing {
+    /// The call for `limit` rows from `offset`.
+    fn call(&self, client: &Client, offset: u64, limit: u32) -> Result<Call> {
+        let mut query = self.query().to_vec();
+        query.push(("limit".to_owned(), limit.to_string()));
+        query.push(("offset".to_owned(), offset.to_string()));
+        Ok(Call {
+            method: Method::GET,
+            path: Template::own(self.path().to_owned()),
+            project: self.project()?,
+            id: None,
+            query,
+            body: None,
+            lane: Lane::of_read(self.path()),
+            cap: client.settings().max_response_bytes,
+            prompt: None,
+        })
+    }
+
+    /// As the store knows it, taken to settle so many days after its end.
+    pub(crate) fn range(&self, settle_days: u32) -> Range {
+        let date = |name| self.filter(name).map(str::to_owned);
+        let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
+        let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
+        let settles = end.and_then(|end| end.settles(settle_days));
+        let project_id = self.project_id().map(str::to_owned);
+        Range { project_id, path: self.path().to_owned(), date_from, date_to, settles }
+    }
+
+    /// Asks the service for `limit` rows from `offset`, as a part of what ends at `deadline`.
+    pub(crate) async fn ask(
+        &self,
+        client: &Client,
+        offset: u64,
+        limit: u32,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Asked> {
+        let decode = |answer: &Answer| {
+            let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
+            Ok(Asked { page, body, date: answer.head.date })
+        };
+        client.call_by(self.call(client, offset, limit)?, deadline, observer, |_| false, decode).await
+    }
+}
+
+/// A page as it came.
+pub(crate) struct Asked {
+    /// Its rows.
+    pub(crate) page: Page,
+    /// The body that it came in.
+    pub(crate) body: Bytes,
+    /// The time of day, by the service's clock.
+    pub(crate) date: Option<Millis>,
+}
+
+/// The pages of a listing, from the service.
+pub struct Pages {
+    /// The client that asks.
+    pub client: Client,
+    /// What for.
+    pub listing: Arc<Listing>,
+    /// The last body: a service that sends it again will not end, and is not asked for more.
+    last: Arc<AtomicU64>,
+}
+
+impl Pages {
+    /// The pages of `listing`, as `client` gets them.
+    pub fn new(client: Client, listing: Listing) -> Self {
+        Self { client, listing: Arc::new(listing), last: Arc::default() }
+    }
+}
+
+impl Source for Pages {
+    fn page(
+        &self,
+        offset: u64,
+        limit: u32,
+        full: Full,
+        observer: Arc<dyn Observer>,
+    ) -> BoxFuture<'static, Result<Page>> {
+        let client = self.client.clone();
+        let listing = Arc::clone(&self.listing);
+        let full = Mutex::new(full);
+        let last = Arc::clone(&self.last);
+        async move {
+            let call = listing.call(&client, offset, limit)?;
+            let arrived = |answer: &Answer| {
+                let body = xxh3_64(&answer.body);
+                listing.is_visitors()
+                    && last.swap(body, Ordering::Relaxed) != body
+                    && promises_more(&answer.body, limit)
+                    && full.lock().unwrap_or_else(PoisonError::into_inner).tell()
+            };
+            client.call_early(call, &*observer, arrived, |answer| listing.decode(&answer.body)).await
+        }
+        .boxed()
+    }
+}

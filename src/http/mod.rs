@@ -1,0 +1,132 @@
+//! The door out. The client knows only this trait; `http.rs` is the real one, tests script their own.
+
+pub mod rate_limit;
+pub mod reqwest;
+pub mod retry_after;
+pub mod trace;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, Method, StatusCode};
+use url::Url;
+
+/// Reads in flight at one time, and idle connections kept for them. With [`MAX_WRITES`] this keeps one
+/// client within 64 connections, also while finished connections wait to be closed.
+pub const MAX_READS: usize = 24;
+/// Writes in flight at one time; each has a connection of its own.
+pub const MAX_WRITES: usize = 12;
+
+/// A request, ready to be written.
+pub struct Outgoing {
+    /// `GET` reads; everything else is a write.
+    pub method: Method,
+    /// With its query.
+    pub url: Url,
+    /// Everything but what the transport adds (`Host`, `Content-Length`).
+    pub headers: HeaderMap,
+    /// JSON, where there is a body.
+    pub body: Option<Bytes>,
+}
+
+impl fmt::Debug for Outgoing {
+    /// Without the body, which holds what the user wrote.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Outgoing({} {})", self.method, self.url.path())
+    }
+}
+
+/// Whether a request left. The connection that is about to write it and the attempt that gives it up both ask here, and
+/// whoever is first decides: so the outcome follows from what happened, whichever timer ended the attempt.
+#[derive(Clone)]
+pub struct Departure(Arc<Stage>);
+
+struct Stage {
+    now: AtomicU8,
+    on_leave: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Departure {
+    const WAITING: u8 = 0;
+    const LEFT: u8 = 1;
+    const WITHDRAWN: u8 = 2;
+
+    /// Calls `on_leave` once, when the request leaves.
+    pub fn new(on_leave: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Stage { now: AtomicU8::new(Self::WAITING), on_leave: Box::new(on_leave) }))
+    }
+
+    /// For the transport, before it writes the first byte; `false` where nothing may be written any more.
+    pub fn leave(&self) -> bool {
+        match self.settle(Self::LEFT) {
+            Ok(_) => {
+                (self.0.on_leave)();
+                true
+            }
+            Err(stage) => stage == Self::LEFT,
+        }
+    }
+
+    /// For whoever waits for the answer: gives the request up. `true` proves that no byte of it was or will be written.
+    pub fn withdraw(&self) -> bool {
+        self.settle(Self::WITHDRAWN).map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
+    }
+
+    /// Whether it was given up.
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.now.load(Ordering::Acquire) == Self::WITHDRAWN
+    }
+
+    fn settle(&self, stage: u8) -> Result<u8, u8> {
+        self.0.now.compare_exchange(Self::WAITING, stage, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Departure({})", self.0.now.load(Ordering::Relaxed))
+    }
+}
+
+/// An answer's head, and the way to its body.
+pub struct Incoming {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// What follows the head.
+    pub body: Box<dyn Body>,
+}
+
+/// A body that arrives in pieces.
+pub trait Body: Send {
+    /// The next piece; `None` at the end that the framing promised, an error where it broke off.
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>>;
+}
+
+/// Why no head came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendError {
+    /// Proven: no byte of the request was written.
+    Unsent {
+        /// In words, without the URL.
+        reason: String,
+        /// Trying again cannot help: a certificate, a host name.
+        fatal: bool,
+    },
+    /// Bytes may have left.
+    Ambiguous {
+        /// In words, without the URL.
+        reason: String,
+    },
+}
+
+/// Sends one request once. Follows no redirect, retries nothing, adds no credential.
+pub trait Transport: Send + Sync {
+    /// Sends, and waits for the head of the answer. Nothing is written before [`Departure::leave`] allows it. Dropping the
+    /// future drops the connection.
+    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>>;
+}

@@ -1,0 +1,357 @@
+//! The real transport: reqwest, told to do nothing by itself.
+//!
+//! Two clients (reliability.md, "Retry policy"): writes go out on a connection of their own, so that no
+//! idle connection that the server is just closing can make their outcome unknown; reads are pooled.
+
+use std::error::Error as StdError;
+use std::io::{self, Read as _};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, Once};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Method;
+use hyper::body::{Frame, SizeHint};
+use rustls::{AlertDescription, CertificateError};
+use secrecy::ExposeSecret as _;
+
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport};
+
+/// The same for everyone: it names no user, host, path or platform.
+const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
+/// How long an unused connection for reads is kept.
+const IDLE: Duration = Duration::from_secs(15);
+/// What hyper-util says of a proxy that wants to know who asks; its errors have no public type.
+const PROXY_407: &str = "tunnel error: proxy authorization required";
+/// And of a proxy of the environment that speaks something else.
+const PROXY_SCHEME: &str = "unsupported scheme ";
+/// The most of a CA bundle that is read, in bytes: those of systems have some 200 KiB.
+const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
+/// After how long a peer that does not answer on the TCP level is given up.
+const HALF_OPEN: Duration = Duration::from_secs(30);
+
+/// The connections of one client and its handles.
+pub struct HttpTransport {
+    reads: reqwest::Client,
+    writes: reqwest::Client,
+}
+
+impl HttpTransport {
+    /// Builds the connections; reads the CA bundle and the platform's trust store, sends nothing.
+    pub fn new(settings: &Settings) -> Result<Arc<Self>> {
+        static PROVIDER: Once = Once::new();
+        // The provider is this library's own static; an error only says that it is installed already.
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        Ok(Arc::new(Self { reads: build(settings, MAX_READS)?, writes: build(settings, 0)? }))
+    }
+}
+
+fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client> {
+    let (base, wire) = (&settings.base_url, &settings.wire);
+    let localhost = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
+    let mut builder = reqwest::Client::builder()
+        .user_agent(USER_AGENT)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .http1_only()
+        .https_only(base.is_https())
+        .connect_timeout(wire.connect_timeout)
+        .pool_max_idle_per_host(idle_connections)
+        .pool_idle_timeout(IDLE)
+        .tcp_nodelay(true)
+        .tcp_keepalive(HALF_OPEN)
+        // `localhost` must not depend on a resolver that could send it elsewhere.
+        .resolve_to_addrs("localhost", &localhost);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        builder = builder.tcp_user_timeout(HALF_OPEN);
+    }
+
+    let mut tls = base.is_https();
+    if let Some(proxy) = &wire.proxy {
+        let url = proxy.expose_secret();
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(Error::configuration("proxy must start with http:// or https://"));
+        }
+        tls |= url.starts_with("https://");
+        let proxy = reqwest::Proxy::all(url)
+            .map_err(|_| Error::configuration("proxy is not a URL that can be used"))?;
+        builder = builder.proxy(proxy);
+    } else if !wire.trust_env || base.is_loopback() {
+        builder = builder.no_proxy();
+    }
+
+    if let Some(path) = &wire.ca_bundle {
+        let fail = |why: &str| Error::configuration(format!("ca_bundle {}: {why}", path.display()));
+        let mut pem = Vec::new();
+        // One byte more tells a file that is too long, or has no end.
+        std::fs::File::open(path)
+            .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
+            .map_err(|error| fail(&error.to_string()))?;
+        if pem.len() as u64 > MAX_CA_BUNDLE {
+            return Err(fail(&format!("it is longer than {} MiB", MAX_CA_BUNDLE >> 20)));
+        }
+        let certificates = reqwest::Certificate::from_pem_bundle(&pem)
+            .ok()
+            .filter(|found| !found.is_empty())
+            .ok_or_else(|| fail("no PEM certificate in it"))?;
+        builder = builder.tls_certs_merge(certificates);
+    } else if !tls {
+        // Plain http needs no trust store, and must work on machines that have none.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| {
+        Error::configuration(format!(
+            "TLS cannot be set up ({}); install the system's CA certificates or pass ca_bundle=",
+            root_cause(&error)
+        ))
+    })
+}
+
+impl Transport for HttpTransport {
+    fn send(&self, request: Outgoing, departure: Departure) -> BoxFuture<'_, Result<Incoming, SendError>> {
+        let Outgoing { method, url, headers, body } = request;
+        let client = if method == Method::GET { &self.reads } else { &self.writes };
+        let body = Cargo { data: body.filter(|body| !body.is_empty()), departure };
+        let request = client.request(method, url).headers(headers).body(reqwest::Body::wrap(body));
+        async move {
+            let response = request.send().await.map_err(|error| classify(&error))?;
+            Ok(Incoming {
+                status: response.status(),
+                headers: response.headers().clone(),
+                body: Box::new(HttpBody(response)),
+            })
+        }
+        .boxed()
+    }
+}
+
+/// A request's body. hyper asks whether it has one before it writes the head, so that is when the request leaves.
+struct Cargo {
+    data: Option<Bytes>,
+    departure: Departure,
+}
+
+impl hyper::body::Body for Cargo {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(match self.departure.leave() {
+            true => self.data.take().map(|data| Ok(Frame::data(data))),
+            // An error here closes the connection, with the head unwritten.
+            false => Some(Err("given up before it was written")),
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        // One that was given up seems to have a body, so that hyper polls it before it writes the head.
+        self.departure.leave() && self.data.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self.departure.is_withdrawn() {
+            true => SizeHint::default(),
+            false => SizeHint::with_exact(self.data.as_ref().map_or(0, |data| data.len() as u64)),
+        }
+    }
+}
+
+struct HttpBody(reqwest::Response);
+
+impl Body for HttpBody {
+    fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>> {
+        async { self.0.chunk().await.map_err(|error| words(&error)) }.boxed()
+    }
+}
+
+/// Whether a byte was written, which only two things prove: a connection that was never made, and hyper
+/// saying in its *outermost* error that it gave the request back. TLS proves nothing by itself: it can also break
+/// after the handshake, with the request sent and done.
+fn classify(error: &reqwest::Error) -> SendError {
+    if error.is_connect() || error.is_builder() {
+        let tls = find::<rustls::Error>(error);
+        let reason = tls.map_or_else(|| connect_words(error), tls_words);
+        let root = root_cause(error);
+        let fatal =
+            tls.is_some() || error.is_builder() || root == PROXY_407 || root.starts_with(PROXY_SCHEME);
+        return SendError::Unsent { reason, fatal };
+    }
+    if find::<hyper::Error>(error).is_some_and(hyper::Error::is_canceled) {
+        return SendError::Unsent {
+            reason: "the connection closed before the request was written".to_owned(),
+            fatal: false,
+        };
+    }
+    SendError::Ambiguous { reason: words(error) }
+}
+
+/// The outermost error of type `T` in the chain. What an `io::Error` wraps is not its `source`, so look inside.
+fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<T>() {
+            return Some(found);
+        }
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(found) = inner.and_then(|inner| find(inner)) {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// The kind of the innermost `io::Error`: what wraps it has none of its own.
+fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
+    let outer = find::<io::Error>(error)?;
+    let inner = outer.get_ref().and_then(|inner| io_kind(inner));
+    inner.or_else(|| outer.source().and_then(io_kind)).or(Some(outer.kind()))
+}
+
+fn root_cause(error: &dyn StdError) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}
+
+fn connect_words(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no connection within connect_timeout".to_owned();
+    }
+    if error.is_dns() {
+        return format!("the host name could not be resolved ({})", root_cause(error));
+    }
+    match io_kind(error) {
+        Some(io::ErrorKind::ConnectionRefused) => return "connection refused".to_owned(),
+        Some(io::ErrorKind::ConnectionReset) => {
+            return "the connection was reset before it was ready".to_owned();
+        }
+        Some(io::ErrorKind::UnexpectedEof) => {
+            return "the connection closed before it was ready".to_owned();
+        }
+        _ => {}
+    }
+    let root = root_cause(error);
+    if root == PROXY_407 {
+        return "the proxy asks for a user name and password (407); they go into its URL".to_owned();
+    }
+    if let Some(scheme) = root.strip_prefix(PROXY_SCHEME) {
+        return format!(
+            "the environment names a proxy of a kind that is not supported ({scheme}); pass proxy= with \
+             http:// or https://, or trust_env=False to go directly"
+        );
+    }
+    match root.strip_prefix("tunnel error: ") {
+        Some(why) => format!("the proxy made no connection ({why})"),
+        None => root,
+    }
+}
+
+/// Why an exchange broke off, without the URL.
+fn words(error: &reqwest::Error) -> String {
+    match find::<rustls::Error>(error) {
+        Some(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)) => {
+            return "the server asks for a certificate of the client's, and this client shows none"
+                .to_owned();
+        }
+        Some(tls) => return format!("the encrypted connection broke ({tls})"),
+        None => {}
+    }
+    match io_kind(error) {
+        Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => {
+            return "the connection was reset".to_owned();
+        }
+        Some(io::ErrorKind::UnexpectedEof) => {
+            return "the connection closed in the middle of the answer".to_owned();
+        }
+        _ => {}
+    }
+    match find::<hyper::Error>(error) {
+        Some(error) if error.is_incomplete_message() => {
+            "the connection closed before the answer was complete".to_owned()
+        }
+        Some(error) if error.is_parse() => format!("the answer is not HTTP ({error})"),
+        _ => root_cause(error),
+    }
+}
+
+fn tls_words(error: &rustls::Error) -> String {
+    use rustls::Error as Tls;
+    let why = match error {
+        Tls::InvalidCertificate(fault) => match fault {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "the server's certificate has expired"
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "the server's certificate is not valid yet; is this machine's clock right?"
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "the server's certificate is for another host name"
+            }
+            CertificateError::UnknownIssuer => {
+                "the server's certificate is not signed by an authority that this machine trusts; where \
+                 the network or the service has its own authority, pass its PEM file as ca_bundle="
+            }
+            CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+                "the server shows the certificate of an authority (perhaps self-signed) as its own; it needs \
+                 one that an authority signed for its host name"
+            }
+            other => {
+                // Its name, and none of what it may hold.
+                let fault = format!("{other:?}");
+                let name = fault.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                return format!("the server's certificate cannot be verified ({name})");
+            }
+        },
+        Tls::InvalidMessage(_) => "what answers there does not speak TLS; is it plain http, or another port?",
+        Tls::AlertReceived(AlertDescription::ProtocolVersion) | Tls::PeerIncompatible(_) => {
+            "the server offers no version of TLS that is safe (1.2 or later)"
+        }
+        _ => return format!("TLS: {error}"),
+    };
+    why.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use hyper::body::Body as _;
+
+    use super::*;
+
+    #[test]
+    fn a_request_that_was_given_up_is_not_written() {
+        for data in [None, Some(Bytes::from_static(b"{}"))] {
+            let departure = Departure::new(|| panic!("it left"));
+            let mut cargo = Cargo { data, departure: departure.clone() };
+            assert!(departure.withdraw());
+            // So hyper takes it for one with a body, and polls that before it writes the head.
+            assert!(!cargo.is_end_stream());
+            assert_eq!(cargo.size_hint().exact(), None);
+            let polled = std::future::poll_fn(|context| Pin::new(&mut cargo).poll_frame(context));
+            assert!(polled.now_or_never().flatten().is_some_and(|frame| frame.is_err()));
+        }
+    }
+
+    #[test]
+    fn a_request_that_left_cannot_be_given_up() {
+        let departure = Departure::new(|| ());
+        let cargo = Cargo { data: None, departure: departure.clone() };
+        assert_eq!(cargo.size_hint().exact(), Some(0));
+        assert!(cargo.is_end_stream());
+        assert!(!departure.withdraw());
+    }
+}

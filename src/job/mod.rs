@@ -1,0 +1,231 @@
+//! Jobs of the docs agent: create, read, message.
+
+pub mod observer;
+pub mod wait;
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::client::throttle::Lane;
+use crate::client::{Answer, Call, Client};
+use crate::config::url::{Segment, Template};
+use crate::dates::parse_instant;
+use crate::error::{Error, Outcome, Result};
+use crate::job::observer::JobObserver;
+use crate::text::json;
+use http::Method;
+
+const CREATE: &str = "/v2/agent/{project_id}/job";
+const MESSAGE: &str = "/v2/agent/{project_id}/job/{id}/message";
+/// The largest answer about a job that is read.
+const MOST_JOB: usize = 4 * 1024 * 1024;
+
+/// A job as the service showed it.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The identifier; safe to stand in a path.
+    pub id: Segment,
+    /// As the service spells it. A word this client does not know is not final.
+    pub status: String,
+    /// `source.repository`.
+    pub repository: Option<String>,
+    /// `source.ref`.
+    pub reference: Option<String>,
+    /// The AI model.
+    pub model: Option<String>,
+    /// The pull request.
+    pub pr_link: Option<String>,
+    /// When it was created.
+    pub created_at: Option<Timestamp>,
+    /// When it was archived.
+    pub archived_at: Option<Timestamp>,
+    /// The project it was asked for in.
+    pub project: Segment,
+    /// The whole body.
+    pub raw: Value,
+    /// When this client created it: a poll right after that may not find it yet.
+    pub(crate) created_here: Option<Instant>,
+}
+
+impl PartialEq for Job {
+    fn eq(&self, other: &Self) -> bool {
+        // All other fields are read from these.
+        self.project == other.project && self.raw == other.raw
+    }
+}
+
+impl Eq for Job {}
+
+impl Job {
+    /// Whether polling can stop. An unknown status is not final.
+    pub fn is_final(&self) -> bool {
+        matches!(self.status.as_str(), "completed" | "archived" | "failed")
+    }
+
+    /// Whether it ended without a result.
+    pub fn is_failed(&self) -> bool {
+        self.status == "failed"
+    }
+
+    /// Reads a job from a body. `id` and `status` must be there; any other field may be missing or null.
+    pub fn from_value(raw: Value, project: Segment) -> Result<Self, String> {
+        if !raw.is_object() {
+            return Err(json::wrong_type(&raw, "an object"));
+        }
+        let text = |path: &str| -> Result<Option<String>, String> {
+            match raw.pointer(&format!("/{}", path.replace('.', "/"))) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text.clone())),
+                Some(other) => Err(format!("{path}: {}", json::wrong_type(other, "a string"))),
+            }
+        };
+        let needed = |path: &str| -> Result<String, String> {
+            text(path)?
+                .filter(|text| !text.is_empty())
+                .ok_or_else(|| format!("{path}: missing, null or empty"))
+        };
+        let instant = |path: &str| -> Result<Option<Timestamp>, String> {
+            let parse = |text: String| parse_instant(&text).map_err(|error| format!("{path}: {error}"));
+            text(path)?.map(parse).transpose()
+        };
+        if let Some(source) = raw.get("source").filter(|source| !source.is_object() && !source.is_null()) {
+            return Err(format!("source: {}", json::wrong_type(source, "an object")));
+        }
+        Ok(Self {
+            id: Segment::parse("id:", &needed("id")?).map_err(|error| error.message.clone())?,
+            status: needed("status")?,
+            repository: text("source.repository")?,
+            reference: text("source.ref")?,
+            model: text("model")?,
+            pr_link: text("prLink")?,
+            created_at: instant("createdAt")?,
+            archived_at: instant("archivedAt")?,
+            project,
+            created_here: None,
+            raw,
+        })
+    }
+}
+
+/// A prompt, checked. Nothing prints it.
+#[derive(Clone)]
+pub struct Prompt(Arc<str>);
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prompt(…)")
+    }
+}
+
+impl From<Prompt> for Arc<str> {
+    fn from(prompt: Prompt) -> Self {
+        prompt.0
+    }
+}
+
+impl Prompt {
+    /// Refuses what the service would: the minimum is one visible letter. No cap is documented.
+    pub fn parse(text: String) -> Result<Self> {
+        if text.trim().is_empty() {
+            return Err(Error::argument("the prompt is empty: say in plain words what the agent is to do"));
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+/// Creates a job.
+pub async fn create(
+    client: &Client,
+    project: Segment,
+    prompt: Prompt,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let path = Template::own(CREATE.to_owned());
+    let mut job = post(client, path, project, None, prompt, observer).await?;
+    job.created_here = Some(Instant::now());
+    Ok(job)
+}
+
+/// Sends a follow-up message.
+pub async fn message(
+    client: &Client,
+    project: Segment,
+    id: Segment,
+    prompt: Prompt,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let path = Template::own(MESSAGE.to_owned());
+    post(client, path, project, Some(id), prompt, observer).await
+}
+
+/// Reads a job. `prompt` is what no error may show, where it is known.
+pub async fn get(
+    client: &Client,
+    project: &Segment,
+    id: &Segment,
+    prompt: Option<Arc<str>>,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let call = Call {
+        method: Method::GET,
+        path: client.settings().job_path.clone(),
+        project: Some(project.clone()),
+        id: Some(id.clone()),
+        query: Vec::new(),
+        body: None,
+        lane: Lane::Jobs,
+        cap: cap(client),
+        prompt,
+    };
+    client.call(call, observer, |answer| decode(answer, project, Some(id))).await
+}
+
+async fn post(
+    client: &Client,
+    path: Template,
+    project: Segment,
+    id: Option<Segment>,
+    prompt: Prompt,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let body = serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 }))
+        .map_err(|error| Error::argument(format!("the prompt cannot be written as JSON: {error}")))?;
+    let call = Call {
+        method: Method::POST,
+        path,
+        project: Some(project.clone()),
+        id: id.clone(),
+        query: Vec::new(),
+        body: Some(body.into()),
+        lane: Lane::Writes,
+        cap: cap(client),
+        prompt: Some(prompt.0),
+    };
+    let not_sent = |error: Error| {
+        let outcome = error.outcome.or(Some(Outcome::NotSent));
+        error.with_outcome(outcome)
+    };
+    let decode = |answer: &Answer| decode(answer, &project, id.as_ref()).inspect(|job| observer.job(&job.id));
+    client.call(call, observer, decode).await.map_err(not_sent)
+}
+
+fn cap(client: &Client) -> usize {
+    client.settings().max_response_bytes.min(MOST_JOB)
+}
+
+/// A job's body; of the job that was asked for, where one was.
+fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, String> {
+    let raw = json::parse::<Value>(&answer.body)?.value;
+    let job = Job::from_value(raw, project.clone())?;
+    match asked {
+        Some(asked) if *asked != job.id => Err(format!(
+            "it is about job {:?}, not the one asked for",
+            crate::text::safe(job.id.as_str(), 60)
+        )),
+        _ => Ok(job),
+    }
+}

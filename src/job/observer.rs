@@ -1,0 +1,15 @@
+//! What a wait for a job tells its caller.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use crate::client::observer::Observer;
+use crate::job::Job;
+
+/// Receives what a wait has to tell while it runs.
+pub trait JobObserver: Observer {
+    /// A poll came back. Resolves when the caller has looked at it.
+    fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+}

@@ -1,0 +1,239 @@
+//! Waiting for a job: growing intervals, a deadline, and a final status that may be the old one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::TryFutureExt as _;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::client::Client;
+use crate::client::retry::spread;
+use crate::config::url::Segment;
+use crate::config::{seconds, seconds_or_zero};
+use crate::error::{Error, Kind, Outcome, Result};
+use crate::job::observer::JobObserver;
+use crate::job::{self, Job, Prompt};
+
+/// Each interval is so much longer than the one before.
+const GROWTH: f64 = 1.5;
+/// Each interval is up to so much shorter or longer, so that many waits do not poll in step.
+const JITTER: f64 = 0.2;
+/// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
+const LAST_POLL: Duration = Duration::from_secs(5);
+/// A year: whatever is longer is for ever, and no clock would hold it.
+const MOST_TOLD: Duration = Duration::from_hours(365 * 24);
+/// How long after its creation a job may not be found yet.
+const UNBORN: Duration = Duration::from_secs(10);
+
+/// How to wait.
+#[derive(Debug, Clone, Copy)]
+pub struct Wait {
+    /// How long; `None` for ever.
+    pub timeout: Option<Duration>,
+    /// The first interval.
+    pub poll_interval: Duration,
+    /// The longest interval.
+    pub max_poll_interval: Duration,
+    /// Whether a failed job is an error.
+    pub check: bool,
+    /// For so long a final status may be the old one, until a poll has shown another.
+    pub settle: Duration,
+}
+
+/// What a user gave, in seconds; `None` stands for the default where it is not a value.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitOptions {
+    /// See [`Wait::timeout`].
+    pub timeout: Option<f64>,
+    /// See [`Wait::poll_interval`].
+    pub poll_interval: Option<f64>,
+    /// See [`Wait::max_poll_interval`].
+    pub max_poll_interval: Option<f64>,
+    /// See [`Wait::check`].
+    pub check: bool,
+    /// See [`Wait::settle`].
+    pub settle: f64,
+}
+
+impl WaitOptions {
+    /// The first interval, where none is given.
+    pub const POLL_INTERVAL: f64 = 2.0;
+    /// The longest interval, where none is given.
+    pub const MAX_POLL_INTERVAL: f64 = 30.0;
+
+    /// Checks them. One interval that is given moves the other's default, two must fit.
+    pub fn validate(self) -> Result<Wait> {
+        for (name, given) in
+            [("poll_interval", self.poll_interval), ("max_poll_interval", self.max_poll_interval)]
+        {
+            given.map(|given| seconds(name, given)).transpose()?;
+        }
+        let (first, longest) = match (self.poll_interval, self.max_poll_interval) {
+            (Some(first), Some(longest)) if first > longest => {
+                return Err(Error::argument(format!(
+                    "poll_interval ({first}) is longer than max_poll_interval ({longest})"
+                )));
+            }
+            (Some(first), longest) => (first, longest.unwrap_or(Self::MAX_POLL_INTERVAL.max(first))),
+            (None, Some(longest)) => (Self::POLL_INTERVAL.min(longest), longest),
+            (None, None) => (Self::POLL_INTERVAL, Self::MAX_POLL_INTERVAL),
+        };
+        Ok(Wait {
+            timeout: self.timeout.map(|timeout| seconds_or_zero("timeout", timeout)).transpose()?,
+            poll_interval: seconds("poll_interval", first)?,
+            max_poll_interval: seconds("max_poll_interval", longest)?,
+            check: self.check,
+            settle: seconds_or_zero("settle", self.settle)?,
+        })
+    }
+}
+
+/// What is waited for.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The job's project.
+    pub project: Segment,
+    /// The job.
+    pub id: Segment,
+    /// What is known of it.
+    pub last: Option<Job>,
+    /// Whether the first poll comes after an interval: it was only just created or written to.
+    pub rest_first: bool,
+    /// What it was asked to do, where this very call did: no error of a poll is to show it.
+    pub prompt: Option<Arc<str>>,
+}
+
+impl Target {
+    /// A job that was only just created or written to: its first poll comes after an interval.
+    pub fn just_written(job: Job, prompt: Prompt) -> Self {
+        let (project, id) = (job.project.clone(), job.id.clone());
+        Self { project, id, last: Some(job), rest_first: true, prompt: Some(prompt.into()) }
+    }
+}
+
+/// Polls until the job is final. Where this very call created it or wrote to it, the error of a failed wait says that
+/// this was done, whatever a poll says of itself: a read that was held back does not allow another write.
+pub fn wait<'a>(
+    client: &'a Client,
+    target: Target,
+    wait: Wait,
+    observer: &'a dyn JobObserver,
+) -> impl Future<Output = Result<Job>> + Send + 'a {
+    let written = target.rest_first;
+    until_final(client, target, wait, observer)
+        .map_err(move |error| if written { error.with_outcome(Some(Outcome::Applied)) } else { error })
+}
+
+async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn JobObserver) -> Result<Job> {
+    let begun = Instant::now();
+    let until = wait.timeout.map(|timeout| begun + timeout);
+    let settled = begun + wait.settle;
+    let mut stale = !wait.settle.is_zero();
+    let mut last = target.last;
+    let own = last.as_ref().filter(|job| job.project == target.project);
+    let unborn = own.and_then(|job| job.created_here).map(|at| at + UNBORN);
+    let mut interval = wait.poll_interval;
+    observer.job(&target.id);
+    if target.rest_first {
+        let at = next_poll(client, &mut interval, &wait, None);
+        rest(at, until).await;
+    }
+    loop {
+        // Boxed: thousands of waits that rest are small, only polls under way are large.
+        let prompt = target.prompt.clone();
+        // An answer says how things stood when it was asked for, however late it comes.
+        let asked = Instant::now();
+        let poll = Box::pin(job::get(client, &target.project, &target.id, prompt, observer));
+        let polled = match until {
+            None => poll.await,
+            Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
+                Ok(polled) => polled,
+                Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()))),
+            },
+        };
+        let borne = match polled {
+            Ok(mut job) => {
+                job.created_here = last.as_ref().and_then(|job| job.created_here);
+                stale = stale && job.is_final() && asked < settled;
+                observer.polled(&job).await;
+                if job.is_final() && !stale {
+                    return finish(job, wait.check);
+                }
+                last = Some(job);
+                None
+            }
+            Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => Some(error),
+            Err(error) => return Err(error.with_job(last)),
+        };
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Err(too_late(&target.id, wait.timeout, last, borne));
+        }
+        let told = borne.as_ref().and_then(|error| error.retry_after);
+        let mut at = next_poll(client, &mut interval, &wait, told);
+        if borne.is_none() && stale && at > settled {
+            // Once settled the old status counts: look then, not an interval later.
+            at = settled.max(Instant::now());
+        }
+        if let Some(error) = borne
+            && told.is_some()
+            && until.is_some_and(|until| at > until)
+        {
+            // The service wants a longer pause than is left.
+            return Err(error.with_job(last));
+        }
+        rest(at, until).await;
+    }
+}
+
+/// Whether a failed poll is to be borne: the next may succeed, or the job may not have come into being yet.
+fn bearable(error: &Error, unborn: bool) -> bool {
+    let missing = error.kind == Kind::Status && error.status == Some(404);
+    error.transient || (missing && unborn)
+}
+
+/// When to poll next; the interval grows.
+fn next_poll(client: &Client, interval: &mut Duration, wait: &Wait, told: Option<Duration>) -> Instant {
+    let jittered = interval.mul_f64(1.0 - JITTER + 2.0 * JITTER * client.jitter().clamp(0.0, 1.0));
+    *interval = interval.mul_f64(GROWTH).min(wait.max_poll_interval);
+    let told = told.map_or(Duration::ZERO, |told| told.min(MOST_TOLD) + spread(told, client.jitter()));
+    Instant::now() + jittered.max(told)
+}
+
+/// Rests until `at`, but polls once more at the very end.
+async fn rest(at: Instant, until: Option<Instant>) {
+    sleep_until(until.map_or(at, |until| at.min(until))).await;
+}
+
+fn finish(job: Job, check: bool) -> Result<Job> {
+    if check && job.is_failed() {
+        let message = format!("job {} failed; its last snapshot is in the error's `job`", shown(&job.id));
+        return Err(Error::new(Kind::JobFailed, message).with_job(Some(job)));
+    }
+    Ok(job)
+}
+
+fn too_late(id: &Segment, timeout: Option<Duration>, last: Option<Job>, borne: Option<Error>) -> Error {
+    let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
+    let message = format!(
+        "job {} was not final after {} s (last status: {}); it goes on by itself, and a new wait_for_job takes it up",
+        shown(id),
+        timeout.unwrap_or_default().as_secs_f64(),
+        crate::text::safe(status, 60),
+    );
+    Error::new(Kind::WaitTimeout, message).with_job(last).because(borne)
+}
+
+/// Why the last poll of a wait tells nothing.
+fn unanswered() -> Error {
+    let mut error = Error::new(
+        Kind::Timeout,
+        format!("the last poll was not answered within {} s of the end of the wait", LAST_POLL.as_secs()),
+    );
+    error.transient = true;
+    error
+}
+
+/// An id, which the service chose.
+fn shown(id: &Segment) -> String {
+    crate::text::safe(id.as_str(), 256)
+}

@@ -1,0 +1,348 @@
+//! Where an operation's messages wait for its caller, and what wakes the caller for them.
+
+use std::collections::VecDeque;
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, Thread, ThreadId};
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyWeakrefReference;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+use crate::client::observer::{Note, Observer};
+use crate::config::url::Segment;
+use crate::error::{Error, Outcome};
+use crate::export::findings::Finding;
+use crate::export::observer::ExportObserver;
+use crate::http::trace::TraceParent;
+use crate::job::Job;
+use crate::job::observer::JobObserver;
+use crate::listing::rows::Rows;
+use crate::python::bridge::drive;
+use crate::python::bridge::op::{Face, Finish, Op, Then};
+use crate::python::bridge::runtime::call_out;
+use crate::python::bridge::waker::Waker;
+
+/// How long work goes on, at the least, before it is looked whether its loop is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What an operation tells its caller.
+pub(crate) enum Message {
+    Note(Note),
+    Found(Vec<Finding>),
+    Progress,
+    Rows(Rows),
+    Polled(Box<Job>, oneshot::Sender<()>),
+    Done(Result<Finish, Error>),
+}
+
+/// Who is woken by the next message.
+pub(crate) enum Waiter {
+    Thread(Thread),
+    Loop { waker: Waker, future: Py<PyWeakrefReference>, port: Weak<Port> },
+}
+
+/// Who deals with the messages.
+pub(crate) enum Caller {
+    Thread(ThreadId),
+    Loop(Py<PyWeakrefReference>),
+}
+
+impl Caller {
+    /// Whoever calls; an error where a loop is needed and none runs.
+    pub(crate) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
+        Ok(match face {
+            Face::Blocking => Self::Thread(thread::current().id()),
+            Face::Async => Self::Loop(PyWeakrefReference::new(&drive::running_loop(py)?)?.unbind()),
+        })
+    }
+}
+
+fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
+    let closed = event_loop.call_method0(intern!(event_loop.py(), "is_closed"));
+    closed.and_then(|closed| closed.is_truthy()).unwrap_or(false)
+}
+
+#[derive(Default)]
+pub(crate) struct PortState {
+    pub(crate) inbox: VecDeque<Message>,
+    pub(crate) waiter: Option<Waiter>,
+    /// The work on the runtime, if there is any.
+    pub(crate) task: Option<AbortHandle>,
+    /// What is made of the value of a call that is under way elsewhere.
+    pub(crate) then: Option<Then>,
+    /// `None` once nobody wants its messages any more, and before that for what needs no worker.
+    caller: Option<Caller>,
+    /// Nobody will deal with what comes.
+    left: bool,
+    /// When it was last looked whether the caller is still there.
+    looked: Option<Instant>,
+    /// How many rows came, where that was not shown yet.
+    pub(crate) progress: Option<u64>,
+    pub(crate) write: Option<Outcome>,
+    pub(crate) job: Option<String>,
+    /// Whether its caller was interrupted, and told what was known of the write: nothing leaves any more.
+    pub(crate) ended: bool,
+}
+
+/// Where an operation's messages wait for its caller.
+pub(crate) struct Port {
+    state: Mutex<PortState>,
+    /// Whether the caller wants to see polls.
+    polls: bool,
+    /// The caller's, when the operation began.
+    trace: Option<TraceParent>,
+    /// Whether the caller wants to see how many rows came.
+    counts: bool,
+    /// Whether the caller wants the rows as they come.
+    rows: bool,
+}
+
+impl Port {
+    /// What the caller of `op` does not want to see never comes.
+    pub(crate) fn new(op: &Op, caller: Option<Caller>, trace: Option<TraceParent>) -> Self {
+        Self {
+            state: Mutex::new(PortState {
+                write: op.writes.then_some(Outcome::NotSent),
+                caller,
+                ..PortState::default()
+            }),
+            polls: op.on_poll.is_some(),
+            counts: op.progress.is_some(),
+            rows: op.rows.is_some(),
+            trace,
+        }
+    }
+
+    /// Never held while Python runs.
+    pub(crate) fn state(&self) -> MutexGuard<'_, PortState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn push(&self, message: Message) {
+        let waiter = {
+            let mut state = self.state();
+            if state.left {
+                return;
+            }
+            state.inbox.push_back(message);
+            state.waiter.take()
+        };
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
+    }
+
+    /// Ends the work, and lets go of all that came: nobody will deal with it. To be called where the interpreter is
+    /// held: the task may outlive this on a worker, which holds none.
+    pub(crate) fn leave(&self) {
+        let mut state = self.state();
+        state.left = true;
+        let inbox = std::mem::take(&mut state.inbox);
+        let (task, then) = (state.task.take(), state.then.take());
+        let (waiter, caller) = (state.waiter.take(), state.caller.take());
+        drop(state);
+        if let Some(task) = task {
+            task.abort();
+        }
+        // Outside the lock: this may run Python.
+        drop((inbox, then, waiter, caller));
+    }
+
+    /// The same, if its caller is a loop that was closed, or that is not there any more.
+    fn leave_if_gone(&self, py: Python<'_>) {
+        let event_loop = match &self.state().caller {
+            Some(Caller::Loop(event_loop)) => event_loop.clone_ref(py),
+            Some(Caller::Thread(_)) | None => return,
+        };
+        if event_loop.bind(py).upgrade().is_none_or(|event_loop| is_closed(&event_loop)) {
+            self.leave();
+        }
+    }
+
+    /// For work that goes on for long without a message, none of which would be missed: nobody else would notice that
+    /// the loop that waits for it was closed.
+    fn look(&self) {
+        let mut state = self.state();
+        let Some(Waiter::Loop { waker, port, .. }) = &state.waiter else {
+            return;
+        };
+        if state.looked.is_some_and(|at| at.elapsed() < LOOK) {
+            return;
+        }
+        let (waker, port) = (waker.clone(), Weak::clone(port));
+        state.looked = Some(Instant::now());
+        drop(state);
+        waker.wake(move |py| {
+            if let Some(port) = port.upgrade() {
+                port.leave_if_gone(py);
+            }
+        });
+    }
+
+    /// Whether it is this thread that waits for its messages, further up on the stack.
+    fn is_of_this_thread(&self) -> bool {
+        matches!(self.state().caller, Some(Caller::Thread(thread)) if thread == thread::current().id())
+    }
+
+    /// Puts a waiter in place unless there is something to deal with; says whether it did.
+    pub(crate) fn wait_with(&self, waiter: impl FnOnce() -> Waiter) -> bool {
+        let mut state = self.state();
+        if !state.inbox.is_empty() {
+            return false;
+        }
+        state.waiter = Some(waiter());
+        true
+    }
+}
+
+/// The operations under way on what only one at a time may work on, such as the pages of an iterator.
+#[derive(Default)]
+pub(crate) struct Inside(Mutex<(u32, Vec<Weak<Port>>)>);
+
+impl Inside {
+    /// Lets `port` in, behind those that are inside. One whose loop was closed would stay there for ever, and is put
+    /// out; one of this very thread cannot end before this one does.
+    pub(crate) fn enter(&self, py: Python<'_>, port: &Arc<Port>) -> PyResult<()> {
+        let others: Vec<_> = {
+            let mut inside = self.lock();
+            if inside.0 != process::id() {
+                // A forked child: the parent's are not here.
+                *inside = (process::id(), Vec::new());
+            }
+            inside.1.retain(|other| other.strong_count() > 0);
+            inside.1.iter().filter_map(Weak::upgrade).collect()
+        };
+        for other in others {
+            other.leave_if_gone(py);
+            if port.is_of_this_thread() && other.is_of_this_thread() {
+                return Err(PyRuntimeError::new_err(
+                    "this iterator is already executing: what runs now, such as a signal handler or a callback, \
+                     interrupted it on this thread. No row is lost; use another iterator here, or none",
+                ));
+            }
+        }
+        self.lock().1.push(Arc::downgrade(port));
+        Ok(())
+    }
+
+    /// Locked for moments, and only while attached, so that it is not locked in a fork.
+    fn lock(&self) -> MutexGuard<'_, (u32, Vec<Weak<Port>>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Port {
+    fn note(&self, note: Note) {
+        self.push(Message::Note(note));
+    }
+
+    fn write(&self, outcome: Option<Outcome>) {
+        self.state().write = outcome;
+    }
+
+    fn leaves(&self) -> bool {
+        let mut state = self.state();
+        if !state.ended {
+            state.write = Some(Outcome::Unknown);
+        }
+        !state.ended
+    }
+
+    fn job(&self, id: &Segment) {
+        self.state().job = Some(id.as_str().to_owned());
+    }
+
+    fn trace(&self) -> Option<TraceParent> {
+        self.trace.clone()
+    }
+}
+
+impl ExportObserver for Port {
+    fn progress(&self, rows: u64) {
+        if !self.counts {
+            self.look();
+        } else if self.state().progress.replace(rows).is_none() {
+            self.push(Message::Progress);
+        }
+    }
+
+    fn rows(&self, rows: &Rows) {
+        if self.rows {
+            self.push(Message::Rows(rows.clone()));
+        }
+    }
+
+    fn found(&self, findings: Vec<Finding>) {
+        if !findings.is_empty() {
+            self.push(Message::Found(findings));
+        }
+    }
+}
+
+impl JobObserver for Port {
+    fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
+        if !self.polls {
+            self.look();
+            return std::future::ready(()).boxed();
+        }
+        let (seen, done) = oneshot::channel();
+        self.push(Message::Polled(Box::new(job.clone()), seen));
+        done.map(drop).boxed()
+    }
+}
+
+impl Waiter {
+    pub(crate) fn wake(self) {
+        match self {
+            Self::Thread(thread) => thread.unpark(),
+            Self::Loop { waker, future, port } => waker.wake(move |py| wake_loop(py, &future, &port)),
+        }
+    }
+}
+
+fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, port: &Weak<Port>) {
+    let Some(future) = future.bind(py).upgrade() else {
+        // Nobody waits for it any more.
+        return;
+    };
+    let woken = future.call_method0(intern!(py, "get_loop")).and_then(|event_loop| {
+        // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
+        call_out(&event_loop.getattr(intern!(py, "call_soon_threadsafe"))?, (wake_function(py)?, &future))
+    });
+    if let Err(error) = woken {
+        let event_loop = future.call_method0(intern!(py, "get_loop"));
+        // Anything but a loop that is closed is to be seen.
+        if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
+            if let Some(port) = port.upgrade() {
+                port.leave();
+            }
+        } else {
+            error.write_unraisable(py, Some(&future));
+        }
+    }
+}
+
+fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static WAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let wake =
+        WAKE.get_or_try_init(py, || pyo3::wrap_pyfunction!(wake, py).map(|wake| wake.into_any().unbind()))?;
+    Ok(wake.bind(py))
+}
+
+/// Runs in the loop. A future that was cancelled meanwhile is left alone.
+#[pyfunction]
+fn wake(future: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = future.py();
+    if !future.call_method0(intern!(py, "done"))?.is_truthy()? {
+        future.call_method1(intern!(py, "set_result"), (py.None(),))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! One tokio runtime a process: made at the first use, made anew after a fork, stopped at exit.
+//!
+//! Why not one of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
+
+use std::cell::RefCell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+use crate::error::{Error, Kind, Outcome};
+use crate::python::bridge::waker::Waker;
+
+/// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
+/// such work goes on, one after the other, where the system gives no further thread.
+const KEPT: Duration = Duration::from_hours(24 * 365);
+/// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
+const EXIT_PATIENCE: Duration = Duration::from_millis(300);
+/// How long a blocked call waits before it looks for signals.
+pub(crate) const STEP: Duration = Duration::from_millis(50);
+
+/// The runtime of one process. Leaked: whoever holds a handle outlives nothing.
+struct Slot {
+    pid: u32,
+    /// Made for what the exiting thread does behind the stop, in an `atexit` callback: it is not stopped again.
+    at_exit: bool,
+    waker: Waker,
+    worker: Worker,
+}
+
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
+/// Set once the interpreter begins to exit.
+static EXITING: AtomicBool = AtomicBool::new(false);
+/// The thread that exits; it alone may still run Python.
+static EXIT_THREAD: OnceLock<ThreadId> = OnceLock::new();
+/// Threads inside a blocked call, between letting the interpreter go and having it again.
+static BLOCKED: AtomicUsize = AtomicUsize::new(0);
+
+/// The runtime of this process, for work that `writes` or not: where it cannot be started, nothing was sent.
+pub(crate) fn handle(py: Python<'_>, writes: bool) -> PyResult<Handle> {
+    current(py, writes).map(|slot| slot.worker.handle.clone())
+}
+
+/// The way from this process's workers to Python.
+pub(crate) fn waker(py: Python<'_>) -> PyResult<Waker> {
+    current(py, false).map(|slot| slot.waker.clone())
+}
+
+fn current(py: Python<'_>, writes: bool) -> PyResult<&'static Slot> {
+    stand_aside(py);
+    let at_exit = EXITING.load(Ordering::Acquire);
+    let known = SLOT.load(Ordering::Acquire);
+    if let Some(slot) = slot(known)
+        && slot.pid == process::id()
+        && slot.at_exit == at_exit
+    {
+        return Ok(slot);
+    }
+    keep_panics_quiet();
+    let waker = Waker::start().map_err(|error| cannot_start(&error, writes))?;
+    let worker = Worker::start().map_err(|error| cannot_start(&error, writes))?;
+    let made = Box::into_raw(Box::new(Slot { pid: process::id(), at_exit, waker, worker }));
+    // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
+    let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
+    if won.is_ok() {
+        if slot(known).is_some_and(|known| known.pid != process::id()) {
+            // The parent's threads, which are not here.
+            BLOCKED.store(0, Ordering::Release);
+        }
+        stop_at_exit(py)?;
+    } else if let Some(ours) = slot(made) {
+        // Another thread was faster (only without a GIL).
+        ours.stop(Duration::ZERO);
+    }
+    slot(won.map_or_else(|other| other, |_| made))
+        .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
+}
+
+/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `call_out`.
+#[expect(unsafe_code)]
+fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
+    // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
+    unsafe { pointer.as_ref() }
+}
+
+/// Whether this is the interpreter that the process began with. Another one ends before the process does, and would
+/// leave threads that ask for it; Python itself refuses only those that have a GIL of their own.
+#[expect(unsafe_code)]
+pub(crate) fn in_main_interpreter(_py: Python<'_>) -> bool {
+    // SAFETY: the interpreter is held, so there is a current one, and a valid pointer to it.
+    unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) == 0 }
+}
+
+impl Slot {
+    /// Ends the threads; tasks are dropped, and their connections with them.
+    fn stop(&self, patience: Duration) {
+        self.worker.stop(patience);
+        self.waker.stop(patience);
+    }
+}
+
+/// The thread that reads, writes and parses. A page costs 110 µs of processor time on two of them, and 72 on one, where
+/// nothing has to be woken: measured on collected exports.
+struct Worker {
+    handle: Handle,
+    stop: Mutex<Option<oneshot::Sender<Duration>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Worker {
+    /// A thread of our own around a runtime without threads: one of tokio's that cannot be started is a panic.
+    fn start() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .thread_name("docplatform-aside")
+            .thread_keep_alive(KEPT)
+            .enable_all()
+            .build()?;
+        let handle = runtime.handle().clone();
+        let aside = AssertUnwindSafe(|| drop(handle.spawn_blocking(|| ())));
+        if catch_unwind(aside).is_err() {
+            let _ = take_panic_place();
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let (stop, stopped) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "this is the thread that the runtime runs on")]
+        let run = move || {
+            let patience = runtime.block_on(stopped).unwrap_or(Duration::ZERO);
+            // Tasks are dropped, and their connections with them.
+            runtime.shutdown_timeout(patience);
+        };
+        let thread = thread::Builder::new().name("docplatform".to_owned()).spawn(run)?;
+        Ok(Self { handle, stop: Mutex::new(Some(stop)), thread })
+    }
+
+    /// Ends it, and waits for that.
+    fn stop(&self, patience: Duration) {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(stop) = stop {
+            let _ = stop.send(patience);
+        }
+        let until = Instant::now() + patience;
+        while !self.thread.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn cannot_start(error: &io::Error, writes: bool) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            "Allow this process more threads (ulimit -u, or the pids limit of its container), or have fewer of them"
+        }
+        _ => "Close files, or allow this process more of them (ulimit -n)",
+    };
+    let text =
+        format!("docplatform cannot start its threads: {error}. Nothing was sent. {advice}, and call again");
+    Error::new(Kind::Connect, text).with_outcome(writes.then_some(Outcome::NotSent))
+}
+
+/// Registers the stop with `atexit`; a forked child inherits the registration.
+fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.swap(true, Ordering::AcqRel) {
+        return Ok(());
+    }
+    let stop = pyo3::wrap_pyfunction!(stop, py)?;
+    py.import("atexit")?.call_method1("register", (stop,)).map(drop)
+}
+
+/// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later.
+#[pyfunction]
+fn stop(py: Python<'_>) {
+    let _ = EXIT_THREAD.set(thread::current().id());
+    EXITING.store(true, Ordering::Release);
+    let Some(slot) = slot(SLOT.load(Ordering::Acquire)).filter(|slot| slot.pid == process::id()) else {
+        // A forked child that never used it: there is nothing to stop, and nobody to wait for.
+        return;
+    };
+    py.detach(|| {
+        let patience = Instant::now() + EXIT_PATIENCE;
+        while BLOCKED.load(Ordering::Acquire) > 0 && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        slot.stop(EXIT_PATIENCE);
+    });
+}
+
+/// Calls what may be a user's code, and so may take long or let the interpreter go.
+///
+/// Before Python 3.14 a daemon thread that asks for an exiting interpreter is ended by `pthread_exit`, which unwinds
+/// its stack, and would abort the process in the first Rust frame that it meets. This frame stops it: the thread
+/// sleeps for ever instead, as it does from 3.14 on. pyo3 does the same where it asks for the interpreter itself.
+#[expect(unsafe_code)]
+pub(crate) fn call_out<'py, A>(callable: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
+{
+    // Through "C-unwind", or the compiler would take it that no unwinding comes out of it.
+    unsafe extern "C-unwind" {
+        fn PyObject_CallObject(callable: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject;
+    }
+    struct Sleep;
+    impl Drop for Sleep {
+        fn drop(&mut self) {
+            park();
+        }
+    }
+    let py = callable.py();
+    let arguments = arguments.into_pyobject(py).map_err(Into::into)?;
+    let sleep = Sleep;
+    // SAFETY: both are valid objects, the second a tuple; the result is a new reference, or null with an error set.
+    let result = unsafe {
+        let result = PyObject_CallObject(callable.as_ptr(), arguments.as_ptr());
+        Bound::from_owned_ptr_or_err(py, result)
+    };
+    std::mem::forget(sleep);
+    result
+}
+
+thread_local! {
+    static PANIC_PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Notes where a panic was, for its exception, and prints nothing. This is the hook of this extension alone.
+fn keep_panics_quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+            PANIC_PLACE.set(place.unwrap_or_default());
+        }));
+    });
+}
+
+/// Where the last panic of this thread was.
+pub(crate) fn take_panic_place() -> String {
+    PANIC_PLACE.take()
+}
+
+/// Runs `wait`, which returns within a [`STEP`], without holding the interpreter.
+pub(crate) fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
+    BLOCKED.fetch_add(1, Ordering::AcqRel);
+    py.detach(|| {
+        wait();
+        if must_stand_aside() {
+            BLOCKED.fetch_sub(1, Ordering::AcqRel);
+            park();
+        }
+    });
+    // Only now: exit waits until this thread has the interpreter again, or is parked.
+    BLOCKED.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Parks every thread but the one that exits. An error would only be printed as the traceback of a dying thread.
+fn stand_aside(py: Python<'_>) {
+    if must_stand_aside() {
+        py.detach(park);
+    }
+}
+
+fn must_stand_aside() -> bool {
+    EXITING.load(Ordering::Acquire) && EXIT_THREAD.get() != Some(&thread::current().id())
+}
+
+pub(crate) fn park() {
+    loop {
+        thread::park();
+    }
+}

@@ -1,0 +1,253 @@
+//! What a client holds: its settings, and its connections in this process.
+
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+use crate::client::{Client, Remembered, Stats};
+use crate::clock::Clock;
+use crate::config::{Options, Settings};
+use crate::error::{Error, Kind, Result};
+use crate::http::reqwest::HttpTransport;
+use crate::python::bridge::runtime;
+use crate::python::client::options;
+use crate::python::convert;
+use crate::store::{self, Asked, Store};
+
+/// A client's connections in one process, shared with its handles.
+struct Pool {
+    pid: u32,
+    client: Client,
+}
+
+/// What both faces hold: settings, and the way to the connections.
+pub(crate) struct Handle {
+    options: Options,
+    settings: Arc<Settings>,
+    /// `None` once closed. Locked only while attached, and never while Python runs, so that no lock is held in a fork.
+    pool: Mutex<Option<Arc<Mutex<Pool>>>>,
+    stats: Arc<Stats>,
+    /// Opened once: what a forked child does with it, it does by itself.
+    store: Option<Store>,
+}
+
+impl Handle {
+    pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+        // The logger has its null handler from the first client on.
+        py.import("docplatform._logging")?;
+        // Not at the first call, where a process may have no descriptor left to read it with.
+        py.import("docplatform._drive")?;
+        let (options, settings) = check(options)?;
+        let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+        let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
+        look(py, &pool.client)?;
+        Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
+    }
+
+    /// A second handle, on the same connections where the changes allow it.
+    pub(crate) fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let client = self.client()?;
+        let mut options = self.options.clone();
+        options::update(&mut options, changes)?;
+        let (options, settings) = check(options)?;
+        let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
+        let pool = if let Some(client) = client.with(Arc::clone(&settings)) {
+            look(py, &client)?;
+            lock(&self.pool).clone()
+        } else {
+            if settings.memory != self.settings.memory {
+                store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+            }
+            let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
+            look(py, &pool.client)?;
+            Some(Arc::new(Mutex::new(pool)))
+        };
+        Ok(Self { options, settings, pool: Mutex::new(pool), stats, store })
+    }
+
+    /// The core client of this process.
+    pub(crate) fn client(&self) -> Result<Client> {
+        let Some(shared) = lock(&self.pool).clone() else {
+            return Err(Error::new(Kind::Misuse, "this client is closed; make a new one"));
+        };
+        let mut pool = lock(&shared);
+        if pool.pid != process::id() {
+            *pool = Pool::new(&self.settings, &self.stats, self.store.as_ref(), None)?;
+        }
+        // Same address, key and wire by construction.
+        Ok(pool.client.with(Arc::clone(&self.settings)).unwrap_or_else(|| pool.client.clone()))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn close(&self) {
+        let pool = lock(&self.pool).take();
+        drop(pool);
+    }
+
+    fn is_closed(&self) -> bool {
+        lock(&self.pool).is_none()
+    }
+
+    pub(crate) fn repr(&self, class: &str) -> String {
+        let settings = &self.settings;
+        let project = settings.project_id.as_ref().map_or_else(
+            || "None".to_owned(),
+            |project| format!("'{}'", crate::text::safe(project.as_str(), 256)),
+        );
+        let closed = if self.is_closed() { ", closed" } else { "" };
+        format!(
+            "{class}(base_url='{}', project_id={project}, api_key='{}'{closed})",
+            settings.base_url.as_str(),
+            self.key(),
+        )
+    }
+
+    /// As `repr`, for notebooks.
+    pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+        let settings = &self.settings;
+        let stats = self.stats.snapshot();
+        let state = if self.is_closed() { "closed" } else { "open" };
+        let fields = [
+            ("address", settings.base_url.as_str().to_owned()),
+            ("project", settings.project_id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned())),
+            ("API key", self.key()),
+            ("requests", format!("{} ({} of them retries)", stats.requests, stats.retries)),
+            ("state", state.to_owned()),
+        ];
+        convert::html(py, class, &fields)
+    }
+
+    /// So much of the key as people may see.
+    fn key(&self) -> String {
+        self.settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
+    }
+
+    pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // Never from the file: this may be the event loop, and must not fail where a store does.
+        let budget = if self.is_closed() { None } else { self.client()?.budget() };
+        let left = budget.and_then(|budget| budget.left_as_seen());
+        let stats = self.stats.snapshot();
+        convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, left))
+    }
+
+    /// What a pickle of it carries; an error where that would be a secret.
+    pub(crate) fn reduce<'py>(
+        &self,
+        class: &Bound<'py, PyType>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = class.py();
+        if let Some(secret) = self.options.secret() {
+            return Err(PyTypeError::new_err(format!(
+                "this client cannot be pickled or copied, because its {secret} may hold secrets; \
+                 make the client where it is used"
+            )));
+        }
+        let settings = options::to_dict(py, &self.options, &self.settings)?;
+        let load = py.import("docplatform._native")?.getattr("_client")?;
+        Ok((load, (class, settings).into_pyobject(py)?.into_any()))
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: the parent's connections are not to be touched, nor what its threads may have locked.
+            std::mem::forget(self.client.clone());
+        }
+    }
+}
+
+impl Pool {
+    /// Connections for `settings`, within the limits of the client that they are a handle `of`.
+    fn new(
+        settings: &Arc<Settings>,
+        stats: &Arc<Stats>,
+        store: Option<&Store>,
+        of: Option<&Client>,
+    ) -> Result<Self> {
+        let transport = HttpTransport::new(settings)?;
+        let remembered = store.zip(settings.memory.as_ref()).map(|(store, memory)| Remembered {
+            store: store.clone(),
+            clock: Clock::system(),
+            owner: memory.owner.clone(),
+        });
+        let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), remembered.clone()));
+        let client = apart.unwrap_or_else(|| {
+            let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
+            Client::with_memory(settings, transport, stats, fastrand::f64, remembered)
+        });
+        Ok(Self { pid: process::id(), client })
+    }
+}
+
+/// Opens a store, and from the first one on has forks wait until none is open.
+fn open_store(py: Python<'_>, path: &Path) -> PyResult<Store> {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.swap(true, Ordering::AcqRel)
+        && let Some(register) = py.import("os")?.getattr_opt("register_at_fork")?
+    {
+        let hooks = PyDict::new(py);
+        hooks.set_item("before", pyo3::wrap_pyfunction!(before_fork, py)?)?;
+        hooks.set_item("after_in_parent", pyo3::wrap_pyfunction!(after_fork_in_parent, py)?)?;
+        hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
+        register.call((), Some(&hooks))?;
+    }
+    let store = Store::to_write(path)?;
+    wait(py, store.ask(|_| Ok(()))?)?;
+    Ok(store)
+}
+
+/// Reads a ledger that this process has not seen yet, for `stats`.
+fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
+    if let Some(budget) = client.budget().filter(|budget| budget.left_as_seen().is_none())
+        && let Some(asked) = budget.look()?
+    {
+        wait(py, asked)?;
+    }
+    Ok(())
+}
+
+/// Waits for a store's work on the calling thread; Ctrl-C ends the wait.
+fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<T> {
+    let mut result = None;
+    loop {
+        runtime::blocked(py, || result = asked.wait_for(runtime::STEP));
+        if let Some(result) = result.take() {
+            return Ok(result?);
+        }
+        py.check_signals()?;
+    }
+}
+
+#[pyfunction]
+fn before_fork(py: Python<'_>) {
+    py.detach(store::before_fork);
+}
+
+#[pyfunction]
+fn after_fork_in_parent() {
+    store::after_fork(false);
+}
+
+#[pyfunction]
+fn after_fork_in_child() {
+    store::after_fork(true);
+}
+
+fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
+    let options = options.resolve(|name| std::env::var_os(name))?;
+    let settings = Arc::new(options.validate(|_| None)?);
+    Ok((options, settings))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,235 @@
+//! The state behind every iterator of rows: the page at hand, and the way to the next.
+//!
+//! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
+//! runtime, which its turner keeps until the page is at hand, so that pages stay in order.
+//!
+//! Here is where an export stands, also behind a fork; `turn` hands its rows out, and `work` is for what takes all that
+//! is left.
+
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::client::OnBudget;
+use crate::error::Result;
+use crate::export::checkpoint::Checkpoint;
+use crate::export::pager::Paging;
+use crate::export::trail::Mark;
+use crate::listing::Listing;
+use crate::listing::rows::Totals;
+use crate::listing::visitor_rows::VisitorRows;
+use crate::python::bridge::port::Inside;
+use crate::python::client::handle::Handle;
+use crate::python::convert;
+use crate::python::listing::engine::Engine;
+
+mod turn;
+mod work;
+
+pub(crate) use turn::{How, Rest};
+pub(crate) use work::Worked;
+
+/// A page whose rows are Python objects, and how far they were handed out.
+struct PageAtHand {
+    rows: vec::IntoIter<Py<PyAny>>,
+    /// How many of the page's rows were handed out.
+    handed: usize,
+    /// The rest went another way.
+    closed: bool,
+    /// The same rows as they came, for whoever wants the rest otherwise.
+    source: VisitorRows,
+    mark: Arc<Mark>,
+}
+
+impl PageAtHand {
+    /// The place behind the last row that was handed out.
+    fn place(&self) -> Checkpoint {
+        self.mark.behind(self.handed)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.closed || self.rows.len() == 0
+    }
+}
+
+struct State {
+    pid: u32,
+    engine: Arc<AsyncMutex<Engine>>,
+    turns: u64,
+    page: Option<PageAtHand>,
+    /// Where it began, until there is a page.
+    start: Checkpoint,
+    handed: u64,
+    totals: Option<Totals>,
+    warnings: Vec<String>,
+    /// Nothing is left, and whoever asked was told so.
+    ended: bool,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: the parent's requests are not to be touched.
+            std::mem::forget(Arc::clone(&self.engine));
+        }
+    }
+}
+
+impl State {
+    fn place(&self) -> Checkpoint {
+        self.page.as_ref().map_or_else(|| self.start.clone(), PageAtHand::place)
+    }
+}
+
+/// How pages are bought.
+#[derive(Clone, Copy)]
+pub(crate) struct Buying {
+    /// What happens where the budget grants none.
+    pub(crate) on_budget: OnBudget,
+    /// Whether those that are held will not do.
+    pub(crate) refresh: bool,
+}
+
+/// See the module.
+pub(crate) struct Cursor {
+    handle: Arc<Handle>,
+    buying: Buying,
+    paging: Paging,
+    inside: Arc<Inside>,
+    /// Locked for moments, and never while Python runs.
+    state: Mutex<State>,
+}
+
+impl Cursor {
+    pub(crate) fn new(
+        handle: Arc<Handle>,
+        buying: Buying,
+        start: Checkpoint,
+        paging: Paging,
+    ) -> PyResult<Arc<Self>> {
+        let state = State {
+            pid: process::id(),
+            engine: engine(&handle, buying, start.clone(), paging)?,
+            turns: 0,
+            page: None,
+            // An export that was finished before asks for no page any more.
+            totals: start.totals().filter(|_| start.done),
+            start,
+            handed: 0,
+            warnings: Vec::new(),
+            ended: false,
+        };
+        Ok(Arc::new(Self { handle, buying, paging, inside: Arc::default(), state: Mutex::new(state) }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who works on it.
+    pub(crate) fn inside(&self) -> &Arc<Inside> {
+        &self.inside
+    }
+
+    /// Begins a pass. One after the end is a mistake that silence would hide.
+    pub(crate) fn begin(&self) -> PyResult<()> {
+        if self.state().ended {
+            return Err(PyRuntimeError::new_err(
+                "this iterator was read to its end; call the client's method again for a new one",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where the export stands: behind the last row that was handed out.
+    pub(crate) fn checkpoint(&self) -> String {
+        self.state().place().text()
+    }
+
+    /// Has an error tell where the export stands.
+    pub(crate) fn tell_checkpoint(
+        self: &Arc<Self>,
+    ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
+        let cursor = Arc::clone(self);
+        move |error| {
+            if error.hasattr("checkpoint")? {
+                error.setattr("checkpoint", cursor.checkpoint())?;
+            }
+            Ok(())
+        }
+    }
+
+    /// What it lists and how far it is, without asking for anything.
+    pub(crate) fn repr(&self, class: &str) -> String {
+        let place = self.state().place();
+        let mut parts = vec![format!("path='{}'", crate::text::safe(place.listing.path(), 120))];
+        for (name, value) in place.listing.query() {
+            parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
+        }
+        format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
+    }
+
+    /// As `repr`, for notebooks.
+    pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+        let place = self.state().place();
+        let mut fields = vec![("path", place.listing.path().to_owned())];
+        fields.extend(place.listing.query().iter().map(|(name, value)| (name.as_str(), value.clone())));
+        fields.push(("rows handed out", place.rows.to_string()));
+        convert::html(py, class, &fields)
+    }
+
+    /// What was found so far, in words.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.state().warnings.clone()
+    }
+
+    /// What is listed.
+    pub(crate) fn listing(&self) -> Listing {
+        self.state().start.listing.clone()
+    }
+
+    /// The most rows that are still handed out, where that is known.
+    pub(crate) fn most(&self) -> Option<u64> {
+        self.paging_behind(self.state().handed).max_rows
+    }
+
+    /// How it goes on behind so many rows.
+    fn paging_behind(&self, handed: u64) -> Paging {
+        let left = self.paging.max_rows.map(|most| most.saturating_sub(handed));
+        Paging { max_rows: left, ..self.paging }
+    }
+
+    /// The engine, made anew in a forked child, whose parent's requests are not its own.
+    fn engine(&self) -> Result<(Arc<AsyncMutex<Engine>>, u64)> {
+        let mut state = self.state();
+        if state.pid != process::id() {
+            // What is left of the page at hand is at hand here too.
+            let unread = state.page.as_ref().filter(|page| !page.is_spent());
+            let unread = unread.map(|page| (page.rows.len() as u64, page.mark.behind(page.mark.rows())));
+            let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
+            let paging = self.paging_behind(state.handed + unread);
+            let ours = engine(&self.handle, self.buying, place, paging)?;
+            let parents = std::mem::replace(&mut state.engine, ours);
+            std::mem::forget(parents);
+            state.pid = process::id();
+            state.turns = 0;
+        }
+        Ok((Arc::clone(&state.engine), state.turns))
+    }
+}
+
+fn engine(
+    handle: &Handle,
+    buying: Buying,
+    place: Checkpoint,
+    paging: Paging,
+) -> Result<Arc<AsyncMutex<Engine>>> {
+    let client = handle.client()?.on_budget(buying.on_budget);
+    // What this export has bought anew already is not bought once more.
+    let anew = buying.refresh && place.rows == 0;
+    Ok(Arc::new(AsyncMutex::new(Engine::new(client, anew, place, paging))))
+}

@@ -1,0 +1,203 @@
+//! Iteration: the rows of the page at hand, and the turn to the next page.
+
+use std::process;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::sync::OwnedMutexGuard;
+
+use crate::export::findings::Finding;
+use crate::export::observer::ExportObserver;
+use crate::export::pager::Turn;
+use crate::listing::rows::{Rows, Totals};
+use crate::listing::visitor_rows::VisitorRows;
+use crate::python::bridge::op::{Next, Op};
+use crate::python::bridge::port::Port;
+use crate::python::convert;
+use crate::python::listing::cursor::Cursor;
+use crate::python::listing::cursor::PageAtHand;
+use crate::python::listing::engine::Engine;
+use crate::python::listing::rows;
+
+/// What is left of a page.
+pub(crate) struct Rest {
+    pub(crate) rows: Vec<Py<PyAny>>,
+    pub(crate) totals: Option<Totals>,
+    pub(crate) offset: u64,
+    pub(crate) has_more: bool,
+}
+
+/// What a caller wants besides a row.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    /// How it is told that there is no more: `StopIteration` or `StopAsyncIteration`.
+    pub(crate) stop: fn() -> PyErr,
+    /// How many Python frames up the code is that a warning is about.
+    pub(crate) depth: i32,
+}
+
+impl Cursor {
+    /// A row of the page at hand.
+    pub(crate) fn take_row(&self) -> Option<Py<PyAny>> {
+        let mut state = self.state();
+        let page = state.page.as_mut().filter(|page| !page.closed)?;
+        let row = page.rows.next()?;
+        page.handed += 1;
+        state.handed += 1;
+        Some(row)
+    }
+
+    /// All that is left of the page at hand.
+    pub(crate) fn take_rest(&self) -> Option<Rest> {
+        let mut state = self.state();
+        let page = state.page.as_mut().filter(|page| !page.is_spent())?;
+        let offset = page.place().offset;
+        let rows: Vec<_> = page.rows.by_ref().collect();
+        page.handed += rows.len();
+        let shape = page.mark.shape();
+        let rest = Rest { offset, totals: shape.totals, has_more: shape.has_more, rows };
+        state.handed += rest.rows.len() as u64;
+        Some(rest)
+    }
+
+    /// The operation that turns pages until `take` takes something.
+    pub(crate) fn next<T: 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        how: How,
+        take: fn(&Self) -> Option<T>,
+        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Op> {
+        let cursor = Arc::clone(self);
+        self.turn(name, how.depth, move |py, more| {
+            if let Some(taken) = take(&cursor) {
+                return finish(py, taken).map(Next::Value);
+            }
+            if more {
+                // Another caller was faster, or all rows of the page were repeats.
+                return cursor.next(name, how, take, finish).map(Next::Then);
+            }
+            cursor.state().ended = true;
+            Err((how.stop)())
+        })
+    }
+
+    /// As [`Cursor::next`], for a caller that may never await it: a row at hand is taken only then.
+    pub(crate) fn next_lazily<T: 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        how: How,
+        take: fn(&Self) -> Option<T>,
+        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Op> {
+        if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
+            return self.next(name, how, take, finish);
+        }
+        let cursor = Arc::clone(self);
+        Ok(Op::at_hand(name, move |py| match take(&cursor) {
+            Some(taken) => finish(py, taken).map(Next::Value),
+            None => cursor.next(name, how, take, finish).map(Next::Then),
+        }))
+    }
+
+    /// The totals, from the first page; that page is kept for whoever asks for rows.
+    pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Op> {
+        let known = self.state().totals;
+        if let Some(totals) = known {
+            return Ok(Op::ready(name, move |py| convert::totals(py, totals)));
+        }
+        let cursor = Arc::clone(self);
+        self.turn(name, 1, move |py, more| {
+            let totals = cursor.state().totals;
+            match totals {
+                Some(totals) => convert::totals(py, totals).map(Next::Value),
+                None if more => cursor.totals(name).map(Next::Then),
+                None => Err(PyRuntimeError::new_err(
+                    "no page was asked for, so there are no totals; use visitor_totals()",
+                )),
+            }
+        })
+    }
+
+    /// The operation that turns a page, unless another caller has just done so.
+    fn turn(
+        self: &Arc<Self>,
+        name: &'static str,
+        depth: i32,
+        then: impl FnOnce(Python<'_>, bool) -> PyResult<Next> + Send + 'static,
+    ) -> PyResult<Op> {
+        // A closed client hands out no more pages.
+        self.handle.client()?;
+        let (engine, seen) = self.engine()?;
+        let made_in = process::id();
+        let cursor = Arc::clone(self);
+        let turn = move |port: Arc<Port>| {
+            // On the caller's thread: the client may have been closed since the call.
+            let client = cursor.handle.client();
+            async move {
+                client?;
+                if process::id() != made_in {
+                    // Begun behind a fork: this engine is the parent's. Look again, as if another caller had been
+                    // faster.
+                    std::mem::forget(engine);
+                    return Ok(None);
+                }
+                let mut guard = engine.lock_owned().await;
+                if guard.turns != seen {
+                    return Ok(None);
+                }
+                let observer: Arc<dyn ExportObserver> = port;
+                guard.settle(None);
+                guard.turn(&observer).await?;
+                Ok(Some(guard))
+            }
+        };
+        let cursor = Arc::clone(self);
+        let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<Engine>>| {
+            let Some(mut engine) = turned else {
+                return then(py, true);
+            };
+            let Some(turn) = engine.next() else {
+                return then(py, false);
+            };
+            let rows = rows::to_py(py, &turn.rows)?;
+            let Some(turn) = engine.take_next() else {
+                return then(py, false);
+            };
+            engine.turns += 1;
+            let findings = cursor.put(turn, rows, &engine);
+            drop(engine);
+            for finding in findings {
+                rows::warn(py, finding, depth)?;
+            }
+            then(py, true)
+        };
+        Ok(Op::new(name, turn, finish).in_place().inside(&self.inside).on_error(self.tell_checkpoint()))
+    }
+
+    /// Makes a page that came the page at hand; returns what was found in it. Attached: it drops the rows of the old one.
+    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, engine: &Engine) -> Vec<Finding> {
+        let length = turn.mark.rows();
+        let page = PageAtHand {
+            handed: length.saturating_sub(rows.len()),
+            rows: rows.into_iter(),
+            closed: false,
+            source: match turn.rows {
+                Rows::Visitors(rows) => rows,
+                Rows::Json(_) => VisitorRows::default(),
+            },
+            mark: turn.mark,
+        };
+        let totals = page.mark.shape().totals;
+        let mut state = self.state();
+        state.turns = engine.turns;
+        state.totals = state.totals.or(totals);
+        state.warnings = engine.warnings();
+        let old = state.page.replace(page);
+        drop(state);
+        // Outside the lock: dropping rows may run Python.
+        drop(old);
+        turn.findings
+    }
+}

@@ -1,0 +1,149 @@
+//! What the tables of Python rest on: rows, what is known of them, and how both travel in a pickle.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::config::url::Segment;
+use crate::dates::slices::{Every, Slice};
+use crate::error::Error;
+use crate::export::file::Writing;
+use crate::listing::Listing;
+use crate::listing::visitor_rows::Line;
+use crate::python::convert;
+use crate::python::listing::collect::{self, os_error};
+use crate::python::listing::engine::Engine;
+use crate::python::listing::rows;
+use crate::slices::trend::Trend;
+use crate::table::formats::Format;
+use crate::table::{Builder, Table};
+
+/// What is known of an export besides its rows.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    pub(crate) totals: Option<(i64, i64, i64)>,
+    pub(crate) date_from: Option<String>,
+    pub(crate) date_to: Option<String>,
+    pub(crate) project_id: Option<String>,
+    pub(crate) requests: u64,
+    pub(crate) warnings: Vec<String>,
+    /// Of a trend: how long a slice is, and from which day on slices may still change.
+    #[serde(default)]
+    pub(crate) every: Option<String>,
+    #[serde(default)]
+    pub(crate) open_from: Option<String>,
+    /// Of a trend: where the rows of each slice end.
+    #[serde(default)]
+    slices: Vec<(usize, String, String)>,
+    #[serde(default)]
+    paths: bool,
+}
+
+impl Meta {
+    /// Of the trend of a range.
+    pub(crate) fn of_trend(project: &Segment, slices: &[Slice], every: Option<Every>, trend: &Trend) -> Self {
+        let text = |day: jiff::civil::Date| day.to_string();
+        let ends = trend.table.slices().iter();
+        Self {
+            totals: None,
+            date_from: slices.first().map(|slice| text(slice.from)),
+            date_to: slices.last().map(|slice| text(slice.to)),
+            project_id: Some(project.as_str().to_owned()),
+            requests: trend.requests,
+            warnings: trend.warnings.clone(),
+            every: every.map(|every| every.as_str().to_owned()),
+            open_from: trend.open_from.map(text),
+            slices: ends.map(|(end, days)| (*end, text(days.from), text(days.to))).collect(),
+            paths: trend.table.columns().paths,
+        }
+    }
+
+    pub(crate) fn new(listing: &Listing, engine: &Engine) -> Self {
+        Self {
+            totals: engine.totals().map(|totals| (totals.human, totals.ai, totals.total)),
+            date_from: listing.filter("dateFrom").map(str::to_owned),
+            date_to: listing.filter("dateTo").map(str::to_owned),
+            project_id: listing.project_id().map(str::to_owned),
+            requests: engine.requests(),
+            warnings: engine.warnings(),
+            every: None,
+            open_from: None,
+            slices: Vec::new(),
+            paths: true,
+        }
+    }
+}
+
+/// A table's rows, and what is known of them.
+pub(crate) struct Data {
+    pub(crate) table: Arc<Table>,
+    pub(crate) meta: Meta,
+}
+
+impl Data {
+    pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
+        let row = self.table.record(at).ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
+        rows::Dicts::new(py, self.table.columns()).make(row)
+    }
+
+    pub(crate) fn write(&self, py: Python<'_>, path: &Bound<'_, PyAny>, format: Format) -> PyResult<usize> {
+        let path = collect::path(path)?;
+        py.detach(|| Writing::table(path.clone(), format, &self.table))
+            .map_err(|error| os_error(&path, &error))
+    }
+
+    pub(crate) fn repr(&self, class: &str) -> String {
+        let text = |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
+        let mut parts = vec![format!("{} rows", self.table.len())];
+        let meta = &self.meta;
+        for (name, value) in [
+            ("project_id", &meta.project_id),
+            ("date_from", &meta.date_from),
+            ("date_to", &meta.date_to),
+            ("every", &meta.every),
+            ("open_from", &meta.open_from),
+        ] {
+            parts.extend(text(value).map(|value| format!("{name}='{value}'")));
+        }
+        format!("{class}({})", parts.join(", "))
+    }
+}
+
+/// A day that was noted as text.
+pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let day = text.map(str::parse).transpose().map_err(Error::bug)?;
+    day.map(|day| convert::day(py, day)).transpose()
+}
+
+/// Something that `docplatform._frames` does with a table.
+pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
+    let frames = table.py().import("docplatform._frames")?;
+    Ok(frames.getattr(name)?.call1((table,))?.unbind())
+}
+
+/// What a pickle carries, read again.
+pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8], sliced: bool) -> PyResult<(Arc<Table>, Meta)> {
+    let broken = |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
+    let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
+    let slice = |(end, from, to): &(usize, String, String)| {
+        Some((*end, Slice { from: from.parse().ok()?, to: to.parse().ok()? }))
+    };
+    let slices: Option<Vec<_>> = meta.slices.iter().map(slice).collect();
+    let slices = slices.ok_or_else(|| PyValueError::new_err("not a pickled table: no days"))?;
+    let table = py.detach(|| {
+        let mut builder = if sliced { Builder::sliced(meta.paths) } else { Builder::default() };
+        let mut slices = slices.into_iter().peekable();
+        let mut stream = serde_json::Deserializer::from_slice(lines).into_iter::<Line>();
+        loop {
+            while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
+                builder.end_slice(days);
+            }
+            let Some(line) = stream.next() else { break };
+            builder.extend(&line?.0);
+        }
+        Ok(builder.finish())
+    });
+    Ok((Arc::new(table.map_err(broken)?), meta))
+}

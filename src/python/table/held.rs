@@ -1,0 +1,120 @@
+//! What a store holds, for what has no client: `docplatform._lake` rests on it.
+
+use arrow_array::RecordBatchIterator;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::clock::Clock;
+use crate::dates::slices::Every;
+use crate::dates::{Moment, check_range};
+use crate::error::Error;
+use crate::listing::VISITORS;
+use crate::python::bridge;
+use crate::python::bridge::op::{Next, Op};
+use crate::python::convert;
+use crate::python::listing::collect;
+use crate::python::table::arrow;
+use crate::slices::dataset::{self, HeldSlice, Wish};
+use crate::store::{Held, Holdings};
+
+/// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
+/// the last, when it was begun, rows, whether it has settled.
+#[pyfunction]
+#[pyo3(signature = (store, every, *, projects = None, date_from = None, date_to = None, base_url = None,
+    organization = None, settle_days = 2))]
+#[expect(clippy::too_many_arguments)]
+pub(crate) fn _held_slices(
+    py: Python<'_>,
+    store: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+    projects: Option<&Bound<'_, PyAny>>,
+    date_from: Option<&Bound<'_, PyAny>>,
+    date_to: Option<&Bound<'_, PyAny>>,
+    base_url: Option<String>,
+    organization: Option<String>,
+    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+) -> PyResult<Py<PyAny>> {
+    let every = every.ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
+    let (from, to) = (convert::moment("date_from", date_from)?, convert::moment("date_to", date_to)?);
+    check_range(from.as_ref(), to.as_ref())?;
+    let day = |what: &str, moment: Option<Moment>| {
+        let parse = |moment: Moment| {
+            moment
+                .day()
+                .ok_or_else(|| Error::argument(format!("{what} must be a day; it is {}", moment.as_str())))
+        };
+        moment.map(parse).transpose()
+    };
+    let (from, to) = (day("date_from", from)?, day("date_to", to)?);
+    let projects = projects.map(convert::ids).transpose()?;
+    let wish =
+        Wish { every, projects, from, to, base_url, organization, settle_days, now: Clock::system().now() };
+    let file = collect::path(store)?;
+    let look = move |_| async move { wish.choose(Holdings::of(&file, VISITORS)?.latest().await?) };
+    let finish = |py: Python<'_>, slices: Vec<HeldSlice>| {
+        let tuple = |HeldSlice { held, days, settled }: HeldSlice| {
+            let Held { export, base_url, organization, project_id, begun, rows, .. } = held;
+            let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
+            Ok((export, base_url, organization, project_id, first, end, begun, rows, settled))
+        };
+        let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
+        Ok(Next::Value(tuples?.into_pyobject(py)?.into_any().unbind()))
+    };
+    bridge::block(py, Op::new("_held_slices", look, finish))
+}
+
+/// The rows of some exports of a store.
+#[pyfunction]
+#[pyo3(signature = (store, exports, *, settle_days = 2))]
+pub(crate) fn _held_rows(
+    py: Python<'_>,
+    store: &Bound<'_, PyAny>,
+    exports: Vec<i64>,
+    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+) -> PyResult<Py<PyAny>> {
+    let file = collect::path(store)?;
+    let read = move |_| async move {
+        let holdings = Holdings::of(&file, VISITORS)?;
+        dataset::HeldRows::read(&holdings, &exports, settle_days, Clock::system().now()).await
+    };
+    let finish = |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, HeldRows(rows))?.into_any().unbind()));
+    bridge::block(py, Op::new("_held_rows", read, finish))
+}
+
+fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    convert::whole("settle_days", value)
+}
+
+/// Rows in the columns of a dataset.
+#[pyclass(frozen, module = "docplatform._native", name = "_HeldRows")]
+pub(crate) struct HeldRows(dataset::HeldRows);
+
+#[pymethods]
+impl HeldRows {
+    /// None, for their schema.
+    #[new]
+    fn new() -> Self {
+        Self(dataset::HeldRows::none())
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len
+    }
+
+    #[expect(clippy::unused_self, reason = "the protocol asks an object")]
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::schema(py, &dataset::HeldRows::schema())
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self.0.batches.clone().into_iter().map(Ok);
+        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::HeldRows::schema())))
+    }
+}

@@ -1,0 +1,21 @@
+//! A plan as Python sees it.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::python::convert;
+use crate::slices::plan::Plan;
+
+/// A plan as its named tuple.
+pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+    let class = convert::named_tuple(py, "PlanSlice")?;
+    let slices = plan.slices.iter().map(|planned| {
+        let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
+        class.call1((from, to, planned.requests, planned.held, planned.exact))
+    });
+    let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
+    let held: u64 = plan.slices.iter().map(|planned| planned.held).sum();
+    let exact = plan.slices.iter().all(|planned| planned.exact);
+    let class = convert::named_tuple(py, "Plan")?;
+    Ok(class.call1((plan.requests(), held, exact, plan.hours, slices))?.unbind())
+}

@@ -1,0 +1,49 @@
+//! What a sync did, as Python sees it.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::python::convert;
+use crate::python::errors;
+use crate::slices::sync::{Failure, Filled, Sync};
+
+/// What a sync found and bought, as its named tuple; or the error that it ended with, which carries that.
+pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
+    let Filled { slices, held, open, requests, rows } = sync.filled;
+    let report = convert::named_tuple(py, "SyncReport")?.call1((slices, held, open, requests, rows))?;
+    let error = match sync.ended {
+        Some(error) => errors::to_py(py, error),
+        None if sync.failures.is_empty() => return Ok(report.unbind()),
+        None => failed(py, sync.failures, sync.given_up)?,
+    };
+    if error.is_instance(py, &py.import("docplatform.errors")?.getattr("DocPlatformError")?) {
+        error.value(py).setattr("report", report)?;
+    }
+    Err(error)
+}
+
+/// How many failures an error's text tells of.
+const TOLD: usize = 3;
+
+fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<PyErr> {
+    let name = |Failure { project, slice, error }: &Failure| {
+        format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
+    };
+    let mut told: Vec<_> = failures.iter().take(TOLD).map(name).collect();
+    told.extend((failures.len() > TOLD).then(|| format!("and {} more", failures.len() - TOLD)));
+    let what = match given_up {
+        true => "the sync was given up, as failure came upon failure",
+        false => "all else is in the store, but some slices could not be bought",
+    };
+    let error = py
+        .import("docplatform.errors")?
+        .getattr("SyncError")?
+        .call1((format!("{what}: {}", told.join("; ")),))?;
+    let class = convert::named_tuple(py, "SyncFailure")?;
+    let failures = failures.into_iter().map(|Failure { project, slice, error }| {
+        let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
+        class.call1((project, from, to, errors::to_py(py, error).into_value(py)))
+    });
+    error.setattr("failures", PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
+    Ok(PyErr::from_value(error))
+}

@@ -1,0 +1,58 @@
+//! Files that are whole or not there, for libraries that write files themselves.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::python::listing::collect::{self, os_error};
+use crate::table::files;
+
+/// A file under a temporary name, for libraries that write files themselves: see `files.rs`.
+#[pyclass(frozen, module = "docplatform._native", name = "_WholeFile")]
+pub(crate) struct WholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
+
+#[pymethods]
+impl WholeFile {
+    #[new]
+    #[pyo3(signature = (path, *, aside = None))]
+    pub(crate) fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
+        let path = collect::path(path)?;
+        let file =
+            files::WholeFile::create_in(aside.as_deref(), &path).map_err(|error| os_error(&path, &error))?;
+        Ok(Self(Mutex::new(Some(file)), path))
+    }
+
+    /// The temporary name.
+    #[getter]
+    fn path(&self) -> Option<PathBuf> {
+        self.file().as_ref().map(|file| file.path().to_owned())
+    }
+
+    /// Puts it in the target's place.
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        let (file, path) = self.take()?;
+        py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))
+    }
+
+    /// Removes it, unless it was put in its place.
+    fn discard(&self) {
+        let file = self.file().take();
+        drop(file);
+    }
+}
+
+impl WholeFile {
+    /// The file itself, and where it is to stand.
+    pub(crate) fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
+        let file = self.file().take();
+        let file =
+            file.ok_or_else(|| PyRuntimeError::new_err("this file was committed or discarded before"))?;
+        Ok((file, self.1.clone()))
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<files::WholeFile>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

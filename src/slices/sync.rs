@@ -1,0 +1,255 @@
+//! Filling the store: every slice of some projects, bought where the store does not have it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::client::Client;
+use crate::client::observer::{Level, Note, Observer};
+use crate::clock::Millis;
+use crate::config::url::Segment;
+use crate::dates::slices::Slice;
+use crate::error::{Error, Kind, Result};
+use crate::export::observer::ExportObserver;
+use crate::export::pager::{Turn, WINDOW};
+use crate::slices::plan::on_hand;
+use crate::slices::trend::Reader;
+use crate::store::{Exports, SyncLock, What};
+
+/// How often is looked whether the other one has ended.
+const LOOK: Duration = Duration::from_secs(1);
+/// So many failures without a success between them are not the fault of some slices.
+const STRIKES: usize = 3;
+
+/// What it does while another one fills the same store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnRunning {
+    /// It waits, and says so.
+    #[default]
+    Wait,
+    /// It fails.
+    Stop,
+}
+
+/// What is to be there.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Of which projects.
+    pub projects: Vec<Segment>,
+    /// Which days.
+    pub slices: Vec<Slice>,
+    /// What of them.
+    pub what: What,
+}
+
+/// What was found and bought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Slices in all, over all projects.
+    pub slices: u64,
+    /// Those of them that were there already.
+    pub held: u64,
+    /// Those that may still change.
+    pub open: u64,
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// Rows that came.
+    pub rows: u64,
+}
+
+/// A slice that could not be bought, while others could.
+#[derive(Debug)]
+pub struct Failure {
+    /// Of which project.
+    pub project: String,
+    /// Its days.
+    pub slice: Slice,
+    /// Why not.
+    pub error: Error,
+}
+
+/// How it ended.
+#[derive(Debug, Default)]
+pub struct Sync {
+    /// What is there now.
+    pub filled: Filled,
+    /// What was passed over.
+    pub failures: Vec<Failure>,
+    /// Whether it was given up, as failure came upon failure.
+    pub given_up: bool,
+    /// What ended it before its time.
+    pub ended: Option<Error>,
+}
+
+/// A slice that has to be bought.
+struct Due<'a> {
+    project: &'a Segment,
+    slice: Slice,
+    /// Of one that may still change: when it was bought last.
+    bought: Option<Millis>,
+}
+
+/// What is left to be bought.
+#[derive(Default)]
+struct Queue<'a> {
+    due: VecDeque<Due<'a>>,
+    /// Of projects of which a slice could not be bought: behind all others.
+    doubtful: VecDeque<Due<'a>>,
+}
+
+impl<'a> Queue<'a> {
+    fn len(&self) -> usize {
+        self.due.len() + self.doubtful.len()
+    }
+
+    /// The next one, and whether it is of a project of which one has failed. Behind a failure it is any: what fails each
+    /// time, and stands in front, would else keep all the rest out each time.
+    fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
+        let doubtful = self.due.is_empty();
+        let queue = if doubtful { &mut self.doubtful } else { &mut self.due };
+        let at = if failing && !queue.is_empty() { fastrand::usize(..queue.len()) } else { 0 };
+        Some((queue.remove(at)?, doubtful))
+    }
+
+    /// Puts what is left of `project` behind all others, or drops it.
+    fn step_back(&mut self, project: &Segment, drop: bool) {
+        let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
+        let (its, due) = std::mem::take(&mut self.due).into_iter().partition::<VecDeque<_>, _>(is_its);
+        self.due = due;
+        if drop {
+            self.doubtful.retain(|due| !is_its(due));
+        } else {
+            self.doubtful.extend(its);
+        }
+    }
+}
+
+/// Fills the store, alone: of two that run at one time the second one waits, or leaves.
+pub async fn sync(
+    client: &Client,
+    exports: &Exports,
+    wanted: &Wanted,
+    on_running: OnRunning,
+    observer: Arc<dyn ExportObserver>,
+) -> Sync {
+    let mut sync = Sync::default();
+    sync.ended = match lock(exports, on_running, &*observer).await {
+        Ok(_lock) => sync.fill(client, wanted, Reader::new(client, observer)).await.err(),
+        Err(error) => Some(error),
+    };
+    sync
+}
+
+async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer) -> Result<SyncLock> {
+    let mut told = false;
+    loop {
+        if let Some(lock) = exports.lock().await? {
+            return Ok(lock);
+        }
+        if on_running == OnRunning::Stop {
+            let text = "another sync fills this store; nothing was asked for";
+            return Err(Error::new(Kind::StoreBusy, text));
+        }
+        if !std::mem::replace(&mut told, true) {
+            let text = "another sync fills this store: waiting for it";
+            observer.note(Note::new(Level::Info, text.to_owned()));
+        }
+        sleep(LOOK).await;
+    }
+}
+
+impl Sync {
+    async fn fill(&mut self, client: &Client, wanted: &Wanted, mut reader: Reader<'_>) -> Result<()> {
+        let due = self.look(client, wanted, &reader).await?;
+        let ended = self.buy(wanted.what, due, &mut reader).await;
+        self.filled.requests = reader.requests();
+        ended
+    }
+
+    /// What has to be bought, in the order in which it is: first what has settled, as that is bought once; then what may
+    /// still change, beginning with what was bought the longest ago, so that whoever is stopped often gets round.
+    async fn look<'a>(
+        &mut self,
+        client: &Client,
+        wanted: &'a Wanted,
+        reader: &Reader<'_>,
+    ) -> Result<Queue<'a>> {
+        let mut due = Vec::new();
+        for project in &wanted.projects {
+            for &slice in &wanted.slices {
+                let on_hand = on_hand(client, project, slice, wanted.what).await?;
+                let open = reader.may_change(slice);
+                self.filled.slices += 1;
+                self.filled.open += u64::from(open);
+                if on_hand.held {
+                    self.filled.held += 1;
+                } else {
+                    let bought = open.then_some(on_hand.bought.unwrap_or(Millis::MIN));
+                    due.push(Due { project, slice, bought });
+                }
+            }
+        }
+        due.sort_by_key(|due| due.bought);
+        Ok(Queue { due: due.into(), ..Queue::default() })
+    }
+
+    async fn buy(&mut self, what: What, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
+        let (mut granted, mut strikes) = (false, 0);
+        loop {
+            reader.observer.progress(self.filled.slices.saturating_sub(queue.len() as u64));
+            let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
+                return Ok(());
+            };
+            match self.buy_one(what, project, slice, reader).await {
+                Ok(()) => (granted, strikes) = (true, 0),
+                Err(error) if is_of_all(&error) => return Err(error),
+                Err(error) => {
+                    strikes += 1;
+                    queue.step_back(project, is_of_project(&error));
+                    self.given_up = strikes >= STRIKES && (error.transient || !granted || doubtful);
+                    self.failures.push(Failure { project: project.as_str().to_owned(), slice, error });
+                    if self.given_up {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn buy_one(
+        &mut self,
+        what: What,
+        project: &Segment,
+        slice: Slice,
+        reader: &mut Reader<'_>,
+    ) -> Result<()> {
+        match what {
+            What::Totals => drop(reader.totals(project, slice).await?),
+            What::Pages => {
+                let count = |turn: Turn| {
+                    self.filled.rows += turn.rows.len() as u64;
+                    Ok(())
+                };
+                reader.pages(project, slice, Some(WINDOW), count).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the
+/// service has no more.
+fn is_of_project(error: &Error) -> bool {
+    matches!(error.status, Some(403 | 404 | 410))
+}
+
+/// Whether no other slice would fare better: the key, the budget, the store, or the way to the service.
+fn is_of_all(error: &Error) -> bool {
+    match error.kind {
+        Kind::Timeout | Kind::Transport | Kind::Response | Kind::Pagination => false,
+        Kind::Status => matches!(error.status, Some(401 | 429)),
+        _ => true,
+    }
+}

@@ -1,0 +1,133 @@
+//! A range slice by slice: what each has, as a table.
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use crate::client::Client;
+use crate::config::url::Segment;
+use crate::dates::slices::Slice;
+use crate::error::Result;
+use crate::export::checkpoint::Checkpoint;
+use crate::export::observer::{ExportObserver, Relay};
+use crate::export::pager::{Pager, Paging, Turn};
+use crate::export::stored;
+use crate::listing::Listing;
+use crate::listing::rows::Totals;
+use crate::listing::visitor_rows::VisitorRows;
+use crate::store::What;
+use crate::table::{Builder, Table};
+
+/// What each slice of a range has.
+#[derive(Debug)]
+pub struct Trend {
+    /// A row a slice, or a row a slice and path.
+    pub table: Table,
+    /// What was found on the way, in words.
+    pub warnings: Vec<String>,
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+    /// From which day on slices may still change.
+    pub open_from: Option<Date>,
+}
+
+/// Reads the slices of a range, one after another.
+pub async fn trend(
+    client: &Client,
+    project: &Segment,
+    slices: &[Slice],
+    what: What,
+    observer: Arc<dyn ExportObserver>,
+) -> Result<Trend> {
+    let mut builder = Builder::sliced(what == What::Pages);
+    let mut reader = Reader::new(client, observer);
+    let mut warnings = Vec::new();
+    for (&slice, done) in slices.iter().zip(1..) {
+        match what {
+            What::Totals => builder.extend(&of_site(reader.totals(project, slice).await?)),
+            What::Pages => {
+                let take = |turn: Turn| {
+                    builder.extend(&turn.rows.into_visitors()?);
+                    Ok(())
+                };
+                let found = reader.pages(project, slice, None, take).await?;
+                warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
+            }
+        }
+        builder.end_slice(slice);
+        reader.observer.progress(done);
+    }
+    let open_from = slices.iter().find(|slice| reader.may_change(**slice)).map(|slice| slice.from);
+    warnings.extend(open_from.map(|day| {
+        format!("the slices from {day} on may still change: they ended too short a time ago, or have not ended yet")
+    }));
+    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests(), open_from })
+}
+
+/// The totals as a row of their own.
+fn of_site(totals: Totals) -> VisitorRows {
+    let mut rows = VisitorRows::default();
+    rows.push_plain("", totals.human, totals.ai, totals.total);
+    rows
+}
+
+/// Reads slices, and counts what that costs, also where it fails.
+pub(crate) struct Reader<'a> {
+    client: &'a Client,
+    pub(crate) observer: Arc<dyn ExportObserver>,
+    requests: u64,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(client: &'a Client, observer: Arc<dyn ExportObserver>) -> Self {
+        Self { client, observer, requests: 0 }
+    }
+
+    /// Requests that were sent so far, retries included.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Whether a slice has not settled yet.
+    pub(crate) fn may_change(&self, slice: Slice) -> bool {
+        let settles = slice.settles(self.client.settings().settle_days);
+        settles.is_none_or(|settles| self.client.now() < settles)
+    }
+
+    /// The totals of a slice.
+    pub(crate) async fn totals(&mut self, project: &Segment, slice: Slice) -> Result<Totals> {
+        let relay = Arc::new(Relay::default());
+        let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
+        let totals = stored::totals(self.client, &Listing::days(project, slice), &*relay.asked()).await;
+        self.requests += relay.requests();
+        totals
+    }
+
+    /// Gives every page to `take`; what was found in them, in words.
+    pub(crate) async fn pages(
+        &mut self,
+        project: &Segment,
+        slice: Slice,
+        window: Option<usize>,
+        mut take: impl FnMut(Turn) -> Result<()> + Send,
+    ) -> Result<Vec<String>> {
+        let base_url = self.client.settings().base_url.as_str();
+        let place = Checkpoint::new(base_url, Listing::days(project, slice), Paging::PAGE_SIZE, 0);
+        let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
+        let mut pager = Pager::new(stored::source(self.client.clone(), &place, false), place, paging);
+        let ended = loop {
+            match pager.next_page(&self.observer).await {
+                Ok(Some(mut turn)) => {
+                    self.observer.found(std::mem::take(&mut turn.findings));
+                    if let Err(error) = take(turn) {
+                        break Err(error);
+                    }
+                }
+                Ok(None) => break Ok(pager.warnings()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.requests += pager.requests();
+        ended
+    }
+}

@@ -1,0 +1,33 @@
+//! The numbers that accounts have in the store.
+
+use rusqlite::{OptionalExtension as _, Transaction};
+
+use super::fault::Fault;
+use crate::config::account::Owner;
+
+/// The number of `owner`, where the store knows it.
+pub(crate) fn find(transaction: &Transaction<'_>, owner: &Owner) -> Result<Option<i64>, Fault> {
+    let label = label(transaction, owner)?;
+    let known = transaction
+        .prepare("SELECT id FROM account WHERE base_url = ?1 AND organization = ?2")?
+        .query_row((&owner.base_url, &label), |row| row.get(0))
+        .optional()?;
+    Ok(known)
+}
+
+/// The number of `owner`, after writing it down where the store does not know it yet.
+pub(crate) fn number(transaction: &Transaction<'_>, owner: &Owner) -> Result<i64, Fault> {
+    if let Some(known) = find(transaction, owner)? {
+        return Ok(known);
+    }
+    let label = label(transaction, owner)?;
+    transaction
+        .execute("INSERT INTO account (base_url, organization) VALUES (?1, ?2)", (&owner.base_url, &label))?;
+    Ok(transaction.last_insert_rowid())
+}
+
+fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<String, Fault> {
+    let salt: Vec<u8> =
+        transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?;
+    Ok(owner.organization.label(&salt))
+}

@@ -1,0 +1,135 @@
+//! Foreign text made fit to be shown: short, without control characters, without secrets.
+
+pub mod json;
+pub mod redact;
+
+use std::fmt::Write as _;
+
+/// The most of a body that an error keeps, in bytes of the original.
+const MOST_BODY: usize = 256;
+/// The most of a service's message that an error shows.
+const MOST_MESSAGE: usize = 500;
+
+/// `text` with everything escaped that a terminal would obey instead of show, cut to `most` characters.
+pub fn safe(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for (count, c) in text.chars().enumerate() {
+        if count == most {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() || is_invisible(c) {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "{}", c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Bidirectional controls, line separators and other characters that change how their neighbours are shown.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The beginning of a body, as errors keep it. Secrets are to be taken out before: half of one is not found again.
+pub fn clip_body(body: &str) -> String {
+    safe(body.get(..body.floor_char_boundary(MOST_BODY)).unwrap_or(body), MOST_BODY)
+}
+
+/// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or `title` and `detail`
+/// as in RFC 9457. Not yet fit to be shown: see [`clip_message`].
+pub fn service_message(body: &[u8]) -> Option<String> {
+    use serde_json::Value;
+    fn words(value: &Value) -> Option<&str> {
+        value.as_str().or_else(|| value.get("message").or_else(|| value.get("detail"))?.as_str())
+    }
+    let value: Value = serde_json::from_slice(body).ok()?;
+    let lists = ["detail", "details", "errors"].map(|name| value.get(name).and_then(Value::as_array));
+    let mut all: Vec<&str> = ["error", "message", "title", "detail"]
+        .into_iter()
+        .filter_map(|name| value.get(name))
+        .chain(lists.into_iter().flatten().flatten())
+        .filter_map(words)
+        .collect();
+    all.dedup();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// A service's words as errors show them.
+pub fn clip_message(words: &str) -> String {
+    safe(words, MOST_MESSAGE)
+}
+
+/// `text` with the value of every JSON field `"prompt"` replaced: what a service says of a job may hold what another
+/// call asked of it.
+pub fn hide_prompt_fields(text: &str) -> String {
+    const NAME: &str = "\"prompt\"";
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(NAME) {
+        let (before, after) = rest.split_at(at + NAME.len());
+        shown.push_str(before);
+        rest = after;
+        let value = after.trim_start().strip_prefix(':').map(str::trim_start);
+        if let Some(value) = value.and_then(|value| value.strip_prefix('"')) {
+            let mut escaped = false;
+            let end = value.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            });
+            shown.push_str(":\"[prompt]");
+            // A value that was cut has no end.
+            rest = end.and_then(|end| value.get(end..)).unwrap_or_default();
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows: J8.
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        let hostile = "a\u{1b}]52;c;x\u{7}b\u{9b}2J\u{202e}c\r\nd\u{7f}";
+        let shown = safe(hostile, 200);
+        assert!(shown.chars().all(|c| !c.is_control() && !is_invisible(c)), "{shown:?}");
+        assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
+        assert_eq!(safe("abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn the_services_own_words_are_found() {
+        let body = br#"{"error": "Bad request", "details": [{"message": "limit"}, {"code": 1}, "x"]}"#;
+        assert_eq!(service_message(body).unwrap(), "Bad request; limit; x");
+        assert_eq!(service_message(br#"{"error": {"message": "no"}}"#).unwrap(), "no");
+        assert_eq!(service_message(br#"{"message": "no"}"#).unwrap(), "no");
+        assert_eq!(service_message(br#"{"error": "Bad", "message": "limit"}"#).unwrap(), "Bad; limit");
+        assert_eq!(service_message(br#"{"error": true, "message": "limit"}"#).unwrap(), "limit");
+        let problem = br#"{"type": "about:blank", "title": "Not Found", "status": 404, "detail": "No job x",
+            "errors": [{"detail": "must be a date"}]}"#;
+        assert_eq!(service_message(problem).unwrap(), "Not Found; No job x; must be a date");
+        assert_eq!(service_message(br#"{"detail": [{"message": "limit"}]}"#).unwrap(), "limit");
+        for none in [&b"<html>"[..], b"", b"[]", b"{}", br#"{"error": 5}"#] {
+            assert_eq!(service_message(none), None);
+        }
+    }
+
+    #[test]
+    fn prompt_fields_are_hidden() {
+        for (text, shown) in [
+            (r#"{"id":1,"prompt":"a \"b\" c","x":2}"#, r#"{"id":1,"prompt":"[prompt]","x":2}"#),
+            (r#"{"prompt" : "cut off \"#, r#"{"prompt":"[prompt]"#),
+            (r#"{"prompt":"a\\","prompt":"b"}"#, r#"{"prompt":"[prompt]","prompt":"[prompt]"}"#),
+            (r#"{"prompt":null} "prompt" "#, r#"{"prompt":null} "prompt" "#),
+        ] {
+            assert_eq!(hide_prompt_fields(text), shown);
+        }
+    }
+}
