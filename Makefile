@@ -27,7 +27,7 @@ test-core:
 ## test-python: the built wheel, as users have it
 test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
-	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/test_tables_pandas.py
+	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/tables/test_pandas.py
 
 # The minor versions of CPython 3 that the wheel is for.
 MINORS := 11 12 13 14
@@ -69,7 +69,7 @@ BROWSERS := chromium chromium-browser google-chrome chrome
 ## browser: Debian's Chromium, for the tests of the report's page, where this user may install it; else it says so
 browser:
 	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
-		|| echo "make browser: no Chromium, and it cannot be installed here; tests/test_report_browser.py is skipped"
+		|| echo "make browser: no Chromium, and it cannot be installed here; tests/report/test_browser.py is skipped"
 
 ## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs

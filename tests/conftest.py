@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from support import AsyncFace, Face, SyncFace
-from support.cli import Cli
-from support.faults import FaultServer
-from support.layers import Authority
-from support.preload import build
-from support.wired import (
+from helpers import AsyncFace, Face, SyncFace
+from helpers.cli import Cli
+from helpers.faults import FaultServer
+from helpers.layers import Authority
+from helpers.preload import build
+from helpers.wired import (
     Remains,
     Wire,
     check_elsewhere,

@@ -64,11 +64,11 @@ from docplatform.types import (
 )
 
 if TYPE_CHECKING:
-    from docplatform._dataset import export_dataset
+    from docplatform.dataset.export import export_dataset
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
-    from docplatform import _logging as _logging
+    from docplatform._hooks import logging as _logging  # noqa: F401
 
 __all__ = [
     "AsyncClient",
@@ -122,7 +122,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # What few need, and what costs more to import than all the rest.
     if name == "export_dataset":
-        from docplatform._dataset import export_dataset
+        from docplatform.dataset.export import export_dataset
 
         return export_dataset
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ from datetime import date, datetime
 from importlib import import_module
 from typing import Any, Literal
 
-from docplatform._frames import need
-from docplatform._lake import PARTITION_ROWS, Lake, Part
+from docplatform._hooks.frames import need
+from docplatform.dataset.parts import PARTITION_ROWS, Lake, Part
 
 __all__ = ["read_visitors"]
 

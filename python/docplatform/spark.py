@@ -14,11 +14,11 @@ from datetime import date
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from docplatform import _lake
-from docplatform._frames import need
+from docplatform._hooks.frames import need
+from docplatform.dataset import parts
 
 if TYPE_CHECKING:
-    from docplatform._held import HeldSlice
+    from docplatform.dataset.catalog import HeldSlice
 
 __all__ = ["VisitorsDataSource", "register"]
 
@@ -101,7 +101,7 @@ class VisitorsDataSource(_DataSource):
             raise ValueError(
                 f"no option of docplatform: {', '.join(sorted(unknown))}; there are {', '.join(sorted(_OPTIONS))}"
             )
-        self._lake = _lake.Lake.of(
+        self._lake = parts.Lake.of(
             options.get("store"),
             options.get("dataset") or options.get("path"),
             options.get("every"),
@@ -109,7 +109,7 @@ class VisitorsDataSource(_DataSource):
             options.get("organization"),
             _whole(options, "settle_days", 2),
         )
-        self._most = _whole(options, "partition_rows", _lake.PARTITION_ROWS)
+        self._most = _whole(options, "partition_rows", parts.PARTITION_ROWS)
 
     @classmethod
     def name(cls) -> str:
@@ -120,7 +120,7 @@ class VisitorsDataSource(_DataSource):
         """The columns, as Spark's DDL."""
         columns = (
             f"{field.name} {_TYPES[str(field.type)]}{'' if field.nullable else ' NOT NULL'}"
-            for field in _lake.schema()
+            for field in parts.schema()
         )
         return ", ".join(columns)
 
@@ -139,7 +139,7 @@ def _whole(options: Mapping[str, str], name: str, default: int) -> int:
 class _Reader(_DataSourceReader):
     """Plans partitions, and reads them. It has paths and numbers, and no client."""
 
-    def __init__(self, lake: _lake.Lake, most: int) -> None:
+    def __init__(self, lake: parts.Lake, most: int) -> None:
         self._lake = lake
         self._most = most
         self._wanted: list[tuple[str, str, Any]] = []

@@ -37,9 +37,9 @@ class Totals(NamedTuple):
     """Unique visitors, deduplicated; need not be ``human + ai``."""
 
     def _repr_html_(self) -> str:
-        from docplatform import _html
+        from docplatform._hooks import notebook
 
-        return _html.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
+        return notebook.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
 
 
 class VisitorsPage(NamedTuple):
@@ -111,13 +111,13 @@ class Plan(NamedTuple):
     """The same for each slice, in order."""
 
     def _repr_html_(self) -> str:
-        from docplatform import _html
+        from docplatform._hooks import notebook
 
         least = "" if self.exact else "at least "
         plural = "" if self.requests == 1 else "s"
         waits = "" if self.hours is None else f"; {self.hours:,g} hours to wait for the budget"
         caption = f"Plan: {least}{self.requests:,} request{plural} to be sent; {self.held:,} held{waits}"
-        return _html.tuples(caption, PlanSlice._fields, self.slices, "slices")
+        return notebook.tuples(caption, PlanSlice._fields, self.slices, "slices")
 
 
 class SyncReport(NamedTuple):
@@ -135,9 +135,9 @@ class SyncReport(NamedTuple):
     """Rows that were put into the store."""
 
     def _repr_html_(self) -> str:
-        from docplatform import _html
+        from docplatform._hooks import notebook
 
-        return _html.tuples("Sync", self._fields, [self])
+        return notebook.tuples("Sync", self._fields, [self])
 
 
 class SyncFailure(NamedTuple):

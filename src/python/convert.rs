@@ -28,7 +28,7 @@ pub(crate) fn html<'py>(
     caption: &str,
     fields: &[(&str, String)],
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import("docplatform._html")?.getattr("fields")?.call1((caption, fields.to_vec()))
+    py.import("docplatform._hooks.notebook")?.getattr("fields")?.call1((caption, fields.to_vec()))
 }
 
 /// Whether a slice of a range is shorter than its kind, as the range begins or ends within it: drawings have to know.

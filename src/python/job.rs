@@ -156,7 +156,7 @@ impl Job {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("docplatform._html")?.getattr("job")?.call1((slf,))
+        slf.py().import("docplatform._hooks.notebook")?.getattr("job")?.call1((slf,))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> Option<bool> {

@@ -25,7 +25,7 @@ pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
     let logger = LOGGER
         .get_or_try_init(py, || {
-            let logger = py.import("docplatform._logging")?.getattr("logger")?;
+            let logger = py.import("docplatform._hooks.logging")?.getattr("logger")?;
             PyResult::Ok(logger.unbind())
         })?
         .bind(py);

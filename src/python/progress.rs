@@ -1,4 +1,4 @@
-//! How far a call is, shown as `docplatform._progress` does. It watches a call, and never ends one.
+//! How far a call is, shown as `docplatform._hooks.progress` does. It watches a call, and never ends one.
 
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn bar(
     if !wanted.unwrap_or(false) {
         return Ok(None);
     }
-    let bar = py.import("docplatform._progress")?.getattr("bar")?;
+    let bar = py.import("docplatform._hooks.progress")?.getattr("bar")?;
     Ok(watching(py, bar.call1((most, unit)))?.map(Bound::unbind))
 }
 

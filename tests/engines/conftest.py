@@ -12,7 +12,7 @@ import pytest
 
 from docplatform import export_dataset
 from docplatform.testing import StubServer
-from support.lake import expected, fill, ordered
+from helpers.lake import expected, fill, ordered
 
 PROJECTS = ("docs", "blog", "007")
 ROWS = 300

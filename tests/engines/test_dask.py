@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from docplatform.dask import read_visitors
-from support.lake import COLUMNS, backup, ordered
+from helpers.lake import COLUMNS, backup, ordered
 
 from .conftest import DAYS, PROJECTS, ROWS, Filled
 

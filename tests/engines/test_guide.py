@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from support.lake import guide
-from support.scripts import run_script
+from helpers.lake import guide
+from helpers.scripts import run_script
 
 
 def test_every_piece_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession  # type: ignore[import-not-found]
 
 from docplatform import spark as source_module
 from docplatform.spark import VisitorsDataSource
-from support.lake import COLUMNS, backup, ordered
+from helpers.lake import COLUMNS, backup, ordered
 
 from .conftest import DAYS, PROJECTS, ROWS, Filled
 

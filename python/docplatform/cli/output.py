@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self, TextIO
 
-from docplatform import _progress
+from docplatform._hooks import progress
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
@@ -187,11 +187,11 @@ class Progress:
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Shows how far a call is that is made with ``progress=True``."""
-        before = _progress.INSTEAD.set(functools.partial(_Counts, self, self._text))
+        before = progress.INSTEAD.set(functools.partial(_Counts, self, self._text))
         try:
             yield
         finally:
-            _progress.INSTEAD.reset(before)
+            progress.INSTEAD.reset(before)
 
 
 class _Counts:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import Visitors, _frames, _progress
+from docplatform import Visitors
+from docplatform._hooks import frames, progress
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.output import Progress, shown
@@ -52,12 +53,12 @@ class Writer:
     def shown(self, *, quiet: bool) -> Iterator[None]:
         """Shows how far it is, unless that would get between rows on a terminal."""
         quiet = quiet or (self.path is None and output.is_terminal(sys.stdout))
-        before = _progress.INSTEAD.set(lambda _total, _unit: self)
+        before = progress.INSTEAD.set(lambda _total, _unit: self)
         try:
             with Progress("Reading visitors", quiet=quiet) as self.progress:
                 yield
         finally:
-            _progress.INSTEAD.reset(before)
+            progress.INSTEAD.reset(before)
 
     def check(self) -> None:
         """Fails where the file cannot be begun. What does not depend on the rows is to fail before they are asked for."""
@@ -87,7 +88,7 @@ class Writer:
                 file = _WholeFile(path)
                 try:
                     table = rows.collect(**told) if isinstance(rows, Visitors) else rows
-                    self.rows = _frames.write_arrow(table, file)
+                    self.rows = frames.write_arrow(table, file)
                 finally:
                     file.discard()
 
@@ -169,7 +170,7 @@ def begin(name: str, format_: str | None, *, raw: bool, force: bool, json: bool)
         )
     try:
         if kind in NEEDS:
-            _frames.need(NEEDS[kind])
+            frames.need(NEEDS[kind])
     except ImportError as error:
         raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
     return Writer(path, kind, raw)

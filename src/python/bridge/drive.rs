@@ -1,4 +1,4 @@
-//! What the extension needs of `docplatform._drive`.
+//! What the extension needs of `docplatform._hooks.drive`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ static DRIVE: PyOnceLock<Drive> = PyOnceLock::new();
 
 fn module(py: Python<'_>) -> PyResult<&Drive> {
     DRIVE.get_or_try_init(py, || {
-        let module = py.import("docplatform._drive")?;
+        let module = py.import("docplatform._hooks.drive")?;
         Ok(Drive {
             coroutine: module.getattr("drive")?.unbind(),
             turn: module.getattr("TURN")?.unbind(),
@@ -43,7 +43,7 @@ pub(crate) fn coroutine(py: Python<'_>, name: &'static str, operation: Operation
     if let Some(function) = known {
         return function.call1(py, (operation,));
     }
-    let function = py.import("docplatform._drive")?.getattr("named")?.call1((name,))?.unbind();
+    let function = py.import("docplatform._hooks.drive")?.getattr("named")?.call1((name,))?.unbind();
     named().insert(name, function.clone_ref(py));
     function.call1(py, (operation,))
 }

@@ -42,7 +42,7 @@ pub(crate) struct Op {
     /// Whether it begins with a write: until the core knows more, nothing was sent.
     pub(crate) writes: bool,
     pub(crate) on_poll: Option<Py<PyAny>>,
-    /// Shows how many rows came: see `docplatform._progress`.
+    /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub(crate) progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
     pub(crate) rows: Option<Py<PyList>>,

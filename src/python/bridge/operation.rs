@@ -1,4 +1,4 @@
-//! The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._drive`.
+//! The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._hooks.drive`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

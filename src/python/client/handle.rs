@@ -39,9 +39,9 @@ pub(crate) struct Handle {
 impl Handle {
     pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
-        py.import("docplatform._logging")?;
+        py.import("docplatform._hooks.logging")?;
         // Not at the first call, where a process may have no descriptor left to read it with.
-        py.import("docplatform._drive")?;
+        py.import("docplatform._hooks.drive")?;
         let (options, settings) = check(options)?;
         let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;

@@ -28,7 +28,7 @@ pub(crate) enum Into {
     Itself,
     /// The rows as dicts, which were made as their pages came.
     Dicts(Py<PyList>),
-    /// What a function of `docplatform._frames` makes of it.
+    /// What a function of `docplatform._hooks.frames` makes of it.
     Frame(&'static str),
     /// A Parquet file.
     Parquet(Box<WholeFile>),
@@ -88,7 +88,7 @@ pub(crate) fn table(
                 }
                 return Err(error);
             }
-            let frames = |name| py.import("docplatform._frames")?.getattr(name);
+            let frames = |name| py.import("docplatform._hooks.frames")?.getattr(name);
             let partial = py.import("functools")?.getattr("partial")?;
             let (call, file) = match into {
                 Into::Itself => {

@@ -75,7 +75,7 @@ fn to_frame(
     progress: Option<bool>,
     frame: &'static str,
 ) -> PyResult<Op> {
-    py.import("docplatform._frames")?.getattr("need")?.call1((frame,))?;
+    py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
     let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
     collect::table(cursor, name, progress, Into::Frame(frame))
 }
@@ -100,7 +100,7 @@ fn to_parquet(
     progress: Option<bool>,
     path: &Bound<'_, PyAny>,
 ) -> PyResult<Op> {
-    let frames = py.import("docplatform._frames")?;
+    let frames = py.import("docplatform._hooks.frames")?;
     frames.getattr("need")?.call1(("to_parquet",))?;
     // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
     let file = whole_file::WholeFile::new(path, None)?;
@@ -116,7 +116,7 @@ fn itself<'py>(iterator: Bound<'py, PyAny>, _cursor: &Arc<Cursor>) -> PyResult<B
 /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
 fn generator<'py>(iterator: Bound<'py, PyAny>, cursor: &Arc<Cursor>) -> PyResult<Bound<'py, PyAny>> {
     let rows = AtHand(Arc::clone(cursor));
-    iterator.py().import("docplatform._iterate")?.getattr("each")?.call1((rows,))
+    iterator.py().import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
 }
 
 /// The rows of the page at hand, as a plain iterator; it ends where a page has to be turned.

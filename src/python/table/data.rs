@@ -117,9 +117,9 @@ pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<B
     day.map(|day| convert::day(py, day)).transpose()
 }
 
-/// Something that `docplatform._frames` does with a table.
+/// Something that `docplatform._hooks.frames` does with a table.
 pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    let frames = table.py().import("docplatform._frames")?;
+    let frames = table.py().import("docplatform._hooks.frames")?;
     Ok(frames.getattr(name)?.call1((table,))?.unbind())
 }
 

@@ -1,4 +1,4 @@
-//! What a store holds, for what has no client: `docplatform._lake` rests on it.
+//! What a store holds, for what has no client: `docplatform.dataset.parts` rests on it.
 
 use arrow_array::RecordBatchIterator;
 use pyo3::exceptions::PyValueError;

@@ -144,7 +144,7 @@ macro_rules! table {
 
             /// Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
             fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                let frames = slf.py().import("docplatform._frames")?;
+                let frames = slf.py().import("docplatform._hooks.frames")?;
                 Ok(frames.getattr("to_parquet")?.call1((slf, path))?.unbind())
             }
 
@@ -153,7 +153,7 @@ macro_rules! table {
             }
 
             fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-                let html = slf.py().import("docplatform._html")?;
+                let html = slf.py().import("docplatform._hooks.notebook")?;
                 Ok(html.getattr($html)?.call1((slf,))?.unbind())
             }
 
@@ -279,7 +279,7 @@ table!(
             by: &str,
             ax: Option<Bound<'_, PyAny>>,
         ) -> PyResult<Py<PyAny>> {
-            let plots = slf.py().import("docplatform._plots")?;
+            let plots = slf.py().import("docplatform._hooks.plots")?;
             Ok(plots.getattr("top_pages")?.call1((slf, n, by, ax))?.unbind())
         }
     }
@@ -318,7 +318,7 @@ table!(
         /// The site's visitors by slice as a matplotlib chart; returns its `Axes`.
         #[pyo3(signature = (*, ax = None))]
         fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-            let plots = slf.py().import("docplatform._plots")?;
+            let plots = slf.py().import("docplatform._hooks.plots")?;
             Ok(plots.getattr("trend")?.call1((slf, ax))?.unbind())
         }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::cases;
-use crate::support::{BASE_URL, segment};
+use crate::helpers::support::{BASE_URL, segment};
 
 fn any_listing() -> impl Strategy<Value = Listing> {
     let date = prop::option::of("20[0-9]{2}-0[1-9]-[12][0-9]");

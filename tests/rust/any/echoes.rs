@@ -4,7 +4,7 @@ use docplatform::config::Options;
 use proptest::prelude::*;
 
 use super::cases;
-use crate::support::{Reply, Script, Told, client_with, json, options, read, reply, write};
+use crate::helpers::support::{Reply, Script, Told, client_with, json, options, read, reply, write};
 
 /// The shortest piece of a key that counts as a leak, where the answer holds all of it.
 const PIECE: usize = 8;

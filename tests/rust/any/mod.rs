@@ -3,6 +3,7 @@
 //! They draw the same cases each time; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and for others.
 
 mod checkpoints;
+mod corpus;
 mod dates;
 mod echoes;
 mod retry_after;

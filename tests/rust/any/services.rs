@@ -8,8 +8,8 @@ use docplatform::export::pager::{Paging, WINDOW};
 use proptest::prelude::*;
 
 use super::cases;
-use crate::site::{PLAIN, names, page, pager_at, row, start, start_json, turn};
-use crate::support::{BASE_URL, Script, Step, query, reply};
+use crate::helpers::site::{PLAIN, names, page, pager_at, row, start, start_json, turn};
+use crate::helpers::support::{BASE_URL, Script, Step, query, reply};
 
 /// A service's habits. Its table does not move.
 #[derive(Debug, Clone)]

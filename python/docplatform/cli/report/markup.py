@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docplatform._html import text
+from docplatform._hooks.notebook import text
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:

@@ -1,0 +1,126 @@
+"""A table as a frame of the libraries that people use, each imported only here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from docplatform._hooks import parquet
+from docplatform._native import _WholeFile
+
+if TYPE_CHECKING:
+    import os
+
+    from docplatform._native import TrendTable, VisitorTable
+
+# What each way needs: one of these modules, the first that is there.
+_MODULES = {
+    "to_pandas": ("pandas",),
+    "to_polars": ("polars",),
+    "to_arrow": ("pyarrow",),
+    "to_parquet": ("pyarrow", "polars", "duckdb"),
+    "write_arrow": ("pyarrow", "polars"),
+    "export_dataset": ("pyarrow", "polars", "duckdb"),
+    "docplatform.dask.read_visitors": ("dask",),
+    "docplatform.spark.register": ("pyspark",),
+}
+# The extra that brings a module.
+_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow", "dask": "dask", "pyspark": "spark"}
+
+
+def need(way: str) -> str:
+    """The module for ``way``; an ``ImportError`` that says how to get it."""
+    modules = _MODULES[way]
+    for module in modules:
+        if find_spec(module) is not None:
+            return module
+    missing = " or ".join(modules)
+    raise ImportError(
+        f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[modules[0]]}]"', name=modules[0]
+    )
+
+
+def to_pandas(table: VisitorTable | TrendTable) -> Any:
+    """A ``DataFrame``: ``path`` as pandas has texts by default, days as datetimes, counts as int64, whatever else came as nullable columns."""
+    need("to_pandas")
+    import numpy as np
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for name in table._columns():
+        if name == "path":
+            columns[name] = _texts(pd, table)
+        elif name in {"date_from", "date_to"}:
+            days = np.frombuffer(table._days(name), dtype=np.int32)
+            columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
+        else:
+            # The bytearray is this column's alone, so that the frame may be written to.
+            columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
+    dtypes = {"int": "Int64", "float": "float64", "bool": "boolean", "text": _text_type(pd)}
+    for name, (kind, values) in table._extras().items():
+        columns[name] = pd.Series(values, dtype=dtypes[kind])
+    return pd.DataFrame(columns, copy=False)
+
+
+def _texts(pd: Any, table: VisitorTable | TrendTable) -> Any:
+    """The paths, of the dtype that this pandas gives to texts."""
+    dtype = _text_type(pd)
+    if getattr(dtype, "storage", None) == "pyarrow":
+        return pd.array(to_arrow(table).column("path"), dtype=dtype)
+    return pd.Series(table._paths(), dtype=dtype)
+
+
+def _text_type(pd: Any) -> Any:
+    return pd.Series([""]).dtype
+
+
+def to_polars(table: VisitorTable | TrendTable) -> Any:
+    """A ``polars.DataFrame`` on the same memory."""
+    need("to_polars")
+    return import_module("polars").DataFrame(table)
+
+
+def to_arrow(table: VisitorTable | TrendTable) -> Any:
+    """A ``pyarrow.Table`` on the same memory."""
+    need("to_arrow")
+    return import_module("pyarrow").table(table)
+
+
+def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+    """A Parquet file; returns the number of rows."""
+    need("to_parquet")
+    file = _WholeFile(path)
+    try:
+        rows = encode_parquet(table, file)
+        file.commit()
+    finally:
+        file.discard()
+    return rows
+
+
+def encode_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+    """The same under the temporary name of ``file``, which is then to be committed."""
+    try:
+        parquet.write(need("to_parquet"), table, file.path)
+    except BaseException:
+        # Now: the traceback would keep it.
+        file.discard()
+        raise
+    return len(table)
+
+
+def write_arrow(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+    """An Arrow IPC file, also called Feather; returns the number of rows."""
+    module = need("write_arrow")
+    try:
+        if module == "pyarrow":
+            arrow = to_arrow(table)
+            with import_module("pyarrow").ipc.new_file(file.path, arrow.schema) as writer:
+                writer.write_table(arrow)
+        else:
+            to_polars(table).write_ipc(file.path)
+        file.commit()
+    finally:
+        file.discard()
+    return len(table)

@@ -1,0 +1,96 @@
+"""The slices that a store or a dataset has: what is known of each, without reading its rows.
+
+:func:`docplatform.export_dataset` makes a dataset of those of a store, and engines read either (:mod:`docplatform.dataset.parts`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypedDict, Unpack
+
+from docplatform._hooks import parquet
+from docplatform._native import _held_slices
+
+Day: TypeAlias = str | date | datetime
+
+FILE = "part-0.parquet"
+"""The name of a dataset's files."""
+
+
+class HeldSlice(NamedTuple):
+    """What a file of a dataset says of itself, and what a store knows."""
+
+    base_url: str
+    every: str
+    project_id: str
+    date_from: date
+    date_to: date
+    begun: int
+    export: int
+    settled: bool
+    rows: int
+
+    def note(self) -> str:
+        """As a file says it."""
+        return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
+
+
+class Wish(TypedDict):
+    """Which slices of a store are wanted, as :func:`docplatform.export_dataset` takes it."""
+
+    every: str
+    projects: str | Iterable[str] | None
+    date_from: Day | None
+    date_to: Day | None
+    base_url: str | None
+    organization: str | None
+    settle_days: int
+
+
+def held(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[HeldSlice]:
+    """The slices of one length that a store holds, by project and day."""
+    return [
+        HeldSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
+        for export, url, _, project, first, end, begun, rows, settled in _held_slices(store, **wish)
+    ]
+
+
+def noted(module: str, path: Path) -> HeldSlice:
+    """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
+    try:
+        if not path.is_file():
+            # Whoever opens a pipe to read it waits for a writer.
+            raise ValueError("no file")
+        fields = json.loads(parquet.read_note(module, path) or "")
+        if fields.pop("version") != 1:
+            raise ValueError("another version")
+        days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
+        return HeldSlice(**{**fields, **days})
+    except (ValueError, TypeError, LookupError, AttributeError):
+        text = f"{path} was not written by this export_dataset(), and was left as it is: give another path"
+        raise ValueError(text) from None
+
+
+def files(root: Path) -> Iterable[Path]:
+    """The files of a dataset, in no order."""
+    return root.glob(f"project=*/date=*/{FILE}")
+
+
+def day(what: str, value: Day | None) -> date | None:
+    """A day as users give it."""
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{what} must be a day, as YYYY-MM-DD; it is {value!r}") from None
+    if isinstance(value, datetime):
+        if (value.time(), value.tzinfo) != (time(), None):
+            raise ValueError(f"{what} must be a day; it is {value.isoformat()}")
+        return value.date()
+    if value is not None and not isinstance(value, date):
+        raise TypeError(f"{what} must be a str, date or datetime, not {type(value).__name__}")
+    return value

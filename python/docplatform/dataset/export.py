@@ -1,0 +1,147 @@
+"""``export_dataset``: a store's slices as a partitioned Parquet dataset: one file a slice, each with a note of what it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
+
+from docplatform._hooks import parquet
+from docplatform._hooks.frames import need
+from docplatform._native import _held_rows, _WholeFile
+from docplatform.dataset import catalog
+from docplatform.types import DatasetReport
+
+if TYPE_CHECKING:
+    from docplatform.dataset.catalog import HeldSlice
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_LONGEST = 200
+
+
+def export_dataset(
+    path: str | os.PathLike[str],
+    *,
+    store: str | os.PathLike[str],
+    projects: str | Iterable[str] | None = None,
+    date_from: str | date | datetime | None = None,
+    date_to: str | date | datetime | None = None,
+    every: Literal["day", "week", "month"] = "day",
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+) -> DatasetReport:
+    """Writes what a store holds as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read as it is.
+
+    There is a file for each project and slice, ``path/project=…/date=YYYY-MM-DD/part-0.parquet``, also where a slice
+    has no rows. All have the same columns, whatever the service sent: ``project_id``, ``date_from``, ``date_to`` (the
+    day behind the last), ``path``, ``human``, ``ai``, ``total``, ``settled`` (whether the slice had ended
+    ``settle_days`` ago when it was bought; else it may still change), and ``extra``: whatever else came, as JSON.
+    ``project_id`` is the project as it is; readers make of the folder's name what they like, such as the number 7 of
+    ``007``.
+
+    Nothing is asked of the service, and no key is needed. What is there already is left as it is, a slice that was bought anew
+    takes its file's place, and a run that was ended at any point leaves whole files only; the next one completes them.
+
+    Args:
+        path: The dataset's folder; made where there is none.
+        store: The store's file, as a client's ``store``; it may be in use.
+        projects: Ids of projects, or one; all without it.
+        date_from: The first day; without it, of all that is held.
+        date_to: The day behind the last.
+        every: How long the slices are. A dataset has slices of one length, as uniques of different lengths are not
+            to stand in one table; what :meth:`Client.sync` cut to fit at the ends of a range is left out.
+        base_url: Of which service, where the store holds several.
+        organization: Of which organization, where the store holds several: its name, or as the error lists it.
+        settle_days: As the client's.
+
+    Raises:
+        ConfigurationError: There is no such store, or it cannot be read.
+        ValueError: Several organizations, a project that the store does not know, no slices of this length but others,
+            or a folder with something else in it.
+        ImportError: Neither pyarrow nor polars nor duckdb is there.
+        OSError: A file cannot be written.
+
+    Example:
+        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        DatasetReport(written=31, kept=0, rows=31000, open=2)
+        >>> pandas.read_parquet("visitors")
+    """
+    module = need("export_dataset")
+    root = Path(os.fspath(path)).absolute()
+    within = root.resolve()
+    slices = catalog.held(
+        store,
+        every=every,
+        projects=projects,
+        date_from=date_from,
+        date_to=date_to,
+        base_url=base_url,
+        organization=organization,
+        settle_days=settle_days,
+    )
+    if (other := next(iter(catalog.files(root)), None)) is not None:
+        _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
+    report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices))
+    for slice_ in slices:
+        folder = root / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
+        target = folder / catalog.FILE
+        if not folder.resolve().is_relative_to(within):
+            raise ValueError(
+                f"{folder} is a link that leads out of {root}: nothing is written there; remove it"
+            )
+        if target.exists() and _is_newest(catalog.noted(module, target), slice_, root):
+            report = report._replace(kept=report.kept + 1)
+            continue
+        rows = _held_rows(store, [slice_.export], settle_days=settle_days)
+        folder.mkdir(parents=True, exist_ok=True)
+        file = _WholeFile(target, aside=_aside(root))
+        try:
+            parquet.write(module, rows, file.path, slice_.note())
+            file.commit()
+        finally:
+            file.discard()
+        report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
+    return report
+
+
+def _check(there: HeldSlice, root: Path, every: str, base_url: str | None) -> None:
+    if there.every != every:
+        raise ValueError(
+            f"{root} has slices of every={there.every!r}, and uniques of different lengths are not to stand in one "
+            f"table: give another path for every={every!r}"
+        )
+    if base_url not in {None, there.base_url}:
+        raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")
+
+
+def _is_newest(there: HeldSlice, held: HeldSlice, root: Path) -> bool:
+    """Whether what is there need not be replaced."""
+    _check(there, root, held.every, held.base_url)
+    if there.project_id != held.project_id:
+        raise ValueError(
+            f"{root}: the file system takes the projects {there.project_id!r} and {held.project_id!r} for one; "
+            "give each a dataset of its own"
+        )
+    if (there.begun, there.export) == (held.begun, held.export):
+        return there.settled == held.settled
+    return there.begun > held.begun
+
+
+def _folder(project_id: str) -> str:
+    """A project's id as a part of a folder's name; a digest of it, where that cannot be one."""
+    encoded = quote(project_id, safe="")
+    if len(encoded) <= _LONGEST and project_id != _NULL:
+        return encoded
+    return "~" + hashlib.sha256(project_id.encode()).hexdigest()
+
+
+def _aside(root: Path) -> Path:
+    """Where unfinished files are: beside the dataset, as readers take whatever they find within, or else within."""
+    beside = root.parent
+    same = beside.stat().st_dev == root.stat().st_dev
+    return beside if same and os.access(beside, os.W_OK | os.X_OK) else root

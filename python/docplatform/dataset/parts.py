@@ -1,0 +1,169 @@
+"""What :mod:`docplatform.spark` and :mod:`docplatform.dask` share: a store or a dataset in parts that any process reads, with no
+client, no key and no request.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from docplatform._native import _held_rows, _HeldRows
+from docplatform.dataset import catalog
+
+if TYPE_CHECKING:
+    from docplatform.dataset.catalog import Day, HeldSlice
+
+PARTITION_ROWS = 100_000
+"""How many rows a part has at most, where its slices have no more."""
+
+
+class Part(NamedTuple):
+    """Some slices of one project. Of a store, it has the same rows each time that it is read; of a dataset, until a
+    file is replaced."""
+
+    store: str | None
+    exports: tuple[int, ...]
+    files: tuple[str, ...]
+    settle_days: int
+
+    def read(self) -> Any:
+        """Its rows as a ``pyarrow.Table``."""
+        pyarrow = import_module("pyarrow")
+        if self.store is not None:
+            return pyarrow.table(_held_rows(self.store, list(self.exports), settle_days=self.settle_days))
+        parquet = import_module("pyarrow.parquet")
+        tables = [
+            parquet.ParquetFile(file).read().select(schema().names).cast(schema()) for file in self.files
+        ]
+        return pyarrow.concat_tables(tables) if tables else schema().empty_table()
+
+
+def schema() -> Any:
+    """The columns of all parts as a ``pyarrow.Schema``."""
+    return import_module("pyarrow").schema(_HeldRows())
+
+
+class Lake(NamedTuple):
+    """Where slices are, and of which length."""
+
+    store: str | None
+    dataset: str | None
+    every: str | None
+    base_url: str | None
+    organization: str | None
+    settle_days: int
+
+    @classmethod
+    def of(
+        cls,
+        store: str | os.PathLike[str] | None,
+        dataset: str | os.PathLike[str] | None,
+        every: str | None,
+        base_url: str | None,
+        organization: str | None,
+        settle_days: int,
+    ) -> Lake:
+        """Checks that it is one of both; processes with another working directory find it, too."""
+        if (store is None) == (dataset is None):
+            raise ValueError(
+                "give store=, the file of a client's store, or dataset=, a folder of export_dataset()"
+            )
+        if dataset is not None and (base_url, organization) != (None, None):
+            raise ValueError("base_url and organization choose from a store; a dataset is of one")
+        paths = [None if path is None else str(Path(path).absolute()) for path in (store, dataset)]
+        return cls(paths[0], paths[1], every, base_url, organization, settle_days)
+
+    def slices(
+        self,
+        projects: str | Iterable[str] | None = None,
+        date_from: Day | None = None,
+        date_to: Day | None = None,
+    ) -> list[tuple[HeldSlice, str | None]]:
+        """The slices, and of a dataset their files."""
+        if self.store is None:
+            return self._noted(projects, date_from, date_to)
+        held = catalog.held(
+            self.store,
+            every=self.every or "day",
+            projects=projects,
+            date_from=date_from,
+            date_to=date_to,
+            base_url=self.base_url,
+            organization=self.organization,
+            settle_days=self.settle_days,
+        )
+        return [(slice_, None) for slice_ in held]
+
+    def _noted(
+        self, projects: str | Iterable[str] | None, date_from: Day | None, date_to: Day | None
+    ) -> list[tuple[HeldSlice, str | None]]:
+        root = Path(self.dataset or "")
+        files = [(catalog.noted("pyarrow", file), str(file)) for file in sorted(catalog.files(root))]
+        if not files:
+            raise ValueError(f"{root} has no files of export_dataset()")
+        found = {slice_.every for slice_, _ in files}
+        if found != {self.every or files[0][0].every}:
+            raise ValueError(f"{root} has slices of every={', '.join(map(repr, sorted(found)))}")
+        ids = _ids(projects)
+        there = {slice_.project_id for slice_, _ in files}
+        if missing := sorted(set(ids or ()) - there):
+            raise ValueError(
+                f"projects: the dataset has none of {missing[0]!r}; it has those of {_some(there)}"
+            )
+        first, end = catalog.day("date_from", date_from), catalog.day("date_to", date_to)
+        if first is not None and end is not None and first >= end:
+            raise ValueError(f"date_from {first} is not before date_to {end}; date_to is exclusive")
+        return [
+            (slice_, file)
+            for slice_, file in files
+            if (ids is None or slice_.project_id in ids)
+            and (first is None or first <= slice_.date_from)
+            and (end is None or slice_.date_to <= end)
+        ]
+
+    def parts(self, slices: Iterable[tuple[HeldSlice, str | None]], most: int) -> list[Part]:
+        """The same in parts of at most so many rows and one project, at least one part."""
+        if most < 1:
+            raise ValueError(f"partition_rows must be 1 or more; it is {most}")
+        parts = []
+        for _, found in groupby(slices, lambda slice_: slice_[0].project_id):
+            parts += [self._part(run) for run in _runs(found, most)]
+        return parts or [self._part([])]
+
+    def _part(self, slices: list[tuple[HeldSlice, str | None]]) -> Part:
+        exports = tuple(slice_.export for slice_, file in slices if file is None)
+        return Part(
+            self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
+        )
+
+
+def _ids(projects: str | Iterable[str] | None) -> set[str] | None:
+    if projects is None:
+        return None
+    if not isinstance(projects, Iterable):
+        raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
+    return {projects} if isinstance(projects, str) else set(projects)
+
+
+def _some(ids: Iterable[str]) -> str:
+    found = sorted(ids)
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(map(repr, found[:5])) + more
+
+
+def _runs(
+    slices: Iterable[tuple[HeldSlice, str | None]], most: int
+) -> Iterator[list[tuple[HeldSlice, str | None]]]:
+    run: list[tuple[HeldSlice, str | None]] = []
+    rows = 0
+    for slice_ in slices:
+        if run and rows + slice_[0].rows > most:
+            yield run
+            run, rows = [], 0
+        run.append(slice_)
+        rows += slice_[0].rows
+    yield run

@@ -1,0 +1,132 @@
+"""``docplatform doctor``: what is wrong, in ten lines, for one request."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.cli import Cli
+from helpers.scripts import Ended
+
+NAMES = ["client", "address", "project", "API key", "proxy", "service", "key taken", "project known"]
+
+
+def states(ended: Ended) -> dict[str, str]:
+    found = [line.split("\t")[:2] for line in ended.out.splitlines()]
+    assert [name for name, _ in found] == NAMES
+    assert len(found) <= 10
+    return {name: state for name, state in found if state != "ok"}
+
+
+def test_all_is_well(cli: Cli) -> None:
+    ended = cli("doctor")
+    assert (ended.status, states(ended)) == (0, {})
+    assert cli.stub.url in ended.out
+    assert "one request" in ended.out
+    assert cli.stub.api_key not in ended.out + ended.err
+    assert [(request.method, request.path) for request in cli.stub.requests] == [
+        ("GET", "/v1/analytics/demo/visitors")
+    ]
+
+
+def test_as_json(cli: Cli) -> None:
+    ended = cli("doctor", "--json")
+    found = json.loads(ended.out)
+    assert [finding["name"] for finding in found] == NAMES
+    assert {finding["state"] for finding in found} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name", "code", "says"),
+    [
+        ("BASE_URL", None, "address", 2, "set DOCPLATFORM_BASE_URL"),
+        ("BASE_URL", "http://example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
+        ("BASE_URL", "docs.example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
+        ("PROJECT_ID", None, "project", 2, "set DOCPLATFORM_PROJECT_ID"),
+        ("BASE_URL", "x y", "address", 2, "\tDOCPLATFORM_BASE_URL contains white space"),
+        ("PROJECT_ID", "../x", "project", 2, "mend DOCPLATFORM_PROJECT_ID"),
+        ("PROJECT_ID", " demo", "project", 2, "\tDOCPLATFORM_PROJECT_ID has white space around it"),
+        ("API_KEY", None, "API key", 3, "set DOCPLATFORM_API_KEY"),
+        ("API_KEY", "Bearer hush", "API key", 3, "give the key alone"),
+        ("API_KEY", "hush\n", "API key", 3, "DOCPLATFORM_API_KEY has white space around it"),
+    ],
+)
+def test_a_setting_is_missing_or_wrong(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str | None,
+    name: str,
+    code: int,
+    says: str,
+) -> None:
+    if value is None:
+        monkeypatch.delenv(f"DOCPLATFORM_{variable}")
+    else:
+        monkeypatch.setenv(f"DOCPLATFORM_{variable}", value)
+    ended = cli("doctor")
+    unknown = dict.fromkeys(NAMES[-3:], "unknown")
+    assert (ended.status, states(ended)) == (code, {name: "wrong"} | unknown)
+    assert says in ended.out
+    assert "hush" not in ended.out
+    assert cli.stub.requests == []
+
+
+def test_everything_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BASE_URL", "PROJECT_ID", "API_KEY"):
+        monkeypatch.delenv(f"DOCPLATFORM_{name}")
+    ended = cli("doctor")
+    assert ended.status == 2
+    assert {name for name, state in states(ended).items() if state == "wrong"} == {
+        "address",
+        "project",
+        "API key",
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "wrong", "says"),
+    [
+        (401, 3, "key taken", "keys expire, often after 90 days"),
+        (403, 3, "key taken", "where keys are bound to addresses"),
+        (404, 1, "project known", "compare the project's id"),
+        (429, 4, "service", "requests of this hour are spent"),
+        (500, 1, "service", "try again later"),
+        (301, 1, "service", "the platform's API"),
+        (200, 1, "service", "the platform's API"),
+    ],
+)
+def test_what_the_service_says(cli: Cli, status: int, code: int, wrong: str, says: str) -> None:
+    cli.stub.fail_next(status=status, body="<html>", headers={"Content-Type": "text/html"}, times=9)
+    ended = cli("doctor")
+    assert ended.status == code
+    assert [name for name, state in states(ended).items() if state == "wrong"] == [wrong]
+    assert says in ended.out
+    assert len(cli.stub.requests) == 1
+
+
+def test_no_service(cli: Cli) -> None:
+    cli.stub.close()
+    ended = cli("doctor")
+    assert ended.status == 1
+    assert states(ended) == {"service": "wrong", "key taken": "unknown", "project known": "unknown"}
+    assert "check the address" in ended.out
+
+
+@pytest.mark.row("G11")
+def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:hush@proxy.example:1")
+    ended = cli("doctor")
+    assert "HTTPS_PROXY set" in ended.out
+    assert "hush" not in ended.out
+
+
+def test_to_look_for_a_store_does_not_make_one(cli: Cli, store: Path) -> None:
+    for path, state, code in ((store, "unknown", 0), (store.parent / "none" / "x.db", "wrong", 2)):
+        ended = cli("doctor", "--store", str(path))
+        assert (ended.status, ended.err) == (code, "")
+        assert f"\nstore\t{state}\t" in ended.out
+        assert list(store.parent.iterdir()) == []
+    assert len(cli.stub.requests) == 1

@@ -1,0 +1,444 @@
+"""What holds for every command: a row is a command, and each test is a property that all of them have.
+
+What one command alone does is in the test file of that command.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from docplatform.cli import app, main, secrets
+from docplatform.testing import StubServer
+from helpers.cli import SCRIPT, Cli, shell, unread
+from helpers.phases import HOLD, pending
+from helpers.scripts import Script
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
+
+SOON = ("--poll-interval", "0.01")
+JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
+LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
+HOSTILE = "\x1b]52;c;eA==\x07\x9b2J\u202e\r\n\t\x7fend"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A command, and what a line of it needs that works."""
+
+    name: str
+    rest: tuple[str, ...] = ()
+    writes: bool = False
+    """It sends a POST first, which is not repeated."""
+    waits: bool = False
+    """It waits for a job."""
+    json: tuple[str, ...] = ("--json",)
+    """What has it print one document."""
+    store: int = 0
+    """How many requests a store saves."""
+    sends: bool = True
+    slices: bool = False
+    """It cuts its range into slices, and so wants both days."""
+    shows_failures: bool = False
+    """Its data is what went wrong: it prints that, too."""
+
+    @property
+    def bears(self) -> bool:
+        """Whether failures in passing do not end it."""
+        return self.waits and not self.writes
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        return (*self.name.split(), *self.rest)
+
+
+ROWS = [
+    Row("job run", ("Fix it", *SOON), writes=True, waits=True),
+    Row("job create", ("Fix it",), writes=True),
+    Row("job get", ("job-1",)),
+    Row("job wait", ("job-1", *SOON), waits=True),
+    Row("job message", ("job-1", "And that"), writes=True),
+    Row("job message", ("job-1", "And that", "--wait", *SOON), writes=True, waits=True),
+    Row("visitors totals", JANUARY, store=1),
+    Row("visitors top", JANUARY, store=4),
+    Row("visitors export", JANUARY, store=4, json=("-o", "v.csv", "--force", "--json")),
+    Row("visitors trend", (*JANUARY, "--every", "week"), store=5, slices=True),
+    Row("plan", JANUARY, sends=False, slices=True),
+    Row(
+        "sync",
+        (*JANUARY, "--every", "month", "--store", "visitors.db"),
+        store=4,
+        slices=True,
+        shows_failures=True,
+    ),
+    Row(
+        "report",
+        (*JANUARY, "-o", "-", "--every", "none", "--no-rising"),
+        store=4,
+        json=("-o", "r.html", "--force", "--json"),
+    ),
+    Row("doctor", shows_failures=True),
+]
+
+
+def rows(**wanted: object) -> pytest.MarkDecorator:
+    """The property is one of these commands."""
+    found = [row for row in ROWS if all(bool(getattr(row, name)) is value for name, value in wanted.items())]
+    ids = [f"{row.name} --wait" if "--wait" in row.rest else row.name for row in found]
+    return pytest.mark.parametrize("row", found, ids=ids)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    """It has a job."""
+    with StubServer() as stub:
+        with stub.client() as client:
+            client.create_job("Fix the links")
+        yield stub
+
+
+def sent(cli: Cli) -> int:
+    """How many requests came, after the one that created the job."""
+    return len(cli.stub.requests) - 1
+
+
+def leaves(command: click.Command = app.cli, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """All commands that do something."""
+    for below, found in getattr(command, "commands", {}).items():
+        yield from leaves(found, f"{name} {below}".strip())
+    if not hasattr(command, "commands"):
+        yield name, command
+
+
+LEAVES = dict(leaves())
+
+
+def test_every_command_is_a_row() -> None:
+    assert {row.name for row in ROWS} | {"demo", "stub"} == set(LEAVES)
+
+
+# -- help and usage --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "job", "visitors", *LEAVES])
+def test_help_is_complete(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*name.split(), "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.lower().startswith(f"usage: docplatform {name}".strip())
+    assert (shown.err, len(shown.out.splitlines()) > 4) == ("", True)
+    own, *sections = re.split(r"^(?=Store and budget:|Connection:)", shown.out, flags=re.MULTILINE)
+    headings = [section.partition(":")[0] for section in sections]
+    assert headings in ([], ["Connection"], ["Store and budget", "Connection"])
+    # An argument is no option.
+    assert "PROMPT" not in own.partition("Options:")[2]
+    for param in LEAVES[name].params if name in LEAVES else ():
+        if not isinstance(param, click.Option):
+            continue
+        assert param.help
+        assert not secrets.on_command_line(param.opts)
+        # Those that many commands share stand under headings of their own.
+        at = {"store": "Store and budget", "base_url": "Connection"}.get(param.name or "")
+        section = own if at is None else sections[headings.index(at)]
+        assert (at is not None) or any(part in shown.out for part in param.opts)
+        assert at is None or f"  --{(param.name or '').replace('_', '-')} " in section
+
+
+@pytest.mark.row("J8", "J12", "H6")
+@rows()
+def test_bad_usage_is_told_before_anything_is_sent(cli: Cli, row: Row) -> None:
+    for wrong, says in (
+        (("--no-such-option",), "--no-such-option"),
+        ((f"--{HOSTILE}",), "No such option"),
+        ((f"--{LIKE_A_KEY}",), "[hidden]"),
+        (("--token", LIKE_A_KEY), "set DOCPLATFORM_API_KEY"),
+        ((f"--API_KEY={LIKE_A_KEY}",), "set DOCPLATFORM_API_KEY"),
+        (("--project", cli.stub.api_key), "holds the API key"),
+        (("--project", "../x"), "--project contains '/'"),
+        (("--base-url", "http://example.com"), "--base-url example.com is plain http"),
+        (("--ca-bundle", "none.pem"), "--ca-bundle none.pem"),
+    ):
+        if row.name == "doctor" and "--" not in says and "hidden" not in says and "key" not in says.lower():
+            continue
+        ended = cli(*row.line, *wrong)
+        assert ended.status == 2, wrong
+        told = ended.out + ended.err
+        assert says in told
+        assert LIKE_A_KEY not in told
+        assert all(c in "\n\t" or c.isprintable() for c in told)
+    assert sent(cli) == 0
+
+
+@rows(slices=True)
+def test_days_that_cannot_be_cut_are_wrong_usage(cli: Cli, row: Row) -> None:
+    line = [word for word in row.line if word not in JANUARY]
+    for days, says in (
+        ((), "--from"),
+        (("--from", "2024-01-01"), "--to"),
+        (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
+        (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
+        ((*JANUARY, "--every", "hour"), "--every"),
+        ((*JANUARY, "--last", "7"), "give one or the other"),
+    ):
+        ended = cli(*line, *days)
+        assert (ended.status, ended.out, sent(cli)) == (2, "", 0)
+        assert says in ended.err
+
+
+@rows(slices=True)
+def test_the_last_days_end_with_yesterday(cli: Cli, row: Row) -> None:
+    before = datetime.now(UTC).date()
+    line = [word for word in row.line if word not in JANUARY]
+    found = json.loads(cli(*line, "--last", "3", "--every", "day", "--json").out)
+    first, behind = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
+    assert behind - first == timedelta(3)
+    # The day may turn over meanwhile.
+    assert before <= behind <= datetime.now(UTC).date()
+
+
+@pytest.mark.row("J12")
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ("BASE_URL", 2),
+        ("PROJECT_ID", 2),
+        ("API_KEY", 3),
+        ("API_KEY=Bearer hush", 3),
+        ("API_KEY=\udcffhush", 3),
+    ],
+)
+@rows()
+def test_a_setting_is_missing(
+    cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch, setting: str, code: int
+) -> None:
+    name, _, value = setting.partition("=")
+    monkeypatch.setenv(f"DOCPLATFORM_{name}", value) if value else monkeypatch.delenv(f"DOCPLATFORM_{name}")
+    ended = cli(*row.line)
+    assert (ended.status, sent(cli)) == (code, 0)
+    assert ended.out == "" or row.name == "doctor"
+    assert f"DOCPLATFORM_{name}" in ended.out + ended.err
+    assert "hush" not in ended.out + ended.err
+    assert row.name == "doctor" or re.search("`docplatform (doctor|.* --help)", ended.err)
+
+
+# -- what goes where -------------------------------------------------------------------------------
+
+
+@pytest.mark.row("J11")
+@rows()
+def test_data_goes_to_stdout_and_progress_to_stderr(cli: Cli, row: Row) -> None:
+    loud, quiet = cli(*row.line), cli(*row.line, "--quiet")
+    assert (loud.status, quiet.status, quiet.err) == (0, 0, "")
+    assert loud.out
+    # What a second run of it changes is not about where it goes.
+    assert len(quiet.out.splitlines()) == len(loud.out.splitlines())
+
+
+@pytest.mark.row("J11")
+@rows()
+def test_json_is_one_document(cli: Cli, row: Row) -> None:
+    ended = cli(*row.line, *row.json, "-q")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.count("\n") == 1
+    found = json.loads(ended.out)
+    assert found
+    if row.name.startswith("job"):
+        names = "id status source model pr_link created_at archived_at project_id is_final"
+        assert set(found) == set(names.split())
+
+
+FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
+    "400": ({"status": 400}, 1, 1),
+    "401": ({"status": 401}, 3, 3),
+    "403": ({"status": 403}, 3, 3),
+    "404": ({"status": 404}, 1, 1),
+    "429": ({"status": 429, "retry_after": 3600}, 4, 4),
+    "500": ({"status": 500}, 1, 7),
+    "no answer": ({"drop": True}, 1, 7),
+    "no JSON": ({"status": 200, "body": "<html>"}, 1, 7),
+}
+"""What goes wrong, the exit code where it was read, and where it was to be written."""
+
+
+@pytest.mark.row("A1", "A15", "B2", "J11", "J12")
+@pytest.mark.parametrize("fault", FAULTS)
+@rows(sends=True)
+def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row, fault: str) -> None:
+    given, read, written = FAULTS[fault]
+    code = written if row.writes else 0 if row.bears and fault in ("500", "no answer") else read
+    for options in ((), row.json) if fault == "400" else (row.json,):
+        cli.stub.fail_next(**given, times=3)
+        before = sent(cli)
+        # Quiet is not silent: an error is told all the same.
+        ended = cli(*row.line, *options, "-q")
+        assert ended.status == code
+        assert sent(cli) - before == 1 or not row.writes
+        assert ended.err or not code or row.name == "doctor"
+        if options and (row.shows_failures or not code):
+            json.loads(ended.out)
+        else:
+            assert ended.out == "" or row.shows_failures
+        if fault == "401":
+            assert row.name == "doctor" or "(DOCPLATFORM_API_KEY)" in ended.err
+        if code == 7:
+            assert ("Do not run this again" if fault == "no JSON" else "Look on the platform") in ended.err
+            assert ("The service calls this request" in ended.err) is (fault != "no answer")
+    assert [path for path in Path().iterdir() if not path.name.startswith("visitors.db")] == []
+
+
+@pytest.mark.row("J12")
+@rows(sends=True, bears=False)
+def test_no_service_is_a_failure(cli: Cli, row: Row) -> None:
+    cli.stub.close()
+    ended = cli(*row.line)
+    assert ended.status == 1
+    told = ended.out + ended.err
+    assert "refused" in told
+    # The template of a path is no argument.
+    assert "{--" not in told
+
+
+@pytest.mark.row("J11", "J12")
+@pytest.mark.parametrize(("status", "code"), [("failed", 5), ("active", 6)])
+@rows(waits=True)
+def test_a_job_that_did_not_complete_is_a_document(cli: Cli, row: Row, status: str, code: int) -> None:
+    cli.stub.fail_next(status=200, body={"id": "job-1", "status": status}, times=9)
+    ended = cli(*row.line, "--timeout", "0.05", *row.json)
+    # After a message, a final status may be the old one.
+    assert ended.status == (6 if row.name == "job message" else code)
+    assert json.loads(ended.out)["status"] == status
+    goes_on = "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1"
+    assert (ended.err.splitlines()[-1] == goes_on) is (status == "active")
+
+
+@pytest.mark.row("J8")
+@rows(sends=True)
+def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, row: Row) -> None:
+    counts = dict.fromkeys(("human", "ai", "total"), 1)
+    job = {"id": "job-1", "status": HOSTILE, "source": {"repository": HOSTILE}, "model": HOSTILE}
+    page = {"totals": counts, "visitors": [{**counts, "path": HOSTILE}], "hasMore": False}
+    line = [
+        *row.line,
+        *(["--timeout", "0"] if row.waits else []),
+        *(["--pages"] if "trend" in row.name else []),
+    ]
+    for status, body in ((200, job | page), (400, {"error": HOSTILE})):
+        for options in ((), row.json):
+            cli.stub.fail_next(status=status, body=body, times=9)
+            ended = cli(*line, *options)
+            cli.stub.reset()
+            # These two write for other programs, which quote by rules of their own.
+            out = "" if row.name in ("visitors export", "report") and not options else ended.out
+            assert all(c in "\n\t" or c.isprintable() for c in out + ended.err)
+
+
+# -- the store and the budget ----------------------------------------------------------------------
+
+
+@rows(store=True)
+def test_what_a_store_holds_is_not_asked_for_again(
+    cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [word for word in row.line if word not in ("--store", "visitors.db")]
+    first = cli(*line, "--store", "visitors.db")
+    assert (first.status, sent(cli)) == (0, row.store)
+    monkeypatch.setenv("DOCPLATFORM_STORE", "visitors.db")
+    again = cli(*line)
+    assert (again.status, sent(cli)) == (0, row.store)
+    assert first.out == again.out or row.name in ("sync", "report")
+    # For as long as it may still change, it is asked for again.
+    cli(*line, "--settle-days", "100000")
+    assert sent(cli) == 2 * row.store
+
+
+@pytest.mark.row("B2", "J12")
+@rows(store=True)
+def test_where_the_budget_stops_it_the_next_run_goes_on(cli: Cli, row: Row) -> None:
+    options = ("--store", "visitors.db", "--on-budget", "stop", "--requests-per-hour")
+    granted = row.store - 1
+    kept = "What came is in visitors.db: the same command goes on there."
+    # The second run sends nothing, and has nothing to tell.
+    for last in (kept, None) if granted else ():
+        ended = cli(*row.line, *options, str(granted))
+        assert (ended.status, sent(cli)) == (4, granted)
+        assert ended.out == "" or row.shows_failures
+        assert "the request budget is spent; the next request may go out at" in ended.err
+        assert (ended.err.splitlines()[-1] == kept) is (last == kept)
+    ended = cli(*row.line, *options, str(row.store))
+    assert (ended.status, sent(cli)) == (0, row.store)
+
+
+@rows(store=True)
+def test_wrong_settings_of_the_store_and_the_budget_are_wrong_usage(
+    cli: Cli, row: Row, tmp_path: Path
+) -> None:
+    for options, says in (
+        (("--requests-per-hour", "0"), "--requests-per-hour"),
+        (("--requests-per-hour", "5", "--reserve", "5"), "--reserve must be less than --requests-per-hour"),
+        (("--reserve", "5"), "--reserve is a part of --requests-per-hour"),
+        (("--settle-days", "-1"), "--settle-days"),
+        (("--organization", ""), "organization"),
+        (("--on-budget", "hope"), "--on-budget"),
+        (("--store", "."), "directory"),
+        (("--store", "none/visitors.db"), "none/visitors.db"),
+    ):
+        ended = cli(*row.line, *options)
+        assert (ended.status, ended.out, sent(cli)) == (2, "", 0), options
+        assert says in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- as a process ----------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.row("I5", "J12")
+@rows()
+def test_a_closed_pipe_ends_quietly(stub: StubServer, row: Row) -> None:
+    # What is created is told before its id is printed.
+    created = row.name in ("job run", "job create")
+    quiet = [] if created else ["-q"]
+    code, told = unread(stub, *row.line, *quiet)
+    assert code == 141
+    assert told.startswith("Created job job-2.\n") if created else not told
+
+
+@posix
+@pytest.mark.row("A13", "I4", "J12")
+@rows(sends=True)
+def test_ctrl_c_is_130_and_says_what_may_have_happened(stub: StubServer, row: Row) -> None:
+    stub.latency = HOLD
+    with Script(SCRIPT, *row.line, stub=stub) as script:
+        stub.wait_for(pending, timeout=30)
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    assert ended.status == 130
+    assert ended.out == ""
+    assert "docplatform: interrupted" in ended.err.splitlines()
+    assert ("its outcome is unknown" in ended.err) is row.writes
+    assert "Traceback" not in ended.err
+
+
+@posix
+@pytest.mark.row("J1", "J12")
+@rows()
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_is_a_failure_in_a_line(stub: StubServer, row: Row) -> None:
+    words = " ".join(f"'{word}'" for word in row.line)
+    done = shell(stub, f"$cli {words} -q > /dev/full")
+    assert done.returncode == 1
+    assert "docplatform: No space left on device" in done.stderr.splitlines()

@@ -1,0 +1,147 @@
+"""The API key: from the environment or a file that is private, never from the command line, and never shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.cli import Cli
+
+LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
+TRIED = ("--api-key", "--apikey", "--API_KEY", "--key", "--token", "--secret", "--password")
+
+
+@pytest.mark.row("H6")
+def test_the_real_key_is_refused_wherever_it_stands(cli: Cli) -> None:
+    key = cli.stub.api_key
+    for arguments in (
+        (key,),
+        ("job", "get", key),
+        ("job", "run", f"Fix it with {key}"),
+        ("job", "run", "--", key),
+        ("visitors", "totals", f"--from={key}"),
+        ("stub", "--port", key),
+    ):
+        ended = cli(*arguments)
+        assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+        assert "API key" in ended.err
+        assert key not in ended.err
+
+
+def test_a_prompt_that_holds_a_key_is_not_sent(cli: Cli) -> None:
+    for arguments, prompt in (
+        ((), f"The key is {cli.stub.api_key}"),
+        ((LIKE_A_KEY,), ""),
+        ((), f"{LIKE_A_KEY}\n"),
+    ):
+        ended = cli("job", "create", *arguments, stdin=prompt.encode())
+        assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+        assert LIKE_A_KEY not in ended.err
+        assert cli.stub.api_key not in ended.err
+
+
+@pytest.mark.row("H6")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (LIKE_A_KEY,),
+        ("job", LIKE_A_KEY),
+        ("job", "get", "job-1", LIKE_A_KEY),
+        *((*words, option, LIKE_A_KEY) for words in ((), ("demo",), ("stub",)) for option in TRIED),
+        *(("job", "get", "job-1", f"{option}={LIKE_A_KEY}") for option in TRIED),
+    ],
+)
+def test_what_may_be_a_key_is_not_repeated(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ended = cli(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert LIKE_A_KEY not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("visitors", "export", "-o", "{file}"), "{file} exists"),
+        (("report", "-o", "{file}"), "{file} exists"),
+        (
+            ("report", "-o", "none_2026-01-01_to_2026-02-01/x.html"),
+            "no folder none_2026-01-01_to_2026-02-01:",
+        ),
+        (
+            ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),
+            "no_prompt_of_2026_01_31_v2.txt: No such",
+        ),
+        (("visitors", "export", "{file}"), "unexpected extra argument ({file})"),
+        (("visitors", "totals", "--store", "none_2026-01-01_to/v.db"), "none_2026-01-01_to/v.db"),
+    ],
+)
+def test_the_names_of_files_are_shown_as_they_were_given(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = "visitors_2026-01-01_to_2026-02-01.csv"
+    (tmp_path / file).touch()
+    ended = cli(*(argument.format(file=file) for argument in arguments))
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert says.format(file=file) in ended.err
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Document get_user_by_id_v2_with_options", "Fix: --api-key is undocumented", "fix_it"]
+)
+def test_prompts_about_keys_are_fine(cli: Cli, prompt: str) -> None:
+    assert cli("job", "create", prompt).status == 0
+    assert cli.stub.jobs[0].prompts == [prompt]
+
+
+def test_ids_may_look_like_keys(cli: Cli) -> None:
+    assert "No such job" in cli("job", "get", "job_01HZX3V5T8Q2W4E6R8").err
+
+
+# -- the file --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def key_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("DOCPLATFORM_API_KEY")
+    path = tmp_path / "key"
+    path.touch(0o600)
+    path.write_text(f"{cli.stub.api_key}\n")
+    return path
+
+
+@pytest.mark.row("H6")
+def test_a_private_file_is_read(cli: Cli, key_file: Path) -> None:
+    assert cli("visitors", "totals", "--api-key-file", str(key_file)).status == 0
+
+
+@pytest.mark.row("H6")
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
+def test_a_file_that_others_can_read_is_refused(cli: Cli, key_file: Path, mode: int) -> None:
+    key_file.chmod(mode)
+    ended = cli("visitors", "totals", "--api-key-file", str(key_file))
+    assert (ended.status, cli.stub.requests) == (3, [])
+    assert f"chmod 600 {key_file}" in ended.err
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"two words"])
+def test_a_file_without_a_key(cli: Cli, key_file: Path, content: bytes | None) -> None:
+    if content is None:
+        key_file.unlink()
+    else:
+        key_file.write_bytes(content)
+    ended = cli("visitors", "totals", "--api-key-file", str(key_file))
+    assert (ended.status, cli.stub.requests) == (3, [])
+    assert "API key" in ended.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_pipe_will_do(cli: Cli, key_file: Path) -> None:
+    read, write = os.pipe()
+    os.write(write, key_file.read_bytes())
+    os.close(write)
+    assert cli("visitors", "totals", "--api-key-file", f"/dev/fd/{read}").status == 0
+    os.close(read)

@@ -1,0 +1,184 @@
+"""Where a request goes and what it carries: projects, ids, paths, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import docplatform
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+
+JOB = {"id": "job-1", "status": "active"}
+
+BAD_IDS = ["", "..", "job-1?x=1", "//evil.example", "job\r\nX-Evil: 1", "x" * 257]
+
+
+@pytest.fixture
+def two_projects() -> Iterator[StubServer]:
+    with StubServer(projects=("demo", "other", "third")) as stub:
+        yield stub
+
+
+# -- projects --------------------------------------------------------------------------------------
+
+
+def test_the_project_of_a_call_is_its_argument_then_the_jobs_then_the_clients(
+    face: Face, two_projects: StubServer
+) -> None:
+    client = face.client(two_projects, project_id="demo")
+    job = face.run(client.create_job("Fix it", project_id="other"))
+    assert job.project_id == "other"
+    assert face.run(client.get_job(job)).project_id == "other"
+    assert face.run(client.send_message(job, "And that")).project_id == "other"
+    assert face.run(client.wait_for_job(job, poll_interval=0.01)).project_id == "other"
+    assert face.run(client.follow_up(job, "Now this", poll_interval=0.01)).project_id == "other"
+    assert {request.path.split("/")[3] for request in two_projects.requests} == {"other"}
+    calls: list[Callable[[], Any]] = [
+        lambda: client.get_job(job, project_id="third"),
+        lambda: client.get_job(job.id),
+        lambda: client.send_message(job, "And that", project_id="third"),
+        lambda: client.wait_for_job(job, project_id="third"),
+        lambda: client.follow_up(job.id, "And that"),
+    ]
+    sent = len(two_projects.requests)
+    for call in calls:
+        with pytest.raises(docplatform.NotFoundError):
+            face.run(call())
+    projects = [request.path.split("/")[3] for request in two_projects.requests[sent:]]
+    assert projects == ["third", "demo", "third", "third", "demo"]
+
+
+def test_visitors_are_asked_for_in_the_project_of_the_call(face: Face, two_projects: StubServer) -> None:
+    client = face.client(two_projects, project_id="demo")
+    face.all(client.visitors(max_rows=1))
+    face.all(client.visitors(max_rows=1, project_id="other"))
+    face.run(client.visitor_totals(project_id="third"))
+    paths = [request.path for request in two_projects.requests]
+    assert paths == [f"/v1/analytics/{project}/visitors" for project in ("demo", "other", "third")]
+
+
+def test_a_client_without_a_project_needs_one_in_the_call(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, project_id=None)
+    calls: list[Callable[..., Any]] = [
+        lambda **project: client.create_job("Fix it", **project),
+        lambda **project: client.get_job("job-1", **project),
+        lambda **project: client.visitor_totals(**project),
+    ]
+    for call in calls:
+        with pytest.raises(docplatform.ConfigurationError, match="DOCPLATFORM_PROJECT_ID"):
+            call()
+        face.run(call(project_id="demo"))
+    with pytest.raises(docplatform.ConfigurationError, match="project_id="):
+        client.visitors()
+    assert len(stub.requests) == len(calls)
+
+
+# -- ids -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("G8")
+@pytest.mark.parametrize("bad", BAD_IDS)
+def test_ids_that_could_change_the_path_are_refused_before_anything_is_sent(
+    face: Face, stub: StubServer, bad: str
+) -> None:
+    client = face.client(stub)
+    with_job: list[Callable[[AnyClient, str], Any]] = [
+        lambda client, bad: client.get_job(bad),
+        lambda client, bad: client.send_message(bad, "Fix it"),
+        lambda client, bad: client.wait_for_job(bad),
+        lambda client, bad: client.follow_up(bad, "Fix it"),
+    ]
+    for call in with_job:
+        with pytest.raises(ValueError, match="the job's id"):
+            call(client, bad)
+    with_project: list[Callable[[AnyClient, str], Any]] = [
+        lambda client, bad: client.create_job("Fix it", project_id=bad),
+        lambda client, bad: client.get_job("job-1", project_id=bad),
+        lambda client, bad: client.run_job("Fix it", project_id=bad),
+        lambda client, bad: client.visitors(project_id=bad),
+        lambda client, bad: client.visitor_totals(project_id=bad),
+    ]
+    for call in with_project:
+        with pytest.raises(ValueError, match="project_id"):
+            call(client, bad)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"job-1", ["job-1"], {"id": "job-1"}])
+def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any) -> None:
+    client = face.client(stub)
+    for call in (client.get_job, client.wait_for_job):
+        with pytest.raises(TypeError, match="a Job or its id"):
+            call(wrong)
+    for call in (client.send_message, client.follow_up):
+        with pytest.raises(TypeError, match="a Job or its id"):
+            call(wrong, "Fix it")
+
+
+@pytest.mark.row("G8")
+@pytest.mark.parametrize("odd", ["é~日本", "a&b=c;d,e+f", "{project_id}"])
+def test_other_ids_are_percent_encoded(face: Face, odd: str) -> None:
+    with StubServer(projects=(odd,)) as stub:
+        client = face.client(stub)
+        face.run(client.create_job("Fix it"))
+        stub.jobs[0].id = odd
+        seen = face.run(client.get_job(odd))
+        assert (seen.id, seen.project_id) == (odd, odd)
+        assert stub.requests[-1].path == f"/v2/agent/{quote(odd, safe='')}/job/{quote(odd, safe='')}"
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["", "/"])
+def test_a_base_url_may_have_a_path(face: Face, stub: StubServer, end: str) -> None:
+    client = face.client(stub, base_url=f"{stub.url}/docs/api{end}")
+    stub.fail_next(status=200, times=2, body=JOB)
+    face.run(client.create_job("Fix it"))
+    face.run(client.get_job("job-1"))
+    paths = [request.path for request in stub.requests]
+    assert paths == ["/docs/api/v2/agent/demo/job", "/docs/api/v2/agent/demo/job/job-1"]
+
+
+def test_jobs_are_read_where_job_path_says(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, job_path="/v9/jobs/{id}/of/{project_id}")
+    stub.fail_next(status=200, times=2, body={**JOB, "status": "completed"}, path="/v9/")
+    face.run(client.run_job("Fix it", poll_interval=0.01))
+    assert [request.path for request in stub.requests] == ["/v2/agent/demo/job", "/v9/jobs/job-1/of/demo"]
+
+
+# -- headers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("G22")
+def test_every_request_carries_the_same_few_headers(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    face.run(client.create_job("Fix it"))
+    face.run(client.get_job("job-1"))
+    post, get = (dict(request.headers) for request in stub.requests)
+    both = {
+        "host": stub.url.removeprefix("http://"),
+        "user-agent": f"docplatform/{docplatform.__version__}",
+        "authorization": "Bearer ***",
+        "accept": "application/json",
+        "accept-encoding": "identity",
+    }
+    assert get == both
+    assert post == {**both, "content-type": "application/json", "content-length": "19"}
+
+
+def test_custom_headers_arrive_with_every_request(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, headers={"X-Team": "docs", "x-trace": "a b", "x-empty": ""})
+    face.run(client.create_job("Fix it"))
+    face.all(client.visitors(max_rows=1))
+    face.run(client.request("GET", "/v1/analytics/{project_id}/visitors"))
+    for request in stub.requests:
+        names = ("x-team", "x-trace", "x-empty", "authorization")
+        assert [request.headers[name] for name in names] == ["docs", "a b", "", "Bearer ***"]
+
+
+# -- proxies ---------------------------------------------------------------------------------------

@@ -1,0 +1,247 @@
+"""The request budget of a client: kept, shared, seen while it is waited for, and given up on where that is wished."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import stat
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import BudgetError, ConfigurationError, DocPlatformError, RateLimitError
+from docplatform.testing import StubServer
+from helpers import AsyncFace, Face
+from helpers.children import tell
+from helpers.forks import in_child
+from helpers.scripts import environment
+
+DATES: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
+
+
+def ask(face: Face, client: Any, times: int = 1) -> None:
+    for _ in range(times):
+        face.run(client.visitor_totals(on_budget="stop"))
+
+
+def spent(face: Face, client: Any) -> BudgetError:
+    with pytest.raises(BudgetError) as caught:
+        ask(face, client)
+    return caught.value
+
+
+def test_without_one_there_is_none(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    ask(face, client, 3)
+    assert client.stats.budget_left is None
+
+
+def test_it_counts_analytics_alone(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, requests_per_hour=5, reserve=1)
+    assert client.stats.budget_left == 4
+    face.run(client.create_job("Fix it"))
+    ask(face, client, 3)
+    assert client.stats.budget_left == 1
+    ask(face, client)
+    spent(face, client)
+    assert len(stub.requests) == 5
+
+
+def test_who_would_not_wait_is_told_when_to_come_back(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, requests_per_hour=1)
+    ask(face, client)
+    error = spent(face, client)
+    assert error.resets_at is not None
+    assert error.resets_at.tzinfo is not None
+    assert timedelta(minutes=55) < error.resets_at - datetime.now(UTC) < timedelta(minutes=61)
+    assert error.outcome == "not_sent"
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.resets_at, str(copy)) == (error.resets_at, str(error))
+    assert isinstance(error, DocPlatformError)
+
+
+def test_an_export_that_stops_says_where_and_keeps_what_came(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, requests_per_hour=2)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.visitors(**DATES, on_budget="stop").collect())
+    assert caught.value.partial is not None
+    assert len(caught.value.partial) == 500
+    assert len(stub.requests) == 2
+    other = face.client(stub)
+    rest = face.all(other.visitors(resume=caught.value.checkpoint))
+    assert [*caught.value.partial, *rest] == face.all(other.visitors(**DATES))
+
+
+@pytest.mark.row("B5", "M1")
+@pytest.mark.parametrize("on_budget", ["wait", "stop"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_429_that_asks_for_no_wait_is_retried_no_more_than_any(
+    face: Face, stub: StubServer, tmp_path: Path, on_budget: str, stored: bool
+) -> None:
+    store = {"store": tmp_path / "visitors.db"} if stored else {}
+    client = face.client(stub, requests_per_hour=100, max_retries=1, **store)
+    stub.fail_next(429, times=100, retry_after=0)
+    with pytest.raises(RateLimitError) as caught:
+        face.run(client.visitor_totals(on_budget=on_budget))
+    assert len(stub.requests) == len(caught.value.attempts) == 2
+    assert client.stats.budget_left == 98
+
+
+@pytest.mark.row("M12")
+def test_a_wait_is_told_in_the_log_and_can_be_stopped(
+    stub: StubServer, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(AsyncFace()) as face:
+        client = face.client(stub, requests_per_hour=3)
+        rows = client.visitors(**DATES, prefetch=0)
+        caplog.set_level(logging.INFO, "docplatform")
+
+        async def collect_until_it_waits() -> None:
+            task = asyncio.create_task(rows.collect(progress=True))
+            while not any("budget is spent" in line for line in caplog.messages):  # noqa: ASYNC110  # for the log
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        face.run(collect_until_it_waits())
+        assert len(stub.requests) == 3
+        assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
+        # What came is at hand without a request.
+        assert [face.next(rows)["path"] for _ in range(750)]
+        assert len(stub.requests) == 3
+    assert "budget is spent" in capsys.readouterr().err
+
+
+INTERRUPTED = """
+import docplatform, json, logging, os, signal, threading
+
+class Interrupt(logging.Handler):
+    def emit(self, record):
+        if "budget is spent" in record.getMessage():
+            signal.raise_signal(signal.SIGINT)
+
+logging.getLogger("docplatform").addHandler(Interrupt())
+logging.getLogger("docplatform").setLevel("INFO")
+client = docplatform.Client(requests_per_hour=2, store=os.environ["STORE"])
+rows = client.visitors(date_from="2026-01-01", date_to="2026-02-01")
+try:
+    rows.collect()
+except KeyboardInterrupt:
+    print(json.dumps(sum(1 for _, row in zip(range(500), rows))))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_ctrl_c_ends_a_wait_and_keeps_the_pages(stub: StubServer, tmp_path: Path) -> None:
+    assert tell("sync", INTERRUPTED, **environment(stub, STORE=str(tmp_path / "visitors.db"))) == 500
+    assert len(stub.requests) == 2
+
+
+def test_a_store_is_one_ledger_for_all_who_use_it(face: Face, stub: StubServer, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"requests_per_hour": 6, "store": tmp_path / "visitors.db"}
+    client, other = face.client(stub, **settings), face.client(stub, **settings)
+    ask(face, client, 2)
+    ask(face, other)
+    # Each knows what there was when it last asked.
+    assert (client.stats.budget_left, other.stats.budget_left) == (4, 3)
+    script = """
+settings = {"requests_per_hour": 6, "store": sys.argv[2] if len(sys.argv) > 2 else STORE}
+c = client(**settings)
+first = run(lambda: c.visitor_totals(on_budget="stop"))
+print(json.dumps(c.stats.budget_left))
+"""
+    script = f"STORE = {str(settings['store'])!r}\n{script}"
+    assert tell(face.name, script, **environment(stub)) == 2
+    ask(face, client)
+    assert client.stats.budget_left == 1
+    # Another organization has a budget of its own; one with a name, too.
+    assert face.client(stub, **settings, organization="acme").stats.budget_left == 6
+
+
+def test_handles_share_it(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, requests_per_hour=10)
+    careful = client.with_options(reserve=7)
+    ask(face, client, 2)
+    ask(face, careful)
+    assert (client.stats.budget_left, careful.stats.budget_left) == (7, 0)
+    assert client.with_options(requests_per_hour=None, reserve=0).stats.budget_left is None
+    # Connections of its own are no hour of its own.
+    assert client.with_options(connect_timeout=1).stats.budget_left == 7
+
+
+def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = {"api_key": "dp_0123456789abcdefghij", "base_url": "https://docs.example.com"}
+    wrong: dict[str, Any]
+    for wrong in (
+        {"requests_per_hour": 0},
+        {"requests_per_hour": 10, "reserve": 10},
+        {"reserve": 1},
+        {"settle_days": -1},
+        {"organization": ""},
+        {"organization": "a\nb"},
+    ):
+        with pytest.raises(ValueError, match=r"requests_per_hour|settle_days|organization"):
+            face.make(**make, **wrong)
+    for wrong in ({"requests_per_hour": 1.5}, {"store": 5}, {"organization": 5}, {"reserve": True}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            face.make(**make, **wrong)
+    with pytest.raises(ValueError, match="on_budget"):
+        face.make(**make).visitors(on_budget="hope")
+    # A relative path means the same file wherever the pickle is read, or there would be two budgets.
+    monkeypatch.chdir(tmp_path)
+    settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}
+    carried = face.make(**make, **settings).__reduce__()[1][1]
+    assert {name: carried[name] for name in settings} == {**settings, "store": tmp_path / "v.db"}
+
+
+@pytest.mark.parametrize(
+    ("what", "content"),
+    [("no SQLite file", b"path,human\n/a,1\n" * 100), ("damaged", None)],
+)
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
+    face: Face, stub: StubServer, tmp_path: Path, what: str, content: bytes | None
+) -> None:
+    store = tmp_path / "visitors.db"
+    if content is None:
+        ask(face, face.client(stub, store=store, requests_per_hour=9))
+        face.close_clients()
+        content = store.read_bytes()[:5000] + b"\xff" * 90_000
+    store.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=what):
+        ask(face, face.client(stub, store=store, requests_per_hour=9))
+    assert store.read_bytes() == content
+
+
+@pytest.mark.row("M13")
+def test_the_store_is_private_and_holds_no_key(face: Face, stub: StubServer, tmp_path: Path) -> None:
+    store = tmp_path / "visitors.db"
+    client = face.client(stub, store=store, requests_per_hour=50, headers={"x-team": "s3cret-header-value"})
+    ask(face, client)
+    face.all(client.visitors(**DATES))
+    face.close_clients()
+    files = [file for file in tmp_path.iterdir() if file.name.startswith("visitors.db")]
+    for file in files:
+        content = file.read_bytes()
+        for secret in (stub.api_key.encode(), b"s3cret-header-value", b"Bearer"):
+            assert secret not in content, file
+        if os.name == "posix":
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_both_halves_of_a_fork_keep_one_ledger(stub: StubServer, tmp_path: Path) -> None:
+    with stub.client(store=tmp_path / "visitors.db", requests_per_hour=50) as client:
+        for _ in range(10):
+            client.visitor_totals()
+            in_child(client.visitor_totals)
+        in_child(client.visitor_totals)
+        assert client.visitor_totals()
+        assert client.stats.budget_left == 28

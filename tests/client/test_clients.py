@@ -1,0 +1,309 @@
+"""A client as an object: its life, its handles, what it shows, what of it travels."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncClient, Client, ConfigurationError, Stats
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+
+KEY = "dp_test_0123456789abcdefghij"
+URL = "https://docs.example.com"
+
+CALLS: list[Callable[[AnyClient], Any]] = [
+    lambda client: client.create_job("Fix it"),
+    lambda client: client.get_job("job-1"),
+    lambda client: client.send_message("job-1", "Fix it"),
+    lambda client: client.wait_for_job("job-1"),
+    lambda client: client.run_job("Fix it"),
+    lambda client: client.follow_up("job-1", "Fix it"),
+    lambda client: client.visitors(),
+    lambda client: client.visitor_totals(),
+    lambda client: client.paginate("/v1/rows", items="rows"),
+    lambda client: client.request("GET", "/v1/rows"),
+    lambda client: client.with_options(timeout=1),
+]
+
+
+def enter(face: Face, client: AnyClient) -> Any:
+    return face.run(client.__enter__() if face.name == "sync" else client.__aenter__())
+
+
+def leave(face: Face, client: AnyClient, *exception: object) -> Any:
+    return face.run(client.__exit__(*exception) if face.name == "sync" else client.__aexit__(*exception))
+
+
+# -- life ------------------------------------------------------------------------------------------
+
+
+def test_a_with_block_hands_out_the_client_and_closes_it(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    assert enter(face, client) is client
+    assert face.run(client.create_job("Fix it")).status == "active"
+    assert leave(face, client, None, None, None) is None
+    with pytest.raises(RuntimeError, match="closed"):
+        client.create_job("Fix it")
+    with pytest.raises(RuntimeError, match="closed"):
+        enter(face, client)
+
+
+@pytest.mark.row("I14")
+def test_with_statements(stub: StubServer) -> None:
+    with pytest.raises(KeyError, match="mine"), stub.client() as client:
+        raise KeyError("mine")
+    with pytest.raises(RuntimeError, match="closed"):
+        client.get_job("job-1")
+
+
+@pytest.mark.row("I14")
+def test_async_with_statements(stub: StubServer) -> None:
+    import asyncio
+
+    async def use() -> AsyncClient:
+        with pytest.raises(KeyError, match="mine"):
+            async with stub.async_client() as client:
+                raise KeyError("mine")
+        return client
+
+    client = asyncio.run(use())
+    with pytest.raises(RuntimeError, match="closed"):
+        _ = client.get_job("job-1")
+
+
+@pytest.mark.row("I14")
+def test_close_may_be_repeated(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    face.run(client.visitor_totals())
+    assert face.run(client.close()) is None
+    assert face.run(client.close()) is None
+    stub.wait_for(lambda stub: stub.connections == 0)
+
+
+@pytest.mark.row("I14")
+@pytest.mark.parametrize("call", CALLS)
+def test_use_after_close_is_a_runtime_error_at_the_call(
+    face: Face, stub: StubServer, call: Callable[[AnyClient], Any]
+) -> None:
+    client = face.client(stub)
+    face.run(client.close())
+    with pytest.raises(RuntimeError, match="this client is closed; make a new one"):
+        call(client)
+    assert stub.peak_connections == 0
+
+
+def test_what_a_closed_client_was_remains_readable(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    face.run(client.visitor_totals())
+    face.run(client.close())
+    assert client.stats.requests == 1
+    assert repr(client).endswith("closed)")
+
+
+# -- handles ---------------------------------------------------------------------------------------
+
+
+def test_a_handle_shares_connections_and_counts(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    handle = client.with_options(timeout=3, max_retries=0, headers={"x-team": "docs"})
+    assert type(handle) is type(client)
+    face.run(client.visitor_totals())
+    face.run(handle.visitor_totals())
+    assert client.stats == handle.stats
+    assert client.stats.requests == 2
+    assert stub.peak_connections == 1
+    assert [request.headers.get("x-team") for request in stub.requests] == [None, "docs"]
+
+
+def test_a_handle_is_closed_apart(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    handle = client.with_options(timeout=3)
+    face.run(handle.close())
+    with pytest.raises(RuntimeError, match="closed"):
+        handle.get_job("job-1")
+    face.run(client.visitor_totals())
+    second = client.with_options(timeout=3)
+    face.run(client.close())
+    face.run(second.visitor_totals())
+    assert stub.connections == 1
+    face.run(second.close())
+    stub.wait_for(lambda stub: stub.connections == 0)
+
+
+def test_a_handle_keeps_what_its_client_read_from_the_environment(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", stub.api_key)
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", stub.url)
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", stub.project_id)
+    client = face.make()
+    for name in ("API_KEY", "BASE_URL", "PROJECT_ID"):
+        monkeypatch.delenv(f"DOCPLATFORM_{name}")
+    handle = client.with_options(timeout=3)
+    face.run(handle.visitor_totals())
+    face.run(handle.close())
+    assert [request.status for request in stub.requests] == [200]
+
+
+def test_changes_are_checked_as_settings_are(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    with pytest.raises(TypeError, match="tiemout"):
+        client.with_options(tiemout=3)
+    with pytest.raises(TypeError, match="positional"):
+        client.with_options(3)
+    with pytest.raises(ValueError, match=r"^timeout"):
+        client.with_options(timeout=0)
+    with pytest.raises(ConfigurationError, match=r"^base_url"):
+        client.with_options(base_url="http://docs.example.com")
+    with pytest.raises(ConfigurationError, match="DOCPLATFORM_API_KEY"):
+        client.with_options(api_key=None)
+    assert face.run(client.visitor_totals()).total > 0
+
+
+# -- what it shows ---------------------------------------------------------------------------------
+
+
+def test_stats_are_a_snapshot_of_requests_and_retries(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    before = client.stats
+    assert before == Stats(requests=0, retries=0, waited=0.0, budget_left=None)
+    stub.fail_next(status=502)
+    face.run(client.visitor_totals())
+    after = client.stats
+    assert before.requests == 0
+    assert (after.requests, after.retries, after.budget_left) == (2, 1, None)
+    # The one pause: full jitter below half a second, and what the machine makes of it.
+    assert after.waited > 0
+
+
+@pytest.mark.row("H1", "H11")
+@pytest.mark.parametrize(("key", "hint"), [(KEY, "…ghij"), ("dp_19_letters_longx", "…")])
+def test_the_repr_shows_no_more_of_a_key_than_its_end(face: Face, key: str, hint: str) -> None:
+    client = face.make(key, base_url=URL, headers={"x-team": "hush"}, proxy="http://user:hush@proxy.example")
+    name = "Client" if face.name == "sync" else "AsyncClient"
+    assert repr(client) == f"{name}(base_url='{URL}', project_id=None, api_key='{hint}')"
+    assert f"{client}" == repr(client)
+    assert "hush" not in repr(client)
+
+
+@pytest.mark.row("H1")
+def test_no_attribute_gives_a_secret_away(face: Face) -> None:
+    client = face.make(KEY, base_url=URL, headers={"x-team": "hush"}, proxy="http://user:hush@proxy.example")
+    assert not hasattr(client, "__dict__")
+    shown = [repr(getattr(client, name)) for name in dir(client)]
+    assert not any(KEY in text or "hush" in text for text in shown)
+
+
+# -- pickles ---------------------------------------------------------------------------------------
+
+COPIES: list[Callable[[AnyClient], AnyClient]] = [
+    lambda client: pickle.loads(pickle.dumps(client)),
+    lambda client: pickle.loads(pickle.dumps(client, protocol=2)),
+    copy.copy,
+    copy.deepcopy,
+]
+
+
+@pytest.mark.row("H4")
+@pytest.mark.parametrize("copied", COPIES)
+def test_a_copy_has_the_settings_and_the_key_of_the_environment(
+    face: Face, stub: StubServer, copied: Callable[[AnyClient], AnyClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = face.client(stub, timeout=7, max_retries=0, job_path="/v3/{project_id}/{id}", trust_env=False)
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", stub.api_key)
+    other = copied(client)
+    assert type(other) is type(client)
+    assert other.__reduce__() == client.__reduce__()
+    face.run(other.visitor_totals())
+    assert (other.stats.requests, client.stats.requests) == (1, 0)
+    face.run(other.close())
+
+
+@pytest.mark.row("H4")
+@pytest.mark.parametrize("copied", COPIES)
+def test_a_copy_without_a_key_in_the_environment_is_an_error(
+    face: Face, copied: Callable[[AnyClient], AnyClient]
+) -> None:
+    client = face.make(KEY, base_url=URL)
+    with pytest.raises(ConfigurationError, match="DOCPLATFORM_API_KEY"):
+        copied(client)
+
+
+@pytest.mark.row("H4")
+def test_a_pickle_holds_no_key(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
+    for client in (face.make(KEY, base_url=URL), face.make(base_url=URL)):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            data = pickle.dumps(client, protocol=protocol)
+            assert KEY.encode() not in data
+            assert KEY[-8:].encode() not in data
+
+
+def test_a_pickle_keeps_the_address_and_project_of_its_client(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", URL)
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", "here")
+    data = pickle.dumps(face.make())
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", "https://elsewhere.example.com")
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", "elsewhere")
+    client = pickle.loads(data)
+    assert f"base_url='{URL}', project_id='here'" in repr(client)
+
+
+@pytest.mark.row("H4")
+@pytest.mark.parametrize(
+    ("settings", "secret"),
+    [
+        ({"headers": {"x-team": "hush"}}, "headers"),
+        ({"proxy": "http://user:hush@proxy.example"}, "proxy"),
+    ],
+)
+def test_a_client_with_other_secrets_is_not_pickled(
+    face: Face, settings: dict[str, Any], secret: str
+) -> None:
+    client = face.make(KEY, base_url=URL, **settings)
+    for copied in COPIES:
+        with pytest.raises(TypeError, match=secret) as caught:
+            copied(client)
+        assert "hush" not in str(caught.value)
+
+
+# -- one contract, two faces -----------------------------------------------------------------------
+
+
+def public(face: type[Any]) -> dict[str, Any]:
+    return {name: value for name, value in vars(face).items() if not name.startswith("_")}
+
+
+def test_both_faces_have_the_same_names_and_signatures() -> None:
+    assert inspect.signature(Client) == inspect.signature(AsyncClient)
+    assert public(Client).keys() == public(AsyncClient).keys()
+    for name, method in public(Client).items():
+        twin = public(AsyncClient)[name]
+        assert callable(method) == callable(twin), name
+        if callable(method):
+            assert inspect.signature(method) == inspect.signature(twin), name
+            assert method.__doc__ == twin.__doc__, name
+
+
+def test_the_defaults_in_the_signature_are_those_in_force(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", URL)
+    client = face.make()
+    in_force = {**client.__reduce__()[1][1], "base_url": None}
+    parameters = inspect.signature(type(client)).parameters.values()
+    written = {parameter.name: parameter.default for parameter in parameters}
+    # What a pickle never carries; that it is None is checked where it is used.
+    assert (written.pop("api_key"), written.pop("headers")) == (None, None)
+    assert written == in_force
+    assert {p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY} == {"api_key"}

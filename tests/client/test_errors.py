@@ -1,0 +1,234 @@
+"""The classes of errors: their names and bases, what they carry, and that they travel between processes."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import pytest
+
+import docplatform
+from docplatform import (
+    Attempt,
+    ConfigurationError,
+    ConnectError,
+    DocPlatformError,
+    JobFailedError,
+    PaginationError,
+    RateLimitError,
+    RequestTimeoutError,
+    ResponseError,
+    ServerError,
+    StatusError,
+    TransportError,
+    UnconfirmedWriteError,
+    WaitTimeoutError,
+)
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+from helpers.pages import page, rows, serve
+from helpers.process import raise_error
+from helpers.shown import shown
+
+BASES: dict[str, tuple[type[Exception], ...]] = {
+    "DocPlatformError": (Exception,),
+    "ConfigurationError": (DocPlatformError, ValueError),
+    "ConnectError": (DocPlatformError, ConnectionError),
+    "RequestTimeoutError": (DocPlatformError, TimeoutError),
+    "TransportError": (DocPlatformError, ConnectionError),
+    "UnconfirmedWriteError": (DocPlatformError,),
+    "ResponseError": (DocPlatformError, ValueError),
+    "StatusError": (DocPlatformError,),
+    "PaginationError": (DocPlatformError,),
+    "JobFailedError": (DocPlatformError,),
+    "WaitTimeoutError": (DocPlatformError, TimeoutError),
+    "BudgetError": (DocPlatformError,),
+    "SyncError": (DocPlatformError,),
+    "StoreBusyError": (DocPlatformError,),
+    **dict.fromkeys(
+        (
+            "BadRequestError",
+            "AuthenticationError",
+            "PermissionDeniedError",
+            "NotFoundError",
+            "ConflictError",
+            "UnprocessableError",
+            "RateLimitError",
+            "ServerError",
+        ),
+        (StatusError,),
+    ),
+    "DataWarning": (UserWarning,),
+    "DataChangedWarning": (docplatform.DataWarning,),
+}
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_each_class_has_the_bases_it_is_documented_with(name: str) -> None:
+    error = getattr(docplatform, name)
+    assert error.__bases__ == BASES[name]
+    assert name in docplatform.__all__
+    assert getattr(docplatform.errors, name) is error
+
+
+def test_no_error_is_left_out_of_this_test() -> None:
+    names = {
+        name
+        for name, value in vars(docplatform).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
+    assert names == BASES.keys()
+
+
+@pytest.mark.row("A14")
+def test_an_unconfirmed_write_is_of_no_class_that_is_retried() -> None:
+    assert not issubclass(UnconfirmedWriteError, OSError | ValueError | StatusError)
+
+
+def test_every_error_has_the_attributes_of_all() -> None:
+    error = DocPlatformError("text")
+    assert (error.outcome, error.attempts, error.deadline_exceeded) == (None, (), False)
+    assert (error.checkpoint, error.job) == (None, None)
+
+
+# -- one of each, as the client raises them --------------------------------------------------------
+
+
+def unreachable(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    stub.close()
+    return client.get_job("job-1")
+
+
+def served(body: object = None, **fault: Any) -> Any:
+    def ask(face: Face, client: AnyClient, stub: StubServer) -> Any:
+        stub.fail_next(times=9, body=body, **fault)
+        return client.get_job("job-1")
+
+    return ask
+
+
+def unsure(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    stub.fail_next(status=201, body="<html>", headers={"x-request-id": "req-7"})
+    return client.create_job("Fix it")
+
+
+def slow(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    stub.latency = 60
+    return client.get_job("job-1")
+
+
+def failed(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    stub.script_job("failed")
+    return client.run_job("Fix it", poll_interval=0.01)
+
+
+def unfinished(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    stub.script_job("active")
+    return client.run_job("Fix it", poll_interval=0.01, timeout=0.03)
+
+
+def unending(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    serve(stub, page(rows(0, 3), has_more=True), page([], has_more=True))
+    visitors = client.visitors(page_size=3)
+    for _ in range(3):
+        face.next(visitors)
+    return visitors.__next__() if face.name == "sync" else visitors.__anext__()
+
+
+def without_project(face: Face, client: AnyClient, stub: StubServer) -> Any:
+    return client.with_options(project_id=None).visitor_totals()
+
+
+RAISED: dict[type[DocPlatformError], Any] = {
+    ConfigurationError: without_project,
+    ConnectError: unreachable,
+    RequestTimeoutError: slow,
+    TransportError: served(drop=True),
+    UnconfirmedWriteError: unsure,
+    ResponseError: served(body="<html>", status=200),
+    ServerError: served(status=503),
+    RateLimitError: served(status=429, retry_after=3600),
+    PaginationError: unending,
+    JobFailedError: failed,
+    WaitTimeoutError: unfinished,
+}
+
+
+def raised(face: Face, kind: type[DocPlatformError]) -> Any:
+    with StubServer() as stub:
+        client = face.client(stub, max_retries=0, timeout=0.05 if kind is RequestTimeoutError else 30)
+        with pytest.raises(kind) as caught:
+            face.run(RAISED[kind](face, client, stub))
+        assert stub.api_key not in shown(caught.value)
+    assert type(caught.value) is kind
+    return caught.value
+
+
+def same(one: BaseException, other: BaseException) -> bool:
+    return type(one) is type(other) and (str(one), one.args, vars(one)) == (
+        str(other),
+        other.args,
+        vars(other),
+    )
+
+
+@pytest.mark.row("H5")
+@pytest.mark.parametrize("kind", RAISED)
+def test_an_error_can_be_copied_and_pickled_with_all_it_carries(
+    face: Face, kind: type[DocPlatformError]
+) -> None:
+    error = raised(face, kind)
+    assert vars(error)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        data = pickle.dumps(error, protocol)
+        assert same(error, pickle.loads(data))
+    assert same(error, copy.copy(error))
+    assert same(error, copy.deepcopy(error))
+
+
+@pytest.mark.row("H5")
+def test_errors_come_back_from_another_process(face: Face) -> None:
+    errors = [raised(face, kind) for kind in RAISED]
+    # Not a fork: the stub and the client have threads here.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for error in errors:
+            with pytest.raises(type(error)) as caught:
+                pool.submit(raise_error, error).result(timeout=60)
+            assert same(error, caught.value)
+
+
+def test_a_service_that_cannot_be_reached_says_so(face: Face) -> None:
+    error = raised(face, ConnectError)
+    assert "connection refused" in str(error)
+    assert (error.outcome, len(error.attempts)) == (None, 1)
+
+
+def test_an_attempt_that_takes_too_long_says_how_long(face: Face) -> None:
+    error = raised(face, RequestTimeoutError)
+    assert "0.05 s" in str(error)
+    assert error.attempts[0].elapsed >= 0.05
+
+
+@pytest.mark.row("B12")
+def test_attempts_list_each_try(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=502, headers={"x-request-id": "req-1"})
+    stub.fail_next(drop=True)
+    stub.fail_next(status=404, headers={"x-request-id": "req-3"})
+    with pytest.raises(docplatform.NotFoundError, match="3 attempts") as caught:
+        face.run(face.client(stub).get_job("job-1"))
+    attempts = caught.value.attempts
+    assert isinstance(attempts, tuple)
+    assert all(isinstance(attempt, Attempt) for attempt in attempts)
+    assert [(attempt.number, attempt.status) for attempt in attempts] == [(1, 502), (2, None), (3, 404)]
+    first, second, third = (attempt.error for attempt in attempts)
+    assert first.startswith("ServerError: ")
+    assert "req-1" in first
+    assert second.startswith("TransportError: ")
+    assert third.startswith("NotFoundError: ")
+    assert "req-3" in third
+    assert attempts[0].waited == 0
+    assert all(attempt.elapsed > 0 for attempt in attempts)
+    assert sum(attempt.waited for attempt in attempts) > 0

@@ -1,0 +1,191 @@
+"""The logger ``docplatform``: what it is told, from where, and what it is never told."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from docplatform import BadRequestError, NotFoundError, ServerError
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+
+
+def records(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.name.startswith("docplatform")]
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    return [(record.levelname, record.getMessage()) for record in records(caplog)]
+
+
+@pytest.fixture(autouse=True)
+def everything(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(1)
+    caplog.set_level(1, "docplatform")
+
+
+def test_a_call_that_goes_well_says_nothing(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = face.client(stub)
+    job = face.run(client.run_job("Fix it", poll_interval=0.01))
+    face.run(client.follow_up(job, "And that", poll_interval=0.01))
+    assert len(face.all(client.visitors())) == 1_000
+    assert lines(caplog) == []
+
+
+def test_each_failed_attempt_is_one_warning(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.fail_next(status=502, headers={"x-request-id": "req-1"})
+    stub.fail_next(drop=True)
+    face.run(face.client(stub).visitor_totals())
+    (first, one), (second, two) = [line for line in lines(caplog) if line[0] != "INFO"]
+    assert first == second == "WARNING"
+    assert one.startswith("GET /v1/analytics/{project_id}/visitors: attempt 1 failed after ")
+    assert "ServerError: status 502: Bad Gateway (request id req-1)" in one
+    assert "attempt 2 failed" in two
+    assert "TransportError: " in two
+
+
+def test_a_failure_that_is_raised_is_told_once(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.fail_next(status=404)
+    with pytest.raises(NotFoundError):
+        face.run(face.client(stub).get_job("job-1"))
+    ((level, text),) = lines(caplog)
+    assert level == "WARNING"
+    assert text.startswith("GET /v2/agent/{project_id}/job/{id}: attempt 1 failed")
+
+
+def test_a_longer_pause_is_told_before_it_begins(face: Face, stub: StubServer) -> None:
+    seen: list[tuple[str, int, str]] = []
+
+    class Watch(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append((record.levelname, len(stub.requests), record.getMessage()))
+
+    watch, logger = Watch(), logging.getLogger("docplatform")
+    logger.addHandler(watch)
+    try:
+        stub.fail_next(status=429, retry_after=1)
+        face.run(face.client(stub).create_job("Fix it"))
+    finally:
+        logger.removeHandler(watch)
+    assert [(level, sent) for level, sent, _ in seen] == [("WARNING", 1), ("INFO", 1)]
+    assert len(stub.requests) == 2
+    text = seen[1][2]
+    assert text.startswith("POST /v2/agent/{project_id}/job: ")
+    assert "waiting 1." in text or "waiting 2." in text
+
+
+def test_an_unreadable_retry_after_is_told(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.fail_next(status=429, retry_after="soon")
+    with pytest.raises(Exception, match="429"):
+        face.run(face.client(stub).create_job("Fix it"))
+    texts = [text for level, text in lines(caplog) if level == "WARNING"]
+    assert len(texts) == 2
+    assert sum("Retry-After" in text for text in texts) == 1
+
+
+@pytest.mark.parametrize("prefetch", [3])
+def test_lines_come_from_the_callers_thread(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture, prefetch: int
+) -> None:
+    client = face.client(stub)
+    stub.fail_next(status=502)
+    assert len(face.all(client.visitors(prefetch=prefetch))) == 1_000
+    stub.fail_next(status=502, path="/job/job-1")
+    face.run(client.run_job("Fix it", poll_interval=0.01))
+    found = records(caplog)
+    assert len([record for record in found if record.levelname == "WARNING"]) == 2
+    assert {record.thread for record in found} == {threading.get_ident()}
+
+
+@pytest.mark.row("H3")
+def test_no_line_holds_a_key_a_prompt_or_an_id(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    client: AnyClient = face.client(stub, headers={"x-team": "hush"}, max_retries=0)
+    prompt = "Announce the merger with Initech"
+    echo = {"error": f"cannot do {prompt!r} with {stub.api_key}"}
+    calls: list[Any] = [
+        lambda: client.create_job(prompt),
+        lambda: client.send_message("secret-job-id", prompt),
+        lambda: client.run_job(prompt, project_id="secret-project"),
+        lambda: client.request("POST", "/v3/things", json={"prompt": prompt}, params={"q": "secret-query"}),
+        lambda: client.get_job("secret-job-id", project_id="secret-project"),
+        lambda: client.visitor_totals(date_from="2026-01-01", project_id="secret-project"),
+    ]
+    for number, call in enumerate(calls):
+        for status in (400, 500):
+            # What was written before a read is not known to it, and not for the service to tell.
+            stub.fail_next(status=status, body=echo if number < 4 else {"error": stub.api_key})
+            with pytest.raises(Exception, match=f"status {status}"):
+                face.run(call())
+    assert len(lines(caplog)) == 2 * len(calls)
+    for record in records(caplog):
+        told = record.getMessage() + repr(vars(record))
+        for secret in (stub.api_key, "Initech", "secret-", "2026-01-01", "hush"):
+            # The working directory may be called anything.
+            assert secret not in told.replace(record.pathname, "")
+
+
+def test_a_handler_that_fails_does_not_break_the_call(face: Face, stub: StubServer) -> None:
+    class Broken(logging.Filter):
+        def filter(self, record: logging.LogRecord) -> bool:
+            raise KeyError("mine")
+
+    unraisable: list[Any] = []
+    broken, logger = Broken(), logging.getLogger("docplatform")
+    logger.addFilter(broken)
+    hook, sys.unraisablehook = sys.unraisablehook, unraisable.append
+    try:
+        stub.fail_next(status=400)
+        with pytest.raises(BadRequestError):
+            face.run(face.client(stub).get_job("job-1"))
+    finally:
+        logger.removeFilter(broken)
+        sys.unraisablehook = hook
+    assert len(unraisable) == 1
+
+
+def test_lines_can_be_turned_off(face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("ERROR", "docplatform")
+    stub.fail_next(status=500)
+    with pytest.raises(ServerError):
+        face.run(face.client(stub, max_retries=0).get_job("job-1"))
+    assert lines(caplog) == []
+
+
+SILENT = """
+import {first}, sys
+from docplatform.testing import StubServer
+import docplatform, logging
+with StubServer() as stub, stub.client(max_retries=0) as client:
+    stub.fail_next(status=500)
+    try:
+        client.get_job("job-1")
+    except docplatform.ServerError:
+        pass
+handlers = logging.getLogger("docplatform").handlers
+print([type(handler).__name__ for handler in handlers], logging.getLogger("docplatform").propagate)
+"""
+
+
+@pytest.mark.parametrize("first", ["docplatform", "logging"])
+def test_nothing_reaches_stderr_by_itself(first: str) -> None:
+    code = SILENT.format(first=first)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
+    )
+    assert ran.stderr == ""
+    assert ran.stdout.strip() == "['NullHandler'] True"

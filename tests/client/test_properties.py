@@ -1,0 +1,139 @@
+"""Any date, id, prompt and row, through the wheel. The same cases in every run: what fails can be looked at again."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from docplatform import DataWarning
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.pages import page, serve
+
+quick = settings(
+    derandomize=True,
+    max_examples=60,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+OFFSETS = st.timedeltas(timedelta(hours=-23, minutes=-59), timedelta(hours=23, minutes=59)).map(timezone)
+MOMENTS = st.dates() | st.datetimes() | st.datetimes(timezones=st.just(UTC) | OFFSETS)
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=6)
+ANY_TEXT = st.text(st.characters())
+"""With lone surrogates."""
+
+
+@pytest.fixture(scope="module")
+def silent() -> Iterator[StubServer]:
+    """One stub for all examples of all tests: an example needs no fresh one."""
+    with StubServer() as stub:
+        yield stub
+
+
+@pytest.fixture
+def client(face: Face, silent: StubServer) -> Any:
+    return face.client(silent)
+
+
+def queried(visitors: Any) -> dict[str, str]:
+    return dict(json.loads(visitors.checkpoint)["listing"]["query"])
+
+
+@quick
+@given(moment=MOMENTS)
+@example(moment=datetime(1900, 1, 1, tzinfo=timezone(timedelta(minutes=9, seconds=21))))
+def test_a_date_goes_on_the_wire_as_python_writes_it(client: Any, moment: date) -> None:
+    midnight = moment.isoformat().endswith("T00:00:00")
+    wire = queried(client.visitors(date_from=moment))["dateFrom"]
+    assert wire == (moment.isoformat()[:10] if midnight else moment.isoformat())
+    assert queried(client.visitors(date_from=moment.isoformat()))["dateFrom"] == wire
+
+
+@pytest.mark.row("G8")
+@quick
+@given(name=ANY_TEXT)
+@example(name="..")
+@example(name="//evil.example")
+@example(name="a%2e%2e")
+@example(name="{project_id}")
+@example(name="\u202e{id}\U0001f600")
+def test_an_id_is_refused_or_asked_for_as_it_is(
+    face: Face, silent: StubServer, client: Any, name: str
+) -> None:
+    silent.reset()
+    silent.fail_next(status=200, body={"id": name, "status": "active"})
+    try:
+        job = face.run(client.get_job(name))
+    except ValueError:
+        assert silent.requests == []
+        return
+    assert job.id == name
+    (request,) = silent.requests
+    assert request.path.isascii()
+    assert unquote(request.path) == f"/v2/agent/demo/job/{name}"
+    assert request.path.count("/") == 5
+
+
+@pytest.mark.row("A18")
+@quick
+@given(prompt=ANY_TEXT)
+def test_a_prompt_arrives_as_it_is(face: Face, silent: StubServer, client: Any, prompt: str) -> None:
+    silent.reset()
+    try:
+        face.run(client.create_job(prompt))
+    except ValueError:
+        assert silent.requests == []
+        assert not prompt.strip() or prompt.encode(errors="ignore") != prompt.encode(errors="replace")
+    else:
+        assert [job.prompts for job in silent.jobs] == [[prompt]]
+
+
+@st.composite
+def odd_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
+    extras = st.dictionaries(
+        st.text().filter(lambda name: name not in {"path", "human", "ai", "total"}), VALUES
+    )
+    paths = draw(st.lists(ANY_TEXT, max_size=8, unique_by=readable))
+    counts = st.fixed_dictionaries(dict.fromkeys(("human", "ai", "total"), st.integers(0, 2**63 - 1)))
+    return [{"path": path} | draw(counts) | draw(extras) for path in paths]
+
+
+def readable(text: str) -> str:
+    """``text`` with U+FFFD for what is no text."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def well_formed(value: object) -> bool:
+    text = json.dumps(value, ensure_ascii=False)
+    return text == readable(text)
+
+
+@pytest.mark.row("D13")
+@quick
+@given(table=odd_rows())
+def test_rows_arrive_as_they_are(
+    face: Face, silent: StubServer, client: Any, table: list[dict[str, Any]]
+) -> None:
+    silent.reset()
+    serve(silent, page(table))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        came = face.all(client.visitors())
+    assert came == [row | {"path": readable(row["path"])} for row in table]
+    known = ["path", "human", "ai", "total"]
+    assert [list(row) for row in came] == [known + [n for n in row if n not in known] for row in table]
+    lost = not all(well_formed(row["path"]) for row in table)
+    assert [warning.category for warning in told] == ([DataWarning] if lost else [])

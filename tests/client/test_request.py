@@ -1,0 +1,237 @@
+"""request(), the door to what has no method of its own, and the paths that it shares with paginate()."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    ConfigurationError,
+    NotFoundError,
+    ResponseError,
+    UnconfirmedWriteError,
+)
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+from helpers.wire import Listener, http_answer
+
+VISITORS = "/v1/analytics/{project_id}/visitors"
+
+
+def answer(stub: StubServer, *bodies: Any) -> None:
+    for body in bodies:
+        stub.fail_next(status=200, body=body)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "get", "Post"])
+def test_a_request_goes_out_as_told_and_brings_the_json_back(
+    face: Face, stub: StubServer, method: str
+) -> None:
+    body = {"big": 10**30, "small": 0.1, "list": [None, True, "é"]}
+    answer(stub, body)
+    client = face.client(stub)
+    json = None if method.upper() == "GET" else {"a": [1, 2.5, None, True, "é"], "b": {}}
+    assert face.run(client.request(method, "/v3/things", json=json)) == body
+    (request,) = stub.requests
+    assert (request.method, request.path, request.query, request.json) == (
+        method.upper(),
+        "/v3/things",
+        {},
+        json,
+    )
+    assert request.headers["authorization"] == "Bearer ***"
+    assert ("content-type" in request.headers) == (json is not None)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "value"),
+    [
+        (204, None, None),
+        (200, "", None),
+        (200, "null", None),
+        (200, "[]", []),
+        (201, "5", 5),
+        (200, '"x"', "x"),
+    ],
+)
+def test_any_json_and_nothing_are_answers(
+    face: Face, stub: StubServer, status: int, body: Any, value: Any
+) -> None:
+    stub.fail_next(status=status, body=body, times=2)
+    client = face.client(stub)
+    assert face.run(client.request("GET", "/v3/things")) == value
+    assert face.run(client.request("DELETE", "/v3/things")) == value
+
+
+def test_json_that_is_empty_is_sent_and_none_is_not(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    empty: list[Any] = [{}, [], 0, False, ""]
+    for json in empty:
+        answer(stub, {})
+        face.run(client.request("POST", "/v3/things", json=json))
+        assert stub.requests[-1].json == json
+        assert "content-type" in stub.requests[-1].headers
+    answer(stub, {})
+    face.run(client.request("POST", "/v3/things"))
+    assert "content-type" not in stub.requests[-1].headers
+
+
+@pytest.mark.parametrize("json", [(1, 2), OrderedDict(a=1), {"n": 2**70}, {"deep": [[[[{}]]]]}])
+def test_json_is_what_pythons_encoder_takes(face: Face, stub: StubServer, json: Any) -> None:
+    answer(stub, {})
+    face.run(face.client(stub).request("POST", "/v3/things", json=json))
+    assert stub.requests[0].json == (list(json) if isinstance(json, tuple) else json)
+
+
+@pytest.mark.parametrize("json", [float("nan"), {"x": float("inf")}, [float("-inf")], {"x": "\ud800"}])
+def test_what_json_cannot_hold_is_a_value_error(face: Face, stub: StubServer, json: Any) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        face.client(stub).request("POST", "/v3/things", json=json)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "json", [object(), {"x": b"x"}, {"x": {1, 2}}, {"x": datetime(2026, 1, 1, tzinfo=UTC)}]
+)
+def test_what_is_no_json_is_a_type_error(face: Face, stub: StubServer, json: Any) -> None:
+    with pytest.raises(TypeError, match="JSON"):
+        face.client(stub).request("POST", "/v3/things", json=json)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {
+            "text": "a b&c=é",
+            "flag": True,
+            "off": False,
+            "n": 5,
+            "x": 0.5,
+            "none": None,
+            "day": date(2026, 1, 31),
+        },
+        MappingProxyType(
+            {"text": "a b&c=é", "flag": True, "off": False, "n": 5, "x": 0.5, "day": "2026-01-31"}
+        ),
+    ],
+)
+def test_parameters_are_written_as_the_wire_wants_them(
+    face: Face, stub: StubServer, params: Mapping[str, Any]
+) -> None:
+    answer(stub, {})
+    face.run(face.client(stub).request("GET", "/v3/things", params=params))
+    expected = {"text": "a b&c=é", "flag": "true", "off": "false", "n": "5", "x": "0.5", "day": "2026-01-31"}
+    assert stub.requests[0].query == expected
+
+
+def test_a_list_repeats_its_name(face: Face, stub: StubServer) -> None:
+    with Listener(http_answer(200, {})) as listener:
+        client = face.make("dp_key", base_url=listener.url)
+        params = {"tag": ["a", "b", None], "at": (1, date(2026, 1, 1)), "none": []}
+        face.run(client.request("GET", "/v3/things", params=params))
+    assert listener.heads[0].startswith(b"GET /v3/things?tag=a&tag=b&at=1&at=2026-01-01 HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    "params", ["a=1", [("a", 1)], {1: "x"}, {"a": b"x"}, {"a": {"b": 1}}, {"a": object()}]
+)
+def test_other_parameters_are_type_errors(face: Face, stub: StubServer, params: Any) -> None:
+    with pytest.raises(TypeError):
+        face.client(stub).request("GET", "/v3/things", params=params)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "method", ["", "HEAD", "OPTIONS", "CONNECT", "TRACE", "GET /evil HTTP/1.1\r\n", "G\u00cbT"]
+)
+def test_other_methods_are_value_errors(face: Face, stub: StubServer, method: str) -> None:
+    with pytest.raises(ValueError, match="method must be GET, POST, PUT, PATCH or DELETE"):
+        face.client(stub).request(method, "/v3/things")
+    with pytest.raises(ValueError, match="params, not json"):
+        face.client(stub).request("GET", "/v3/things", json={})
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.row("A2")
+def test_a_read_is_tried_again_and_a_write_is_not(face: Face, stub: StubServer) -> None:
+    client: AnyClient = face.client(stub)
+    stub.fail_next(status=502)
+    answer(stub, {"ok": 1})
+    assert face.run(client.request("GET", "/v3/things")) == {"ok": 1}
+    assert len(stub.requests) == 2
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        stub.reset()
+        stub.fail_next(status=502)
+        with pytest.raises(UnconfirmedWriteError) as caught:
+            face.run(client.request(method, "/v3/things"))
+        assert (caught.value.outcome, len(stub.requests)) == ("unknown", 1)
+
+
+@pytest.mark.row("A6", "D1")
+@pytest.mark.parametrize("body", ["<html>", '{"cut": '])
+def test_an_answer_that_is_no_json_is_unreadable(face: Face, stub: StubServer, body: str) -> None:
+    client = face.client(stub)
+    stub.fail_next(status=200, body=body, times=2)
+    with pytest.raises(ResponseError):
+        face.run(client.request("GET", "/v3/things"))
+    with pytest.raises(UnconfirmedWriteError) as caught:
+        face.run(client.request("POST", "/v3/things"))
+    assert (caught.value.outcome, caught.value.status) == ("applied", 200)
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "https://evil.example/v1",
+        "/v1/../things",
+        "/v1/things?x=1",
+        "/v1/things\r\nX-Evil: 1",
+        "/v1/{id}",
+    ],
+)
+def test_paths_that_could_lead_elsewhere_are_refused(face: Face, stub: StubServer, path: str) -> None:
+    client = face.client(stub)
+    with pytest.raises(ValueError, match="path"):
+        client.request("GET", path)
+    with pytest.raises(ValueError, match="path"):
+        client.paginate(path, items="rows")
+    assert stub.peak_connections == 0
+
+
+def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) -> None:
+    with StubServer(projects=("a&b",)) as stub:
+        client = face.client(stub)
+        face.run(client.request("GET", VISITORS, params={"limit": 1}))
+        assert stub.requests[0].path == "/v1/analytics/a%26b/visitors"
+        nameless = client.with_options(project_id=None)
+        with pytest.raises(ConfigurationError, match="project_id="):
+            nameless.request("GET", VISITORS)
+        with pytest.raises(NotFoundError):
+            face.run(nameless.request("GET", "/v1/é/things"))
+        assert stub.requests[1].path == "/v1/%C3%A9/things"
+        face.run(nameless.close())
+
+
+@pytest.mark.row("M4")
+@pytest.mark.parametrize(
+    "body", [b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"]
+)
+def test_an_answer_that_cannot_be_told_as_it_is_is_not_repaired(
+    face: Face, stub: StubServer, body: bytes
+) -> None:
+    answer(stub, body, body)
+    client = face.client(stub)
+    with pytest.raises(ResponseError):
+        face.run(client.request("GET", "/v3/things"))
+    with pytest.raises(UnconfirmedWriteError) as caught:
+        face.run(client.request("POST", "/v3/things"))
+    assert caught.value.outcome == "applied"

@@ -1,0 +1,294 @@
+"""What a client may be given: each setting's type, its range, and words that say what to do."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import ConfigurationError, DocPlatformError
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+from helpers.layers import Authority
+from helpers.shown import shown
+
+KEY = "dp_test_0123456789abcdefghij"
+URL = "https://docs.example.com"
+
+
+def make(face: Face, **settings: Any) -> AnyClient:
+    return face.make(**{"api_key": KEY, "base_url": URL, **settings})
+
+
+def settings_of(client: AnyClient) -> dict[str, Any]:
+    """The settings as a pickle carries them."""
+    settings = client.__reduce__()[1][1]
+    assert isinstance(settings, dict)
+    return settings
+
+
+@pytest.mark.parametrize("name", ["timeout", "connect_timeout", "deadline"])
+@pytest.mark.parametrize("value", [0, float("inf"), timedelta(-1)])
+def test_seconds_are_finite_and_above_zero(face: Face, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be a finite number of seconds, above 0"):
+        make(face, **{name: value})
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), timedelta(seconds=-1)])
+def test_max_retry_after_is_finite_and_not_negative(face: Face, value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^max_retry_after must be a finite number of seconds, 0 or more"):
+        make(face, max_retry_after=value)
+    assert settings_of(make(face, max_retry_after=0))["max_retry_after"] == 0
+
+
+@pytest.mark.parametrize("name", ["timeout", "connect_timeout", "deadline", "max_retry_after"])
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [(7, 7.0), (0.25, 0.25), (Decimal("1.5"), 1.5), (timedelta(minutes=1, milliseconds=500), 60.5)],
+)
+def test_seconds_are_numbers_or_a_timedelta(face: Face, name: str, value: Any, seconds: float) -> None:
+    assert settings_of(make(face, **{name: value}))[name] == seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("api_key", b"dp_key"),
+        ("api_key", 5),
+        ("base_url", b"https://docs.example.com"),
+        ("base_url", Path("/docs")),
+        ("project_id", 5),
+        ("timeout", None),
+        ("timeout", "30"),
+        ("timeout", True),
+        ("connect_timeout", "5"),
+        ("deadline", [90]),
+        ("max_retries", 1.0),
+        ("max_retries", "2"),
+        ("max_retries", True),
+        ("max_retries", None),
+        ("max_retry_after", "60"),
+        ("proxy", 8080),
+        ("trust_env", 1),
+        ("trust_env", None),
+        ("ca_bundle", 5),
+        ("headers", [("x-team", "docs")]),
+        ("headers", "x-team: docs"),
+        ("headers", {"x-team": 5}),
+        ("headers", {5: "docs"}),
+        ("allow_http", "yes"),
+        ("max_response_bytes", 1e6),
+        ("job_path", None),
+        ("job_path", b"/job/{id}"),
+    ],
+)
+def test_a_wrong_type_is_a_type_error_that_names_the_setting(face: Face, name: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=rf"\b{name}(\[.*\])? must be "):
+        make(face, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_retries", -1),
+        ("max_retries", 2**40),
+        ("max_response_bytes", 1023),
+        ("project_id", "a/b"),
+        ("project_id", "\ud800"),
+        ("job_path", "//evil.example/{id}"),
+        ("job_path", "/v2/agent/{project_id}/job"),
+    ],
+)
+def test_a_value_out_of_range_is_a_value_error_that_names_the_setting(
+    face: Face, name: str, value: Any
+) -> None:
+    with pytest.raises(ValueError, match=rf"^{name}\b"):
+        make(face, **{name: value})
+
+
+def test_names_that_are_no_settings_are_type_errors(face: Face) -> None:
+    with pytest.raises(TypeError, match="tiemout"):
+        make(face, tiemout=3)
+    with pytest.raises(TypeError, match="positional"):
+        face.make(KEY, URL)
+    assert settings_of(face.make(KEY, base_url=URL))["base_url"] == URL
+
+
+@pytest.mark.parametrize(
+    ("missing", "variable"), [("api_key", "DOCPLATFORM_API_KEY"), ("base_url", "DOCPLATFORM_BASE_URL")]
+)
+def test_what_is_missing_is_named_with_its_variable(face: Face, missing: str, variable: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"pass {missing}= or set {variable}") as caught:
+        make(face, **{missing: None})
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, DocPlatformError)
+
+
+def test_the_environment_stands_in_for_what_is_not_given(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", stub.api_key)
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", stub.url)
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", stub.project_id)
+    job = face.run(face.make().create_job("Fix it"))
+    assert job.project_id == stub.project_id
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", "from-the-environment")
+    assert settings_of(face.make(project_id="given"))["project_id"] == "given"
+    assert settings_of(face.make(project_id=None))["project_id"] == "from-the-environment"
+
+
+BAD_KEYS = [
+    "",
+    "dp_secretpart\n",
+    "dp_secret part",
+    " dp_secretpart",
+    "dp_secretpart\0",
+    "dp_secretpärt",
+    "dp_secretpart\u200b",
+    "Bearer dp_secretpart",
+    "bearer dp_secretpart",
+    '"dp_secretpart"',
+    "'dp_secretpart'",
+    "dp_secretpart\x7f",
+    "dp_secretpart\ud800",
+]
+
+
+@pytest.mark.row("G9")
+@pytest.mark.parametrize("key", BAD_KEYS)
+def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: StubServer, key: str) -> None:
+    with pytest.raises(ValueError, match=re.compile("api[ _]key", re.IGNORECASE)) as caught:
+        face.make(key, base_url=stub.url)
+    # Not the whole traceback: it quotes this test.
+    told = "\n".join([str(caught.value), repr(caught.value), repr(vars(caught.value))])
+    assert "secretp" not in told
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.row("G9")
+@pytest.mark.parametrize("key", ["", "dp_secretpart\n", "Bearer dp_secretpart"])
+def test_a_bad_key_in_the_environment_is_refused_alike(
+    face: Face, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", key)
+    # An empty variable is as good as none.
+    with pytest.raises(ConfigurationError, match="^DOCPLATFORM_API_KEY " if key else "^no API key") as caught:
+        face.make(base_url=URL)
+    assert "secretp" not in shown(caught.value)
+
+
+@pytest.mark.row("G4")
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1.nip.io",
+        "localhost.evil.com",
+        "0.0.0.0",
+        "[::ffff:127.0.0.1]",
+        "[::]",
+        "2130706433",
+        "0x7f000001",
+        "017700000001",
+        "127.1",
+        "localhost.",
+        "ⓛocalhost",
+    ],
+)
+def test_plain_http_is_for_loopback_literals_alone(face: Face, stub: StubServer, host: str) -> None:
+    port = stub.url.rpartition(":")[2]
+    with pytest.raises(ConfigurationError, match=r"^base_url "):
+        make(face, base_url=f"http://{host}:{port}")
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.row("G4")
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost"])
+def test_loopback_literals_may_be_plain_http(face: Face, stub: StubServer, host: str) -> None:
+    client = face.client(stub, base_url=stub.url.replace("127.0.0.1", host) + "/")
+    assert face.run(client.create_job("Fix it")).status == "active"
+
+
+def test_other_plain_http_needs_to_be_allowed(face: Face) -> None:
+    with pytest.raises(ConfigurationError, match="allow_http=True"):
+        make(face, base_url="http://docs.example.com")
+    make(face, base_url="http://docs.example.com", allow_http=True)
+
+
+@pytest.mark.row("G7")
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("", "empty"),
+        ("docs.example.com", "not a URL"),
+        ("ftp://docs.example.com", "https://"),
+        ("file:///etc/passwd", "no host"),
+        ("https://", "not a URL"),
+        ("https://user:hush@docs.example.com", "user name or password"),
+        ("https://hush@docs.example.com", "user name or password"),
+        ("https://@docs.example.com", "user name or password"),
+        ("https://docs.example.com?token=hush", "query"),
+        ("https://docs.example.com#hush", "fragment"),
+        ("https:\\\\docs.example.com", "backslash"),
+        ("https://docs.example.com\\@evil.example", "backslash"),
+        ("https://docs.example.com\t", "white space"),
+        ("https://docs.example.com/\r\nX-Evil: 1", "white space"),
+        ("https://docs.example.com/a//b", "empty step"),
+        ("https://docs.example.com/%2e%2e", "percent"),
+        ("https://docs.ex\u0430mple.com", "xn--"),
+    ],
+)
+def test_a_base_url_that_could_lead_elsewhere_is_refused(face: Face, url: str, why: str) -> None:
+    with pytest.raises(ConfigurationError, match=why) as caught:
+        make(face, base_url=url)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer hush"},
+        {"": "hush"},
+        {"x-team": "hush\r\nX-Evil: 1"},
+        {"x-team": "hush\ud800"},
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused_without_their_values(
+    face: Face, headers: Mapping[str, str]
+) -> None:
+    with pytest.raises(ValueError, match=r"^headers\b") as caught:
+        make(face, headers=headers)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["", "proxy.example:3128", "socks5://user:hush@proxy.example", "http://"])
+def test_a_proxy_that_cannot_be_one_is_refused(face: Face, proxy: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"^proxy ") as caught:
+        make(face, proxy=proxy)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_a_ca_bundle_that_cannot_be_read_is_named(face: Face, tmp_path: Path, as_path: type[Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"^ca_bundle .*missing\.pem"):
+        make(face, ca_bundle=as_path(tmp_path / "missing.pem"))
+    (tmp_path / "empty.pem").write_text("not a certificate")
+    with pytest.raises(ConfigurationError, match=r"empty\.pem: no PEM certificate"):
+        make(face, ca_bundle=as_path(tmp_path / "empty.pem"))
+
+
+def test_a_relative_ca_bundle_is_the_same_file_in_any_folder(
+    face: Face, authority: Authority, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_API_KEY", KEY)
+    monkeypatch.chdir(authority.pem.parent)
+    client = make(face, ca_bundle=authority.pem.name)
+    pickled = pickle.dumps(client)
+    monkeypatch.chdir(tmp_path)
+    client.with_options(connect_timeout=1)
+    pickle.loads(pickled)

@@ -1,0 +1,125 @@
+"""What the documentation shows for pipelines is what happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from docplatform.cli.exits import MEANINGS
+from docplatform.testing import StubServer
+from helpers.scripts import environment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORKFLOW = (ROOT / "examples" / "docs-agent.yml").read_text(encoding="utf-8")
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = "https://github.com/example/docs/pull/1"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(active_polls=0) as stub:
+        yield stub
+
+
+def shell(script: str, stub: StubServer, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script as a step of a workflow is run."""
+    (cwd / "prompt.md").write_text("Fix the links")
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    return subprocess.run(
+        ["bash", "-e", "-c", script],
+        env=environment(stub, PATH=path, **env),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def test_the_guide_lists_every_exit_code() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", GUIDE, re.MULTILINE)
+    assert rows == [(str(int(code)), meaning) for code, meaning in MEANINGS.items()]
+
+
+def test_the_guides_first_line(stub: StubServer, tmp_path: Path) -> None:
+    done = shell(SHELL.findall(GUIDE)[0] + 'echo "$url"', stub, tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
+    assert stub.jobs[0].prompts == ["Fix the links"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "says"),
+    [
+        ("completed", 0, LINK),
+        ("without a link", 0, "without a pull request"),
+        ("failed", 5, ""),
+        ("dropped", 7, "Look on the platform"),
+    ],
+)
+def test_the_guides_script(stub: StubServer, tmp_path: Path, status: str, code: int, says: str) -> None:
+    if status == "dropped":
+        stub.fail_next(drop=True)
+    elif status == "without a link":
+        stub.script_job("completed", pr_link=None)
+    else:
+        stub.script_job(status)
+    done = shell(SHELL.findall(GUIDE)[1], stub, tmp_path)
+    assert done.returncode == code
+    assert says in done.stdout
+    assert "no file" not in done.stdout
+
+
+def steps() -> list[str]:
+    return [dedent(step) for step in re.findall(r"run: \|\n((?: {10}.*\n)+)", WORKFLOW)]
+
+
+@pytest.mark.parametrize("link", [LINK, None])
+def test_the_workflows_step(stub: StubServer, tmp_path: Path, link: str | None) -> None:
+    stub.script_job("completed", pr_link=link)
+    (step,) = steps()
+    files = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    prompt = "Fix `the` $(links)\nand \"the\" 'rest'"
+    for _ in range(2):  # the second time is a re-run, with the file of the first
+        done = shell(step, stub, tmp_path, PROMPT=prompt, **files)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (tmp_path / "output").read_text().splitlines()[-1] == f"url={link or ''}"
+        # A job without a pull request may have changed files all the same.
+        summary = (tmp_path / "summary").read_text().splitlines()[-1]
+        assert summary == link or "without a pull request" in summary
+    assert [job.prompts for job in stub.jobs] == [[f"{prompt}\n"]]
+
+
+def test_the_workflows_step_fails_as_the_command_does(stub: StubServer, tmp_path: Path) -> None:
+    stub.script_job("failed")
+    files = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    assert shell(steps()[0], stub, tmp_path, PROMPT="Fix it", **files).returncode == 5
+    assert not (tmp_path / "output").exists()
+
+
+def test_the_workflow_takes_no_risks() -> None:
+    actions = re.findall(r"uses: (\S+)", WORKFLOW)
+    assert len(actions) == 3
+    assert [action for action in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+    assert "permissions: {}" in WORKFLOW
+    # No expression is put into a script, where its value could be a command.
+    assert not any("${{" in step for step in steps())
+
+
+def test_the_readmes_command_line(tmp_path: Path) -> None:
+    (block,) = (block for block in SHELL.findall(README) if "docplatform job run" in block)
+    with StubServer(active_polls=1) as stub:
+        done = shell(block, stub, tmp_path)
+    assert (done.returncode, done.stderr.count("docplatform: ")) == (0, 0), done.stderr
+    assert done.stdout.splitlines()[0] == LINK
+    assert len(stub.jobs) == 1

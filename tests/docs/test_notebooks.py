@@ -1,0 +1,167 @@
+"""What notebooks show of an object, and the example notebooks, executed as a reader would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from docplatform import Client, Plan, PlanSlice, SyncReport, Totals
+from docplatform.testing import StubServer
+from helpers import Face
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+EVIL = "<script>alert('1')</script>\"&\u202e\x1b[31m"
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # as is all of nbformat
+
+
+def outputs(notebook: Any) -> Iterator[Any]:
+    for cell in notebook.cells:
+        yield from cell.get("outputs", ())
+
+
+def executed(path: Path, tmp_path: Path) -> Any:
+    """Runs every cell in a kernel of its own; a cell that raises, or writes a file beside the notebook, fails the test."""
+    notebook = read(path)
+    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert list(tmp_path.iterdir()) == []
+    return notebook
+
+
+@pytest.mark.row("H10")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert list(outputs(notebook)) == []
+    assert all(cell.get("execution_count") is None for cell in notebook.cells)
+
+
+def test_fix_the_docs(tmp_path: Path) -> None:
+    notebook = executed(EXAMPLES / "fix_the_docs.ipynb", tmp_path)
+    shown = list(outputs(notebook))
+    text = "".join(output.get("text", "") for output in shown)
+    html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
+    assert [output for output in shown if output.get("name") == "stderr"] == []
+    assert "active\nactive\ncompleted\n" in text
+    assert 'href="https://github.com/example/docs/pull/1"' in html
+    assert "still active" in text
+    assert "completed completed completed" in text
+
+
+def test_who_reads_our_docs(tmp_path: Path) -> None:
+    notebook = executed(EXAMPLES / "who_reads_our_docs.ipynb", tmp_path)
+    shown = list(outputs(notebook))
+    text = "".join(output.get("text", "") for output in shown)
+    html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
+    assert [output for output in shown if output.get("name") == "stderr"] == []
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 3
+    assert "Visitors: first 10 of 1,000 pages; from 2026-01-01 up to 2026-02-01" in html
+    assert "people" in text
+    assert "the whole site: " in text
+    assert "Plan: 9 requests to be sent" in html
+    assert "Visitors by week: 9 rows; from 2025-12-01 up to 2026-02-02" in html
+    assert "Unique visitors of the whole site (they do not add up)" in html
+    # The listings were read once each: eight pages. A week is a request, and so are totals.
+    assert "requests=18, retries=0" in shown[-1]["data"]["text/plain"]
+    assert "january.csv january.parquet" in text
+
+
+@pytest.mark.parametrize("call", ["stub.client().visitors()", "await stub.async_client().visitors()"])
+def test_a_bar_in_a_notebook(call: str, tmp_path: Path) -> None:
+    """In a kernel, whose loop is running, tqdm is its widget; nothing of it is text."""
+    v4 = nbformat.v4
+    cells = [
+        "from docplatform.testing import StubServer\nstub = StubServer(visitors=600).start()",
+        f"table = {call.replace('visitors()', 'visitors().collect(progress=True)')}\nlen(table)",
+    ]
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])  # type: ignore[no-untyped-call]
+    NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = list(outputs(notebook))
+    assert [output["output_type"] for output in shown] == ["display_data", "execute_result"]
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]["data"]
+    assert shown[1]["data"]["text/plain"] == "600"
+    (widgets,) = notebook.metadata.widgets.values()
+    models = [
+        model["state"] for model in widgets["state"].values() if "HTMLModel" in str(model["model_name"])
+    ]
+    assert any("600" in state["value"] for state in models)
+    assert any("visitors" in state["value"] for state in models)
+
+
+def test_the_small_values() -> None:
+    days = [date(2026, 1, day) for day in range(1, 14)]
+    slices = tuple(PlanSlice(*pair, 1_000, 0, True) for pair in pairwise(days))
+    html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
+    assert (
+        "Plan: at least 12,000 requests to be sent; 3 held; 2 hours to wait for the budget; first 10 of 12 slices"
+        in html
+    )
+    assert html.count("<tr>") == 11
+    assert re.findall("<th [^>]*>(.*?)</th>", html) == ["date_from", "date_to", "requests", "held", "exact"]
+    assert "2026-01-02" in html
+    assert "2026-01-12" not in html
+    assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0
+    assert "they do not add up" in Totals(1, 2, 3_000)._repr_html_()
+    assert ">3,000<" in Totals(1, 2, 3_000)._repr_html_()
+    assert ">4,000<" in SyncReport(1, 2, 3, 4_000, 5)._repr_html_()
+
+
+@pytest.mark.row("J7")
+def test_what_a_trend_shows_is_escaped(face: Face) -> None:
+    with StubServer([{"path": EVIL, "human": 1, "ai": 1, "total": 1, EVIL: EVIL}]) as stub:
+        call = face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-02", pages=True)
+        html = face.run(call)._repr_html_()
+    assert html.count("&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&amp;") == 3
+    assert "<script" not in html
+    assert html.isprintable()
+
+
+def test_a_client(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    html = client._repr_html_()
+    assert type(client).__name__ in html
+    assert stub.url in html
+    assert stub.api_key not in html
+    assert "<td>0 (0 of them retries)</td>" in html
+    face.run(client.visitor_totals())
+    assert "<td>1 (0 of them retries)</td>" in client._repr_html_()
+    face.run(client.close())
+    assert "<td>closed</td>" in client._repr_html_()
+
+
+def test_a_listing_is_shown_without_asking_for_anything(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    visitors = client.visitors(date_from="2026-01-01")
+    rows = client.paginate("/v1/analytics/{project_id}/visitors", items="visitors", params={"q": EVIL})
+    for listing in (visitors, rows):
+        html = listing._repr_html_()
+        assert type(listing).__name__ in html
+        assert "<td>0</td>" in html
+        assert "<script" not in html
+        assert html.isprintable()
+    assert "<th>dateFrom</th><td>2026-01-01</td>" in visitors._repr_html_()
+    assert stub.requests == []
+    face.next(visitors)
+    assert "<td>1</td>" in visitors._repr_html_()
+
+
+@pytest.mark.row("J7")
+def test_every_value_of_a_client_is_escaped() -> None:
+    with Client("k" * 12, base_url="https://example.com", project_id="<b>'\"&\u202e") as client:
+        html = client._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;&#x27;&quot;&amp;" in html
+    assert "kkk" not in html
+    assert html.isprintable()

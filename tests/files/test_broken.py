@@ -1,0 +1,289 @@
+"""An export to a file that is broken off: what was there before stays, nothing else is left, and no row is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docplatform import DataChangedWarning, NotFoundError, VisitorTable
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.children import tell
+from helpers.exports import FILES, ROWS, break_off, eventually, export, names, read, sums
+from helpers.pages import page, serve
+from helpers.scripts import run_script
+
+every_way = pytest.mark.parametrize("way", FILES)
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX's")
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(ROWS) as stub:
+        yield stub
+
+
+@pytest.mark.row("E10", "J1")
+@every_way
+@pytest.mark.parametrize("taken", [0, 10, 250])
+@pytest.mark.parametrize("pages", [1, 2])
+def test_an_error_of_the_service_leaves_all_as_it_was(
+    face: Face, given: StubServer, way: str, taken: int, pages: int, tmp_path: Path
+) -> None:
+    target = tmp_path / "file"
+    target.write_text("before")
+    break_off(given, pages)
+    client = face.client(given)
+    visitors = client.visitors(prefetch=0)
+    first = [face.next(visitors) for _ in range(taken)]
+    before = visitors.checkpoint
+    with pytest.raises(NotFoundError) as caught:
+        face.run(getattr(visitors, way)(target))
+    assert caught.value.partial is None
+    assert caught.value.checkpoint == visitors.checkpoint
+    assert rows_of(caught.value.checkpoint) == rows_of(before) == taken
+    eventually(lambda: names(tmp_path) == ["file"])
+    assert target.read_text() == "before"
+    # The same call again has all of it, and so has another client's.
+    assert first + export(face, visitors, way, target) == ROWS
+    assert first + face.all(client.visitors(resume=before)) == ROWS
+
+
+def rows_of(checkpoint: str | None) -> int:
+    assert checkpoint
+    return int(json.loads(checkpoint)["rows"])
+
+
+@every_way
+def test_rows_go_on_behind_an_error(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
+    break_off(given)
+    visitors = face.client(given).visitors(max_rows=550)
+    first = [face.next(visitors) for _ in range(10)]
+    with pytest.raises(NotFoundError):
+        face.run(getattr(visitors, way)(tmp_path / "file"))
+    assert first + face.all(visitors) == ROWS[:550]
+    assert names(tmp_path) == []
+
+
+@every_way
+@pytest.mark.row("E6")
+def test_what_was_found_before_is_not_forgotten(
+    face: Face, given: StubServer, way: str, tmp_path: Path
+) -> None:
+    moved = {**sums(), "total": 1}
+    serve(given, page(ROWS[:250], True, sums()), page(ROWS[250:500], True, moved))
+    visitors = face.client(given).visitors(prefetch=0)
+    with pytest.warns(DataChangedWarning):
+        first = [face.next(visitors) for _ in range(260)]
+    (told,) = visitors.warnings
+    given.fail_next(404, path="/v1/")
+    with pytest.raises(NotFoundError):
+        face.run(getattr(visitors, way)(tmp_path / "file"))
+    assert visitors.warnings == [told]
+    with warnings.catch_warnings():
+        # The rest of that page is read again by those that let it go.
+        warnings.simplefilter("ignore", DataChangedWarning)
+        table = face.run(visitors.collect())
+    assert first + list(table) == ROWS
+    assert table.warnings == visitors.warnings == [told]
+
+
+FULL = """
+import os, resource, signal, sys
+from pathlib import Path
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+import docplatform._hooks.frames
+
+# 256 KiB are written at a time: one limit breaks the first block, the other what is left at the end.
+results = []
+target = Path(os.environ["TARGET"])
+library = os.environ["LIBRARY"]
+if library:
+    docplatform._hooks.frames._MODULES["to_parquet"] = (library,)
+    __import__({"pyarrow": "pyarrow.parquet"}.get(library, library))
+made = client()
+for limit in (1 << 14, 3 << 17):
+    target.write_text("before")
+    visitors = made.visitors()
+    async def one():
+        return await anext(visitors)
+    first = next(visitors) if face == "sync" else asyncio.run(one())
+    before = visitors.checkpoint
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        run(lambda: getattr(visitors, os.environ["WAY"])(target))
+        results.append("no error")
+    except Exception as error:
+        results.append(type(error).__name__ if isinstance(error, OSError) else "OSError")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert [path.name for path in target.parent.iterdir()] == [target.name], list(target.parent.iterdir())
+    if results[-1] == "no error":
+        continue
+    assert target.read_text() == "before"
+    assert visitors.checkpoint == before
+    assert len(everything(lambda: visitors)) == 11_999
+print(json.dumps(results))
+"""
+
+
+@posix
+@pytest.mark.row("J1")
+@pytest.mark.parametrize(
+    ("way", "library"),
+    [("to_csv", ""), ("to_jsonl", ""), *(("to_parquet", name) for name in ("pyarrow", "polars", "duckdb"))],
+)
+def test_a_full_disk_leaves_all_as_it_was(face: Face, way: str, library: str, tmp_path: Path) -> None:
+    with StubServer(visitors=12_000) as stub:
+        results = tell(
+            face.name,
+            FULL,
+            TARGET=str(tmp_path / "file"),
+            WAY=way,
+            LIBRARY=library,
+            DOCPLATFORM_API_KEY=stub.api_key,
+            DOCPLATFORM_BASE_URL=stub.url,
+            DOCPLATFORM_PROJECT_ID=stub.project_id,
+        )
+    assert results[0] == "OSError"
+    # What a library compresses may have room.
+    assert results[1] == "OSError" or library
+
+
+KILLED = """
+import os, pickle, random, signal, sys, time
+from pathlib import Path
+
+folder, way, seed = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+tables = [pickle.loads((folder / name).read_bytes()) for name in ("one", "other")]
+out = folder / "out"
+out.mkdir()
+target = out / "file"
+whole = []
+for table in tables:
+    getattr(table, way)(target)
+    whole.append(target.read_bytes())
+assert whole[0] != whole[1]
+random.seed(seed)
+left = 0
+for _ in range(50):
+    child = os.fork()
+    if not child:
+        while True:
+            for table in tables:
+                getattr(table, way)(target)
+    time.sleep(random.uniform(0, 0.015))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert target.read_bytes() in whole
+    for other in out.iterdir():
+        if other != target:
+            assert other.name.startswith(".docplatform-"), other
+            assert other.name.endswith(".part"), other
+            other.unlink()
+            left += 1
+print(left)
+"""
+
+
+@posix
+@pytest.mark.row("J2")
+@pytest.mark.parametrize("way", ["to_csv", "to_jsonl"])
+def test_killed_at_any_point_a_file_is_whole(way: str, tmp_path: Path) -> None:
+    with StubServer(visitors=2_000) as stub, stub.client() as client:
+        for name, rows in (("one", 2_000), ("other", 1_500)):
+            table = client.visitors(max_rows=rows).collect()
+            (tmp_path / name).write_bytes(pickle.dumps(table))
+    ended = run_script(KILLED, str(tmp_path), way, "1", options=("-W", "ignore::DeprecationWarning"))
+    assert (ended.status, ended.err) == (0, "")
+    if is_unnamed(tmp_path):
+        # A file has a second name for the moment of its replacement alone.
+        assert int(ended.out) <= 3
+
+
+def is_unnamed(folder: Path) -> bool:
+    """Whether files there can be without a name until they are whole."""
+    try:
+        os.close(os.open(folder, os.O_RDWR | os.O_TMPFILE))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+SIGNALLED = """
+import sys
+from pathlib import Path
+
+import docplatform
+
+folder, way = Path(sys.argv[1]), sys.argv[2]
+client = docplatform.Client(api_key=sys.argv[3], base_url=sys.argv[4], project_id=sys.argv[5])
+getattr(client.visitors(prefetch=0), way)(folder / "file")
+"""
+
+
+@posix
+@pytest.mark.row("I5")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@every_way
+def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp_path: Path) -> None:
+    if not is_unnamed(tmp_path):
+        pytest.skip("this file system has no files without a name")
+    with StubServer(ROWS) as stub:
+        stub.fail_next(retry_after=30)
+        command = [
+            sys.executable,
+            "-c",
+            SIGNALLED,
+            str(tmp_path),
+            way,
+            stub.api_key,
+            stub.url,
+            stub.project_id,
+        ]
+        with subprocess.Popen(command) as child:
+            stub.wait_for(lambda s: len(s.requests) == 1)
+            child.send_signal(number)
+            assert child.wait(timeout=30) == -number
+    assert names(tmp_path) == []
+
+
+@posix
+@pytest.mark.row("J4")
+@every_way
+def test_of_two_that_write_one_file_the_last_is_whole(given: StubServer, way: str, tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    with given.client() as client:
+        tables = [client.visitors(max_rows=rows).collect() for rows in (600, 300)]
+    whole = []
+    for one in tables:
+        getattr(one, way)(target)
+        whole.append(read(target, way))
+    stop = threading.Event()
+
+    def write(one: VisitorTable) -> None:
+        while not stop.is_set():
+            getattr(one, way)(target)
+
+    writers = [threading.Thread(target=write, args=(one,)) for one in tables * 2]
+    for writer in writers:
+        writer.start()
+    # Readers of Parquet open a file several times; each time it may be another one.
+    seen = [target.read_bytes() for _ in range(30)]
+    stop.set()
+    for writer in writers:
+        writer.join()
+    assert names(tmp_path) == ["file"]
+    for written in set(seen):
+        target.write_bytes(written)
+        assert read(target, way) in whole

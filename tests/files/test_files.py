@@ -1,0 +1,261 @@
+"""Exports to files: whole or not there, whatever goes wrong, and never what was there before lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import VisitorTable
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.exports import FILES, ROWS, export, names, offsets, read
+
+every_way = pytest.mark.parametrize("way", FILES)
+every_library = pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
+posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are POSIX's")
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(ROWS) as stub:
+        yield stub
+
+
+@pytest.fixture(scope="module")
+def table() -> VisitorTable:
+    """A table of all rows."""
+    with StubServer(ROWS) as stub, stub.client() as client:
+        return client.visitors().collect()
+
+
+@every_way
+def test_a_file_replaces_what_was_there(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    for before in (None, "before", "x" * 10**6):
+        if before:
+            target.write_text(before)
+        assert export(face, face.client(given).visitors(), way, target) == ROWS
+    assert names(tmp_path) == ["file"]
+
+
+@every_way
+def test_paths_may_be_of_any_kind(
+    given: StubServer, table: VisitorTable, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with given.client() as client:
+        for name in ("a file, with \N{SNOWMAN}.csv", Path("path"), "./here"):
+            assert getattr(table, way)(name) == 600
+            assert getattr(client.visitors(), way)(name) == 600
+            assert read(tmp_path / name, way) == ROWS
+        for wrong in (5, None, ["x"]):
+            with pytest.raises(TypeError, match="path must be"):
+                getattr(client.visitors(), way)(wrong)
+            with pytest.raises(TypeError, match="path must be"):
+                getattr(table, way)(wrong)
+
+
+@every_way
+def test_a_name_is_where_the_process_was(
+    face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("docplatform._hooks.progress.bar", lambda *_: Wandering())
+    face.run(face.call(getattr(face.client(given).visitors(), way), "file", progress=True))
+    assert Path.cwd() != tmp_path
+    assert read(tmp_path / "file", way) == ROWS
+
+
+class Wandering:
+    """In place of a bar: goes elsewhere in the middle of an export."""
+
+    def update(self, _: int) -> None:
+        os.chdir("/")
+
+
+# -- refused before anything is asked for ----------------------------------------------------------------
+
+
+def folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+def missing(path: Path) -> Path:
+    return path / "missing" / "file"
+
+
+def inside_a_file(path: Path) -> Path:
+    path.write_text("before")
+    return path / "file"
+
+
+def no_name(path: Path) -> str:
+    return f"{path}/"
+
+
+def empty(_: Path) -> str:
+    return ""
+
+
+def read_only(path: Path) -> Path:
+    path.write_text("before")
+    path.chmod(0o444)
+    return path
+
+
+def fifo(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+def link_to_a_folder(path: Path) -> Path:
+    (path.parent / "there").mkdir()
+    path.symlink_to(path.parent / "there")
+    return path
+
+
+def device(_: Path) -> str:
+    return "/dev/full"
+
+
+@posix
+@pytest.mark.row("J3")
+@every_way
+@pytest.mark.parametrize(
+    ("make", "kind", "number"),
+    [
+        (folder, IsADirectoryError, errno.EISDIR),
+        (no_name, IsADirectoryError, errno.EISDIR),
+        (missing, FileNotFoundError, errno.ENOENT),
+        (empty, FileNotFoundError, errno.ENOENT),
+        (inside_a_file, NotADirectoryError, errno.ENOTDIR),
+        (read_only, PermissionError, errno.EACCES),
+        (fifo, OSError, errno.EINVAL),
+        (link_to_a_folder, IsADirectoryError, errno.EISDIR),
+        (device, OSError, errno.EINVAL),
+    ],
+)
+def test_what_cannot_be_a_file_is_refused_before_anything_is_sent(
+    face: Face,
+    given: StubServer,
+    table: VisitorTable,
+    way: str,
+    make: Callable[[Path], Any],
+    kind: type[OSError],
+    number: int,
+    tmp_path: Path,
+) -> None:
+    target = make(tmp_path / "target")
+    before = names(tmp_path)
+    visitors = face.client(given).visitors()
+    for write in (getattr(visitors, way), getattr(table, way)):
+        with pytest.raises(kind) as caught:
+            face.run(face.call(write, target))
+        assert caught.value.errno == number
+        assert Path(caught.value.filename) == Path(target)
+        assert "os error" not in str(caught.value)
+    assert given.peak_connections == 0
+    assert names(tmp_path) == before
+    assert face.all(visitors) == ROWS
+
+
+@posix
+@pytest.mark.row("J3")
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
+@every_way
+def test_a_file_of_another_owner_is_refused(table: VisitorTable, way: str) -> None:
+    """Though whoever may write the folder may rename what they like over it."""
+    open_folder = Path("/tmp") / f"docplatform-{os.getpid()}"  # above a test's own folder nobody may pass
+    open_folder.mkdir()
+    try:
+        open_folder.chmod(0o777)
+        target = open_folder / "target"
+        target.write_text("before")
+        os.seteuid(65534)
+        try:
+            with pytest.raises(PermissionError):
+                getattr(table, way)(target)
+            open_folder.joinpath("mine").write_text("before")
+            assert getattr(table, way)(open_folder / "mine") == 600
+        finally:
+            os.seteuid(0)
+        open_folder.joinpath("mine").unlink()
+        open_folder.chmod(0o755)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(PermissionError):
+                getattr(table, way)(open_folder / "new")
+        finally:
+            os.seteuid(0)
+        assert target.read_text() == "before"
+        assert names(open_folder) == ["target"]
+    finally:
+        for path in open_folder.iterdir():
+            path.unlink()
+        open_folder.rmdir()
+
+
+@posix
+@pytest.mark.row("J3")
+@every_way
+def test_a_link_is_replaced_and_permissions_are_kept(
+    face: Face, given: StubServer, way: str, tmp_path: Path
+) -> None:
+    real, link, fresh = tmp_path / "real", tmp_path / "link", tmp_path / "fresh"
+    real.write_text("before")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    client = face.client(given)
+    assert export(face, client.visitors(), way, link) == ROWS
+    assert not link.is_symlink()
+    assert real.read_text() == "before"
+    assert export(face, client.visitors(), way, real) == ROWS
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    umask = os.umask(0o027)
+    try:
+        assert export(face, client.visitors(), way, fresh) == ROWS
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o640
+
+
+@pytest.mark.row("J15")
+@every_way
+def test_no_name_comes_from_the_service(
+    face: Face, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    paths = ["../evil", str(tmp_path / "evil"), "/../../evil", "evil\0", ".docplatform-x.part", ""]
+    sent = [{"path": path, "human": 1, "ai": 1, "total": 1, "../more": "../evil"} for path in paths]
+    with StubServer(sent) as stub:
+        assert export(face, face.client(stub).visitors(), way, Path("file")) == sent
+    assert [path.name for path in tmp_path.rglob("*")] == ["inside", "file"]
+
+
+@every_library
+def test_any_library_writes_parquet(
+    face: Face,
+    given: StubServer,
+    table: VisitorTable,
+    library: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("docplatform._hooks.frames")._frames._MODULES, "to_parquet", (library,))
+    target = tmp_path / "quoted '\" file.parquet"
+    assert export(face, face.client(given).visitors(), "to_parquet", target) == ROWS
+    assert table.to_parquet(target) == 600
+    assert read(target, "to_parquet") == ROWS
+    assert export(face, face.client(given).visitors(max_rows=0), "to_parquet", target) == []
+    assert names(tmp_path) == [target.name]
+    assert offsets(given) == [0, 250, 500]

@@ -1,0 +1,123 @@
+"""The command line: within this process where that is enough, else in one of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from docplatform.cli import main
+from docplatform.testing import StubServer
+from helpers.scripts import Ended, environment, run_script
+
+SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
+"""What the installed script does."""
+
+JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
+"""A range of days."""
+
+KEPT = "the answers are lost. With --store FILE they are kept, and a second run goes on there."
+"""How a message ends where answers were not kept."""
+
+ROWS: list[dict[str, Any]] = [
+    {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
+    for i in range(600)
+]
+"""Readers whose order by path, people, agents and all of them differs."""
+
+FULL_DISK = f"""
+import resource, signal
+# What a full disk does to a write, a limit of the file size does without one.
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+{SCRIPT}
+"""
+"""The same where no file can grow beyond 1,000 bytes."""
+
+
+def run(stub: StubServer | None, *arguments: str, **env: str) -> Ended:
+    """The command line in a process of its own, where a warning is an error."""
+    return run_script(SCRIPT, *arguments, stub=stub, options=("-W", "error"), env=env)
+
+
+def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash; in it, ``$cli`` is the command."""
+    cli = f"{sys.executable} -W error -m docplatform"
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=environment(stub, cli=cli, **env),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@contextmanager
+def closed_pipe() -> Iterator[int]:
+    """The end of a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        yield write
+    finally:
+        os.close(write)
+
+
+def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
+    """How a command ends whose output nobody reads, and what it says."""
+    with closed_pipe() as write:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
+            env=environment(stub),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    return done.returncode, done.stderr
+
+
+PYTHONS = re.compile(
+    r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)"
+)
+"""Words that are Python's, and no user of the command line knows."""
+
+
+class Cli:
+    """Runs a command here, against a stub: ``cli("job", "get", "job-1").out``.
+
+    Whatever the command is, it tells nothing in Python's words, and nowhere the key.
+    """
+
+    def __init__(
+        self, stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+        self.stub = stub
+        monkeypatch.setenv("DOCPLATFORM_API_KEY", stub.api_key)
+        monkeypatch.setenv("DOCPLATFORM_BASE_URL", stub.url)
+        monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", stub.project_id)
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Ended:
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self._capsys.readouterr()
+        begun = time.monotonic()
+        status = main(arguments)
+        seconds = time.monotonic() - begun
+        out, err = self._capsys.readouterr()
+        assert not PYTHONS.search(err), err
+        assert self.stub.api_key not in out + err
+        return Ended(int(status), out, err, seconds)

@@ -1,0 +1,227 @@
+"""wait_for_job, run_job, follow_up: what ends a wait, what it bears, and what is known when it breaks off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    AuthenticationError,
+    JobFailedError,
+    NotFoundError,
+    ServerError,
+    UnconfirmedWriteError,
+    WaitTimeoutError,
+)
+from docplatform.testing import StubServer
+from helpers import AnyClient, Face
+
+SOON: dict[str, Any] = {"poll_interval": 0.01, "max_poll_interval": 0.02}
+
+
+@pytest.mark.parametrize("polls", [0, 1, 5])
+def test_a_wait_ends_with_the_first_final_status(face: Face, polls: int) -> None:
+    with StubServer(active_polls=polls) as stub:
+        client = face.client(stub)
+        job = face.run(client.create_job("Fix it"))
+        assert (job.status, job.is_final) == ("active", False)
+        done = face.run(client.wait_for_job(job, **SOON))
+        assert (done.id, done.status, done.is_final) == (job.id, "completed", True)
+        assert stub.jobs[0].polls == polls + 1
+
+
+@pytest.mark.parametrize("as_id", [True, False])
+def test_a_wait_looks_even_where_the_snapshot_is_final(face: Face, stub: StubServer, as_id: bool) -> None:
+    client = face.client(stub)
+    job = face.run(client.run_job("Fix it", **SOON))
+    stub.jobs[0].status = "archived"
+    again = face.run(client.wait_for_job(job.id if as_id else job, **SOON))
+    assert (again.status, again.archived_at is None) == ("archived", False)
+
+
+@pytest.mark.row("F5")
+def test_a_failed_job_is_an_error_that_carries_it(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    stub.script_job("active", "failed")
+    with pytest.raises(JobFailedError, match="job-1 failed") as caught:
+        face.run(client.run_job("Fix it", **SOON))
+    job = caught.value.job
+    assert job is not None
+    assert (job.id, job.status) == ("job-1", "failed")
+    with pytest.raises(JobFailedError):
+        face.run(client.wait_for_job(job, **SOON))
+    with pytest.raises(JobFailedError):
+        face.run(client.wait_for_job(job.id, check=True, **SOON))
+    assert face.run(client.wait_for_job(job, check=False, **SOON)) == job
+
+
+@pytest.mark.row("F1")
+def test_a_wait_that_is_too_long_carries_the_job_and_can_go_on(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    stub.script_job("active")
+    with pytest.raises(
+        WaitTimeoutError, match=r"job-1 was not final after 0\.05 s \(last status: active\)"
+    ) as caught:
+        face.run(client.run_job("Fix it", timeout=0.05, **SOON))
+    assert isinstance(caught.value, TimeoutError)
+    job = caught.value.job
+    assert job is not None
+    assert (job.id, job.status) == ("job-1", "active")
+    assert len(stub.jobs) == 1
+    stub.jobs[0].status = "completed"
+    assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
+
+
+def test_no_timeout_is_for_ever(face: Face, stub: StubServer) -> None:
+    stub.script_job(*["active"] * 20, "completed")
+    assert face.run(face.client(stub).run_job("Fix it", timeout=None, **SOON)).is_final
+
+
+def test_every_duration_may_be_a_timedelta(face: Face, stub: StubServer) -> None:
+    soon = timedelta(milliseconds=5)
+    durations = {"timeout": timedelta(minutes=1), "poll_interval": soon, "max_poll_interval": soon}
+    client = face.client(stub)
+    job = face.run(client.run_job("Fix it", **durations))
+    job = face.run(client.wait_for_job(job, **durations))
+    assert face.run(client.follow_up(job, "And that", settle=soon, **durations)).is_final
+
+
+@pytest.mark.row("F8")
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("timeout", -1),
+        ("timeout", timedelta(seconds=-1)),
+        ("poll_interval", 0),
+        ("max_poll_interval", float("inf")),
+    ],
+)
+def test_durations_out_of_range_are_refused_at_the_call(
+    face: Face, stub: StubServer, name: str, bad: Any
+) -> None:
+    client = face.client(stub)
+    calls: list[Callable[..., Any]] = [client.wait_for_job, client.run_job]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"^{name} must be a finite number of seconds"):
+            call("job-1", **{name: bad})
+    with pytest.raises(ValueError, match=f"^{name} must be a finite number of seconds"):
+        client.follow_up("job-1", "And that", **{name: bad})
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize("bad", [-1, float("nan")])
+def test_settle_out_of_range_is_refused_at_the_call(face: Face, stub: StubServer, bad: float) -> None:
+    with pytest.raises(ValueError, match=r"^settle must be"):
+        face.client(stub).follow_up("job-1", "And that", settle=bad)
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"timeout": "60"}, {"poll_interval": None}, {"check": "yes"}, {"on_poll": "print"}, {"tiemout": 3}],
+)
+def test_wrong_types_are_type_errors_at_the_call(face: Face, stub: StubServer, wrong: dict[str, Any]) -> None:
+    client = face.client(stub)
+    with pytest.raises(TypeError):
+        client.wait_for_job("job-1", **wrong)
+    with pytest.raises(TypeError):
+        client.run_job("Fix it", **wrong)
+    assert stub.peak_connections == 0
+
+
+# -- failures between polls ------------------------------------------------------------------------
+
+
+@pytest.mark.row("B14")
+@pytest.mark.parametrize("status", [401, 422])
+def test_other_failures_end_the_wait_with_the_last_job(face: Face, stub: StubServer, status: int) -> None:
+    client = face.client(stub)
+    with pytest.raises(Exception, match=f"status {status}") as caught:
+        face.run(client.run_job("Fix it", on_poll=lambda _: stub.fail_next(status=status), **SOON))
+    error: Any = caught.value
+    assert (error.status, error.job.id, error.job.status) == (status, "job-1", "active")
+    assert [request.status for request in stub.requests] == [201, 200, status]
+
+
+def test_a_run_that_breaks_off_before_its_first_poll_carries_the_new_job(
+    face: Face, stub: StubServer
+) -> None:
+    stub.fail_next(status=401, path="/job/job-1")
+    with pytest.raises(AuthenticationError) as caught:
+        face.run(face.client(stub).run_job("Fix it", **SOON))
+    assert caught.value.job is not None
+    assert caught.value.job.id == stub.jobs[0].id
+
+
+def test_a_wait_that_saw_nothing_but_failures_says_so(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=503, times=1_000)
+    client = face.client(stub, max_retries=0)
+    with pytest.raises(WaitTimeoutError, match="never seen") as caught:
+        face.run(client.wait_for_job("job-1", timeout=0.05, **SOON))
+    assert caught.value.job is None
+    assert isinstance(caught.value.__cause__, ServerError)
+
+
+@pytest.mark.row("B15")
+def test_a_job_that_was_just_created_may_not_be_found_yet(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    stub.fail_next(status=404, times=2, path="/job/job-1")
+    assert face.run(client.run_job("Fix it", **SOON)).status == "completed"
+    job = face.run(client.create_job("Fix it"))
+    stub.fail_next(status=404, times=2, path="/job/job-2")
+    assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
+
+
+@pytest.mark.row("B15")
+def test_any_other_job_that_is_not_found_is_an_error_at_once(face: Face) -> None:
+    with StubServer(projects=("demo", "other")) as stub:
+        client = face.client(stub)
+        created = face.run(client.create_job("Fix it"))
+        seen = face.run(client.get_job(created))
+        stub.reset()
+        calls: list[Callable[[], Any]] = [
+            lambda: client.wait_for_job(created.id),
+            lambda: client.wait_for_job(seen),
+            lambda: client.wait_for_job(created, project_id="other"),
+            lambda: client.get_job(created),
+        ]
+        for call in calls:
+            with pytest.raises(NotFoundError):
+                face.run(call())
+        assert len(stub.requests) == len(calls)
+
+
+# -- a message, then a wait ------------------------------------------------------------------------
+
+
+def finished(face: Face, client: AnyClient) -> Any:
+    return face.run(client.run_job("Fix it", **SOON))
+
+
+@pytest.mark.row("F2")
+@pytest.mark.parametrize("stale", [0, 3])
+def test_an_old_final_status_is_not_taken_for_the_new_one(face: Face, stale: int) -> None:
+    with StubServer(stale_polls=stale, active_polls=1) as stub:
+        client = face.client(stub)
+        job = finished(face, client)
+        seen: list[str] = []
+        done = face.run(
+            client.follow_up(job, "And that", on_poll=lambda job: seen.append(job.status), **SOON)
+        )
+        assert done.status == "completed"
+        assert seen == [*["completed"] * stale, "active", "completed"]
+        assert stub.jobs[0].prompts == ["Fix it", "And that"]
+
+
+def test_a_follow_up_whose_message_may_have_arrived_does_not_wait(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    job = finished(face, client)
+    sent = len(stub.requests)
+    stub.fail_next(drop=True, path="/message")
+    with pytest.raises(UnconfirmedWriteError) as caught:
+        face.run(client.follow_up(job, "And that", **SOON))
+    assert caught.value.outcome == "unknown"
+    assert len(stub.requests) == sent + 1

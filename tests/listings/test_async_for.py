@@ -1,0 +1,303 @@
+"""`async for` over an export: a generator, with what Python promises of one."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import sys
+import warnings
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncClient, DataChangedWarning, NotFoundError
+from docplatform.testing import StubServer
+from helpers import AsyncFace
+from helpers.coroutines import face  # on asyncio and on uvloop
+from helpers.exports import ROWS, break_off, offsets, sums
+from helpers.pages import page, serve
+
+__all__ = ["face"]
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(ROWS) as stub:
+        yield stub
+
+
+@pytest.fixture
+def client(face: AsyncFace, given: StubServer) -> AsyncClient:
+    made: AsyncClient = face.client(given)
+    return made
+
+
+async def take(rows: AsyncIterator[Any], most: int) -> list[Any]:
+    got: list[Any] = []
+    async for row in rows:
+        got.append(row)
+        if len(got) == most:
+            break
+    return got
+
+
+@pytest.mark.parametrize("parts", [(1, 1, 598), (250, 350), (249, 2, 349), (600,)])
+def test_break_and_go_on(
+    face: AsyncFace, client: AsyncClient, given: StubServer, parts: tuple[int, ...]
+) -> None:
+    visitors = client.visitors()
+
+    async def work() -> list[Any]:
+        return [row for most in parts for row in await take(visitors, most)]
+
+    assert face.run(work()) == ROWS
+    assert offsets(given) == [0, 250, 500]
+
+
+def test_in_another_loop_too(client: AsyncClient) -> None:
+    visitors = client.visitors()
+    got = [row for most in (10, 300, 290) for row in asyncio.run(take(visitors, most))]
+    assert got == ROWS
+
+
+@pytest.mark.parametrize("taken", [1, 100, 250, 251, 600])
+def test_the_checkpoint_stands_behind_the_row_in_hand(
+    face: AsyncFace, client: AsyncClient, taken: int
+) -> None:
+    visitors = client.visitors()
+
+    async def work() -> None:
+        number = 0
+        async for _ in visitors:
+            number += 1
+            if number == taken:
+                rest = [row async for row in client.visitors(resume=visitors.checkpoint)]
+                assert rest == ROWS[taken:]
+
+    face.run(work())
+
+
+def test_two_tasks_share_one_pass_each(face: AsyncFace, client: AsyncClient) -> None:
+    visitors = client.visitors(page_size=7)
+
+    async def each(mine: asyncio.Event, others: asyncio.Event) -> list[Any]:
+        got = []
+        async for row in visitors:
+            got.append(row)
+            mine.set()
+            # Who is faster is not promised: each is to have had a row before the other has all.
+            await others.wait()
+            await asyncio.sleep(0)
+        return got
+
+    async def both() -> list[list[Any]]:
+        first, second = asyncio.Event(), asyncio.Event()
+        return list(await asyncio.gather(each(first, second), each(second, first)))
+
+    one, other = face.run(both())
+    assert one
+    assert other
+    assert sorted(one + other, key=lambda row: row["human"]) == ROWS
+
+
+def test_a_pass_and_anext_share_the_rows(face: AsyncFace, client: AsyncClient) -> None:
+    visitors = client.visitors()
+
+    async def work() -> list[Any]:
+        got = []
+        async for row in visitors:
+            got.append(row)
+            got += [await anext(visitors) for _ in range(2)]
+        return got
+
+    assert face.run(work()) == ROWS
+
+
+def test_it_is_a_generator(face: AsyncFace, client: AsyncClient, given: StubServer) -> None:
+    visitors = client.visitors()
+    one = aiter(visitors)
+    assert isinstance(one, AsyncGenerator)
+    assert inspect.isasyncgen(one)
+
+    async def work() -> None:
+        first = [await anext(one) for _ in range(3)]
+        await one.aclose()
+        with pytest.raises(StopAsyncIteration):
+            await anext(one)
+        # What the closed one did not hand out is there for the next.
+        assert first + [row async for row in visitors] == ROWS
+
+    face.run(work())
+    with pytest.raises(RuntimeError, match="read to its end"):
+        aiter(visitors)
+    assert len(given.requests) == 3
+
+
+def test_an_error_comes_through_and_the_next_pass_goes_on(
+    face: AsyncFace, client: AsyncClient, given: StubServer
+) -> None:
+    break_off(given)
+    visitors = client.visitors()
+    got: list[Any] = []
+
+    async def work() -> None:
+        async for row in visitors:
+            got.append(row)  # noqa: PERF401  # one by one, so that none is lost with the rest
+
+    with pytest.raises(NotFoundError) as caught:
+        face.run(work())
+    assert caught.value.checkpoint == visitors.checkpoint
+    assert got == ROWS[:250]
+    face.run(work())
+    assert got == ROWS
+
+
+def test_an_error_of_the_body_leaves_the_rest(face: AsyncFace, client: AsyncClient) -> None:
+    visitors = client.visitors()
+    got: list[Any] = []
+
+    async def work() -> None:
+        async for row in visitors:
+            got.append(row)
+            if len(got) in (1, 250, 400):
+                raise ZeroDivisionError
+
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            face.run(work())
+    face.run(work())
+    assert got == ROWS
+
+
+def test_a_timeout_in_a_page_turn_loses_no_row(
+    face: AsyncFace, client: AsyncClient, given: StubServer
+) -> None:
+    visitors = client.visitors(prefetch=0)
+    got: list[Any] = []
+
+    async def work() -> None:
+        async for row in visitors:
+            got.append(row)  # noqa: PERF401  # one by one, so that none is lost with the rest
+
+    async def in_time(task: asyncio.Task[None]) -> None:
+        while len(given.requests) < 2:  # noqa: ASYNC110  # the stub's own wait would stop the loop
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def cancelled() -> None:
+        got.extend(await take(visitors, 250))
+        given.latency = 60
+        await in_time(asyncio.create_task(work()))
+        given.latency = 0
+        await work()
+
+    face.run(cancelled())
+    assert got == ROWS
+
+
+def test_a_warning_is_about_the_loop_of_the_user(
+    face: AsyncFace, client: AsyncClient, given: StubServer
+) -> None:
+    moved = {**sums(), "total": 1}
+    bodies = [page(ROWS[:250], True, sums()), page(ROWS[250:500], False, moved)]
+
+    async def work() -> int:
+        line = sys._getframe().f_lineno + 1
+        async for _ in client.visitors():
+            pass
+        return line
+
+    serve(given, *bodies)
+    with pytest.warns(DataChangedWarning) as told:
+        line = face.run(work())
+    assert [(warning.filename, warning.lineno) for warning in told] == [(__file__, line)]
+
+    serve(given, *bodies)
+    got: list[Any] = []
+    visitors = client.visitors()
+
+    async def keep() -> None:
+        async for row in visitors:
+            got.append(row)  # noqa: PERF401  # one by one, so that none is lost with the rest
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataChangedWarning):
+            face.run(keep())
+        face.run(keep())
+    assert got == ROWS[:500]
+
+
+@pytest.mark.row("E14")
+def test_one_that_is_left_alone_goes_quietly(
+    face: AsyncFace, client: AsyncClient, given: StubServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def work() -> None:
+        for _ in range(20):
+            await take(client.visitors(), 3)
+        left = [aiter(client.visitors()) for _ in range(20)]
+        for one in left:
+            await anext(one)
+        del left, one
+        gc.collect()
+        await asyncio.sleep(0)
+
+    face.run(work())
+    # Without a loop that would close it.
+    one = aiter(client.visitors())
+    face.run(anext(one))
+    del one
+    gc.collect()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_one_that_ends_with_its_loop_goes_quietly(
+    client: AsyncClient, capfd: pytest.CaptureFixture[str]
+) -> None:
+    visitors = client.visitors()
+
+    async def work() -> AsyncIterator[Any]:
+        one = aiter(visitors)
+        await anext(one)
+        return one
+
+    one = asyncio.run(work())
+    del one
+    gc.collect()
+    assert asyncio.run(take(visitors, 600)) == ROWS[1:]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_leaves_the_loop_its_turns(face: AsyncFace, client: AsyncClient) -> None:
+    async def work() -> int:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        assert len([row async for row in client.visitors(page_size=10)]) == 600
+        counting.cancel()
+        return turns
+
+    # At each page at the least, come or not.
+    assert face.run(work()) >= 60
+
+
+def test_rows_of_any_endpoint_go_the_same_way(
+    face: AsyncFace, client: AsyncClient, given: StubServer
+) -> None:
+    listing = client.paginate("/v1/analytics/{project_id}/visitors", items="visitors")
+
+    async def work() -> list[Any]:
+        return [row for most in (10, 300, 600) for row in await take(listing, most)]
+
+    assert face.run(work()) == ROWS
+    assert offsets(given) == [0, 250, 500]

@@ -1,0 +1,398 @@
+"""Whoever interrupts an export into memory or into a file loses no row: the next call goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform.testing import StubServer
+from helpers import AsyncFace, Face
+from helpers.exports import FILES, MEMORY, ROWS, dicts, eventually, export, offsets, progress, read
+from helpers.phases import HOLD, pending
+from helpers.preload import build
+from helpers.scripts import Script, run_script
+
+pytestmark = pytest.mark.row("I4")
+every_way = pytest.mark.parametrize("way", MEMORY + FILES)
+STREAMED = ("to_csv", "to_jsonl")
+
+
+class Leave(BaseException):
+    """Ends a call as a Ctrl-C does, and leaves the loop alone."""
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(ROWS) as stub:
+        yield stub
+
+
+def is_as_before(folder: Path) -> bool:
+    """Whether there is the old file and nothing else."""
+    return names(folder) == ["file"] and (folder / "file").read_bytes() == b"before"
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+@every_way
+@pytest.mark.parametrize("error", [KeyboardInterrupt, asyncio.CancelledError])
+def test_interrupted_in_the_middle(
+    face: Face,
+    given: StubServer,
+    way: str,
+    error: type[BaseException],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = tmp_path / "file"
+    target.write_text("before")
+    visitors = face.client(given).visitors(prefetch=0)
+    first = [face.next(visitors) for _ in range(10)]
+    before = visitors.checkpoint
+
+    def interrupt(_: int) -> None:
+        raise error
+
+    with progress(monkeypatch, interrupt):
+        call = (target,) if way in FILES else ()
+
+        async def wait() -> None:
+            # Caught in the loop, which would not outlive a KeyboardInterrupt.
+            with pytest.raises(error):
+                await getattr(visitors, way)(*call, progress=True)
+
+        if face.name == "async":
+            face.run(wait())
+        else:
+            with pytest.raises(error):
+                getattr(visitors, way)(*call, progress=True)
+    assert visitors.checkpoint == before
+    if way in FILES:
+        eventually(lambda: is_as_before(tmp_path))
+    first += [face.next(visitors) for _ in range(300)]
+    assert first + export(face, visitors, way, target) == ROWS
+
+
+@pytest.mark.row("I1")
+@every_way
+def test_cancelled_while_a_page_is_on_its_way(
+    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "file"
+    target.write_text("before")
+    visitors = async_face.client(given).visitors(prefetch=0)
+
+    async def cancelled() -> str:
+        await visitors.totals()
+        before: str = visitors.checkpoint
+        given.latency = HOLD
+        task = asyncio.create_task(getattr(visitors, way)(*([target] if way in FILES else [])))
+        while len(given.requests) < 2:  # noqa: ASYNC110  # the stub's own wait would stop the loop
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        given.latency = 0
+        return before
+
+    before = async_face.run(cancelled())
+    assert visitors.checkpoint == before
+    eventually(lambda: is_as_before(tmp_path) and not pending(given))
+    assert export(async_face, visitors, way, target) == ROWS
+    # The first page was at hand: a table keeps it, a file that was begun let it go.
+    again = [0] if way in STREAMED else []
+    assert offsets(given) == [0, 250, *again, 250, 500]
+
+
+@every_way
+def test_a_page_that_was_read_to_its_middle_is_at_hand_behind_an_interrupt(
+    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As rows, as pages, and by the checkpoint of another client."""
+    client = async_face.client(given)
+    for by_page in (False, True):
+        visitors = client.visitors(prefetch=0)
+        first = [async_face.next(visitors) for _ in range(100)]
+
+        def interrupt(_: int) -> None:
+            raise Leave
+
+        with progress(monkeypatch, interrupt), pytest.raises(Leave):
+            call = (tmp_path / "file",) if way in FILES else ()
+            async_face.run(getattr(visitors, way)(*call, progress=True))
+        assert first + async_face.all(client.visitors(resume=visitors.checkpoint)) == ROWS
+        pages = async_face.all(visitors.pages()) if by_page else []
+        rest = [row for page in pages for row in page.rows] if by_page else async_face.all(visitors)
+        assert first + rest == ROWS
+
+
+@pytest.mark.row("J1")
+@every_way
+def test_done_already_when_the_caller_goes_away(
+    face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows came and were written, and the caller was interrupted before it knew."""
+    target = tmp_path / "file"
+    visitors = face.client(given).visitors()
+
+    def interrupt(_: int) -> None:
+        # The caller stands still here: all came, and was written as far as that goes without it.
+        given.wait_for(lambda stub: len(stub.requests) == 3 and not pending(stub))
+        raise Leave
+
+    before = visitors.checkpoint
+    with progress(monkeypatch, interrupt), pytest.raises(Leave):
+        face.run(face.call(getattr(visitors, way), *([target] if way in FILES else []), progress=True))
+    assert visitors.checkpoint == before
+    eventually(lambda: not names(tmp_path))
+    assert dicts(face.run(visitors.collect())) == ROWS
+
+
+def test_a_coroutine_that_nobody_awaits_leaves_nothing(
+    async_face: AsyncFace, given: StubServer, tmp_path: Path
+) -> None:
+    visitors = async_face.client(given).visitors()
+    for way in FILES:
+        coroutine = getattr(visitors, way)(tmp_path / "file")
+        coroutine.close()
+        with pytest.warns(RuntimeWarning, match="never awaited"):
+            getattr(visitors, way)(tmp_path / "file")
+        del coroutine
+    assert list(tmp_path.iterdir()) == []
+    assert given.peak_connections == 0
+    assert async_face.all(visitors) == ROWS
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+class Broken:
+    """A bar whose stream went away."""
+
+    calls = 0
+
+    def update(self, _: int) -> None:
+        self.calls += 1
+        raise BrokenPipeError
+
+
+@every_way
+def test_progress_that_fails_stops_and_the_export_goes_on(
+    face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Broken()
+    monkeypatch.setattr("docplatform._hooks.progress.bar", lambda *_: broken)
+    visitors = face.client(given).visitors(page_size=50)
+    target = tmp_path / "file"
+    made = face.run(face.call(getattr(visitors, way), *([target] if way in FILES else []), progress=True))
+    assert (read(target, way) if way in FILES else dicts(made)) == ROWS
+    assert broken.calls == 1
+
+
+def test_a_program_without_stderr_shows_no_progress(
+    face: Face, given: StubServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr("docplatform._hooks.progress._EVERY", 0.0)
+    assert len(face.run(face.call(face.client(given).visitors().collect, progress=True))) == 600
+    assert capfd.readouterr() == ("", "")
+
+
+# -- the event loop ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow", "to_parquet"])
+def test_the_loop_has_its_turns_while_a_frame_is_made(
+    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, ticked = threading.Event(), threading.Event()
+    what = "docplatform._hooks.frames." + ("encode_parquet" if way == "to_parquet" else way)
+    module, _, name = what.rpartition(".")
+    make = getattr(import_module(module), name)
+
+    def gated(*arguments: Any) -> Any:
+        entered.set()
+        assert ticked.wait(20), "the loop stood still"
+        return make(*arguments)
+
+    monkeypatch.setattr(what, gated)
+
+    async def tick() -> None:
+        assert await asyncio.to_thread(entered.wait, 20)
+        ticked.set()
+
+    async def main() -> Any:
+        call = (tmp_path / "file",) if way in FILES else ()
+        made, _ = await asyncio.gather(getattr(async_face.client(given).visitors(), way)(*call), tick())
+        return made
+
+    made = async_face.run(main())
+    assert (read(tmp_path / "file", way) if way in FILES else dicts(made)) == ROWS
+
+
+TICKING = """
+import asyncio, os, sys
+import docplatform
+
+disk, way, target = sys.argv[1:]
+
+async def tick():
+    while not os.path.exists(f"{disk}.began"):
+        await asyncio.sleep(0.001)
+    open(disk, "w").close()
+
+async def main():
+    visitors = docplatform.AsyncClient().visitors()
+    print((await asyncio.gather(getattr(visitors, way)(target), tick()))[0])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="stands in for a function of the C library")
+@pytest.mark.parametrize("way", FILES)
+def test_the_loop_has_its_turns_while_the_disk_takes_its_time(
+    given: StubServer, way: str, tmp_path: Path
+) -> None:
+    env = {"LD_PRELOAD": str(build("disk", tmp_path)), "DISK": str(tmp_path / "disk")}
+    ended = run_script(TICKING, env["DISK"], way, str(tmp_path / "file"), stub=given, env=env)
+    assert (ended.status, ended.out, ended.err) == (0, "600\n", "")
+
+
+@pytest.mark.parametrize("way", ["to_pandas", "to_parquet"])
+def test_cancelled_while_a_frame_is_made(
+    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row is lost, and no file is left, though the other thread comes to its end."""
+    entered, go_on = threading.Event(), threading.Event()
+    what = "encode_parquet" if way == "to_parquet" else way
+    make = getattr(import_module("docplatform._hooks.frames"), what)
+
+    def gated(*arguments: Any) -> Any:
+        entered.set()
+        assert go_on.wait(20)
+        return make(*arguments)
+
+    monkeypatch.setattr(f"docplatform._hooks.frames.{what}", gated)
+    visitors = async_face.client(given).visitors()
+
+    async def main() -> None:
+        task = asyncio.create_task(getattr(visitors, way)(*([tmp_path / "file"] if way in FILES else [])))
+        assert await asyncio.to_thread(entered.wait, 20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+
+    async_face.run(main())
+    assert async_face.all(visitors) == ROWS
+    eventually(lambda: not names(tmp_path))
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------------
+
+CTRL_C = """
+import json, os, signal, sys
+import docplatform
+
+way, target, face = sys.argv[1:]
+visitors = docplatform.Client().visitors(page_size=100, prefetch=0)
+first = [next(visitors) for _ in range(150)]
+before = visitors.checkpoint
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    getattr(visitors, way)(*([target] if target else []))
+except KeyboardInterrupt:
+    assert visitors.checkpoint == before
+    print("caught", flush=True)
+sys.stdin.readline()
+paths = [row["path"] for row in first + list(visitors)]
+print(json.dumps([len(paths), len(set(paths))]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.parametrize("way", ["collect", "to_pandas", "to_csv", "to_parquet"])
+def test_ctrl_c_loses_no_row(way: str, tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("before")
+    with StubServer(visitors=1000) as stub:
+        with Script(CTRL_C, way, str(target) if way in FILES else "", "sync", stub=stub) as script:
+            assert script.read() == "ready"
+            stub.latency = HOLD
+            script.write("go on")
+            stub.wait_for(pending, timeout=30)
+            script.signal(signal.SIGINT)
+            assert script.read() == "caught"
+            eventually(lambda: is_as_before(tmp_path))
+            stub.latency = 0.0
+            script.write("go on")
+            ended = script.end()
+        assert (ended.status, ended.out, ended.err) == (0, "[1000, 1000]\n", "")
+        # What was under way is asked for again, and in place of a page at hand that a file let go, its rest.
+        assert len(stub.requests) == 11 + (way == "to_csv")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.parametrize("way", FILES)
+def test_ctrl_c_that_nobody_catches_leaves_no_file(given: StubServer, way: str, tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("before")
+    script = """
+import docplatform, sys
+visitors = docplatform.Client().visitors()
+next(visitors)
+getattr(visitors, sys.argv[1])(sys.argv[2])
+"""
+    given.latency = 0.0
+    with Script("import sys; sys.stdin.readline()\n" + script, way, str(target), stub=given) as running:
+        given.latency = HOLD
+        running.write("go on")
+        given.wait_for(pending, timeout=30)
+        running.signal(signal.SIGINT)
+        ended = running.end()
+    assert ended.status == -signal.SIGINT
+    assert is_as_before(tmp_path)
+
+
+# -- fork ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("I6")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_both_halves_of_a_fork_have_what_is_left(given: StubServer, prefetch: int, tmp_path: Path) -> None:
+    script = f"""
+import os, sys
+import docplatform
+
+client = docplatform.Client()
+whole = list(client.visitors())
+for taken in (0, 10, 250, 260):
+    for way in ("collect", "to_csv"):
+        visitors = client.visitors(prefetch={prefetch}, max_rows=550)
+        first = [next(visitors) for _ in range(taken)]
+        child = os.fork()
+        if way == "collect":
+            assert first + list(visitors.collect()) == whole[:550], (taken, way)
+        else:
+            target = os.path.join(sys.argv[1], f"{{child}}-{{taken}}")
+            assert visitors.to_csv(target) == 550 - taken, (taken, way)
+        if not child:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+"""
+    ended = run_script(script, str(tmp_path), stub=given, options=("-W", "ignore::DeprecationWarning"))
+    assert (ended.status, ended.out, ended.err) == (0, "", "")

@@ -1,0 +1,115 @@
+"""Ranges of dates: what is taken for one, how it goes on the wire, and that its end is not included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from docplatform.testing import StubServer
+from helpers import Face
+
+
+class Timestamp(datetime):
+    """As pandas' is: a datetime whose text knows nanoseconds."""
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        text = super().isoformat(sep, timespec)
+        return text + "001" if self.microsecond else text
+
+
+class NotATime(datetime):
+    """As pandas' NaT is."""
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        return "NaT"
+
+
+ASKS: list[Callable[..., Any]] = [
+    lambda face, client, **dates: face.all(client.visitors(max_rows=1, **dates)),
+    lambda face, client, **dates: face.run(client.visitor_totals(**dates)),
+]
+CALLS: list[Callable[..., Any]] = [
+    lambda client, **dates: client.visitors(**dates),
+    lambda client, **dates: client.visitor_totals(**dates),
+]
+TWO_HOURS = timezone(timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ("2026-01-31", "2026-01-31"),
+        (date(2026, 1, 31), "2026-01-31"),
+        (datetime(2026, 1, 31), "2026-01-31"),  # noqa: DTZ001  # what a user may well give
+        (Timestamp(2026, 1, 31), "2026-01-31"),
+        (datetime(2026, 1, 31, 1, 2, 3, 4, tzinfo=TWO_HOURS), "2026-01-31T01:02:03.000004+02:00"),
+        (Timestamp(2026, 1, 31, 1, 2, 3, 4), "2026-01-31T01:02:03.000004001"),
+    ],
+)
+@pytest.mark.parametrize("ask", ASKS)
+def test_what_is_a_date(face: Face, stub: StubServer, given: Any, sent: str, ask: Callable[..., Any]) -> None:
+    stub.fail_next(
+        status=200, body={"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False}
+    )
+    ask(face, face.client(stub), date_from=given)
+    assert stub.requests[0].query["dateFrom"] == sent
+    assert "dateTo" not in stub.requests[0].query
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_dates_that_are_not_given_are_not_sent(face: Face, stub: StubServer, ask: Callable[..., Any]) -> None:
+    ask(face, face.client(stub), date_from=None)
+    assert stub.requests[0].query.keys() == {"limit", "offset"}
+    ask(face, face.client(stub), date_to=date(2026, 2, 1))
+    assert stub.requests[1].query.keys() == {"dateTo", "limit", "offset"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["2026-02-30", "\ud800", "x" * 10_000, NotATime(2026, 1, 1)],
+)
+@pytest.mark.parametrize("name", ["date_from", "date_to"])
+def test_what_is_no_date_is_a_value_error_at_the_call(
+    face: Face, stub: StubServer, name: str, bad: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(ValueError, match=f"^{name} ") as caught:
+            call(client, **{name: bad})
+        assert len(str(caught.value)) < 300
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [20260131, 1769817600.0, b"2026-01-31", time(1, 2), timedelta(days=1), ["2026-01-31"]]
+)
+@pytest.mark.parametrize("name", ["date_from", "date_to"])
+def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
+    face: Face, stub: StubServer, name: str, wrong: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(TypeError, match=f"{name} must be a str, date or datetime"):
+            call(client, **{name: wrong})
+    assert stub.peak_connections == 0
+
+
+@pytest.mark.row("E12")
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-01-01", "2026-01-01"),
+        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, 23, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_range_that_holds_nothing_is_told_of_the_exclusive_end(
+    face: Face, stub: StubServer, start: Any, end: Any
+) -> None:
+    client = face.client(stub)
+    for call in CALLS:
+        with pytest.raises(ValueError, match=r"date_from 202.* date_to 202.* exclusive"):
+            call(client, date_from=start, date_to=end)
+    assert stub.peak_connections == 0

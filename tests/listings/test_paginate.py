@@ -1,0 +1,153 @@
+"""paginate(): the engine of visitors for a sibling endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    AsyncRows,
+    DataWarning,
+    PaginationError,
+    ResponseError,
+    Rows,
+)
+from docplatform.testing import StubServer
+from helpers import Face
+
+VISITORS = "/v1/analytics/{project_id}/visitors"
+
+
+def answer(stub: StubServer, *bodies: Any) -> None:
+    for body in bodies:
+        stub.fail_next(status=200, body=body)
+
+
+def test_a_sibling_endpoint_is_paged_as_visitors_are(face: Face) -> None:
+    rows = [{"path": f"/{n}", "human": n, "ai": 0, "total": n} for n in range(600)]
+    with StubServer(rows) as stub:
+        listing = face.client(stub).paginate(VISITORS, items="visitors", params={"dateFrom": "2026-01-01"})
+        assert isinstance(listing, Rows if face.name == "sync" else AsyncRows)
+        assert isinstance(listing, Iterator if face.name == "sync" else AsyncIterator)
+        assert stub.peak_connections == 0
+        assert face.all(listing) == rows
+        with pytest.raises(RuntimeError, match="read to its end"):
+            face.all(listing)
+        queries = [request.query for request in stub.requests]
+        assert queries == [
+            {"dateFrom": "2026-01-01", "limit": "250", "offset": offset} for offset in ("0", "250", "500")
+        ]
+        assert {request.path for request in stub.requests} == {"/v1/analytics/demo/visitors"}
+
+
+def test_rows_may_be_anything(face: Face, stub: StubServer) -> None:
+    first, second = [1, "two", None, [3.5], {"four": 10**30}], [True, 1, 1]
+    answer(stub, {"entries": first, "more": True, "new": 1}, {"entries": second, "more": False})
+    listing = face.client(stub).paginate("/v3/things", items="entries", has_more="more", page_size=5)
+    # Rows of unknown shape may rightly be there twice.
+    assert face.all(listing) == first + second
+    assert listing.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({"max_rows": 0}, []),
+        ({"page_size": 200, "offset": 300, "prefetch": 0}, [("300", "200"), ("500", "200")]),
+        ({"page_size": 200, "prefetch": 2, "max_rows": 350}, [("0", "200"), ("200", "150")]),
+    ],
+)
+def test_the_arguments_of_visitors_hold_for_any_listing(
+    face: Face, settings: dict[str, Any], asked: list[tuple[str, str]]
+) -> None:
+    rows = [{"n": n} for n in range(600)]
+    with StubServer(rows) as stub:
+        got = face.all(face.client(stub).paginate(VISITORS, items="visitors", **settings))
+        start = settings.get("offset", 0)
+        assert got == rows[start:][: settings.get("max_rows")]
+        queries = [(request.query["offset"], request.query["limit"]) for request in stub.requests]
+        assert queries == asked
+
+
+def test_a_listing_goes_on_behind_its_checkpoint(face: Face) -> None:
+    rows = [{"n": n} for n in range(600)]
+    with StubServer(rows) as stub:
+        client = face.client(stub)
+        params = {"dateFrom": date(2026, 1, 1), "tag": ["a", "b"]}
+        listing = client.paginate(VISITORS, items="visitors", params=params, page_size=100)
+        got = [face.next(listing) for _ in range(130)]
+        checkpoint = listing.checkpoint
+        again = client.paginate(VISITORS, items="visitors", params=params, resume=checkpoint)
+        assert got + face.all(again) == rows
+        others: list[dict[str, Any]] = [
+            {"params": {"dateFrom": "2026-01-02", "tag": ["a", "b"]}},
+            {"params": None},
+            {"params": params, "items": "totals"},
+            {"params": params, "has_more": "more"},
+            {"params": params, "page_size": 50},
+        ]
+        for other in others:
+            with pytest.raises(ValueError, match="another query"):
+                client.paginate(VISITORS, **{"items": "visitors", **other}, resume=checkpoint)
+        with pytest.raises(ValueError, match="another query"):
+            client.paginate("/v1/other", items="visitors", params=params, resume=checkpoint)
+
+
+@pytest.mark.row("E1", "E2", "E4")
+def test_the_guards_hold_for_any_listing(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    answer(stub, {"rows": [], "hasMore": True})
+    with pytest.raises(PaginationError, match="no rows") as caught:
+        face.all(client.paginate("/v3/things", items="rows"))
+    assert caught.value.checkpoint
+    answer(stub, {"rows": [1, 2], "hasMore": True}, {"rows": [1, 2], "hasMore": True})
+    with pytest.raises(PaginationError, match="same page"):
+        face.all(client.paginate("/v3/things", items="rows", page_size=2))
+    answer(stub, {"rows": [1, 2], "hasMore": True}, {"rows": [2, 3], "hasMore": False})
+    listing = client.paginate("/v3/things", items="rows", page_size=5)
+    with pytest.warns(DataWarning, match="2 rows where 5"):
+        face.all(listing)
+    assert stub.requests[-1].query["offset"] == "2"
+    assert len(listing.warnings) == 1
+
+
+@pytest.mark.row("D4", "D5")
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"rows": [], "hasMore": None}, "hasMore"),
+        ({"hasMore": False}, "rows"),
+        ([], "an object"),
+    ],
+)
+def test_a_listing_of_a_wrong_shape_is_an_error(face: Face, stub: StubServer, body: Any, place: str) -> None:
+    answer(stub, body)
+    listing = face.client(stub).paginate("/v3/things", items="rows")
+    with pytest.raises(ResponseError, match=place) as caught:
+        face.all(listing)
+    assert caught.value.checkpoint == listing.checkpoint
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"items": "hasMore"},
+        {"items": "rows", "params": {"limit": 5}},
+        {"items": "rows", "params": {"offset": 5}},
+        {"items": "rows", "page_size": 0},
+        {"items": "rows", "prefetch": 17},
+        {"items": "rows", "params": {"at": "\ud800"}},
+    ],
+)
+def test_arguments_of_a_listing_are_checked_at_the_call(
+    face: Face, stub: StubServer, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"items|params|page_size|prefetch"):
+        face.client(stub).paginate("/v3/things", **settings)
+    with pytest.raises(TypeError, match="items"):
+        face.client(stub).paginate("/v3/things")
+    assert stub.peak_connections == 0

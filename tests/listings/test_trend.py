@@ -1,0 +1,278 @@
+"""Slices: what they cost, what they have, and the store that is filled with them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+from docplatform import BudgetError, Plan, PlanSlice, TrendTable
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.children import tell
+from helpers.pages import rows
+from helpers.scripts import environment
+
+JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
+
+
+def ranges(stub: StubServer) -> list[tuple[str, str]]:
+    """The days of each request."""
+    return [(request.query["dateFrom"], request.query["dateTo"]) for request in stub.requests]
+
+
+def days(first: str, number: int) -> list[date]:
+    return [date.fromisoformat(first) + timedelta(day) for day in range(number)]
+
+
+# -- plans -----------------------------------------------------------------------------------------
+
+
+def test_a_plan_sends_nothing_and_is_what_is_sent(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    plan = face.run(client.plan_visitors(**JANUARY))
+    day = (date(2024, 1, 1), date(2024, 2, 1))
+    assert plan == Plan(1, 0, False, None, (PlanSlice(*day, 1, 0, False),))
+    assert not stub.requests
+    visitors = client.visitors(**JANUARY, prefetch=0)
+    for _ in range(251):
+        face.next(visitors)
+    assert face.run(client.plan_visitors(**JANUARY))[:3] == (1, 2, False)
+    face.all(visitors)
+    assert face.run(client.plan_visitors(**JANUARY))[:3] == (0, 4, True)
+    assert len(stub.requests) == 4
+
+
+def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
+    assert face.run(face.client(stub).plan_visitors(**JANUARY)).hours is None
+    for per_hour, reserve, hours in [(100, 0, 0.0), (31, 0, 0.0), (31, 1, 1.0), (10, 0, 3.0), (1, 0, 30.0)]:
+        client = face.client(stub, requests_per_hour=per_hour, reserve=reserve)
+        plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
+        assert plan.hours == hours, per_hour
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("every", "starts"),
+    [("week", WEEKS), (None, ["2024-01-01", "2024-02-01"])],
+)
+def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts: list[str]) -> None:
+    client = face.client(stub)
+    trend = face.run(client.visitor_trend(**JANUARY, every=every))
+    assert ranges(stub) == list(pairwise(starts))
+    assert all(request.query["limit"] == "1" for request in stub.requests)
+    assert [str(row["date_from"]) for row in trend] == starts[:-1]
+    assert [str(row["date_to"]) for row in trend] == starts[1:]
+    assert (trend.every, trend.open_from, trend.requests) == (every, None, len(starts) - 1)
+    assert (trend.date_from, trend.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
+    first = client.visitor_totals(date_from=starts[0], date_to=starts[1])
+    assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
+
+
+def test_the_defaults_are_daily_totals(face: Face, stub: StubServer) -> None:
+    trend = face.run(face.client(stub).visitor_trend(**JANUARY))
+    assert isinstance(trend, TrendTable)
+    assert list(trend[0]) == ["date_from", "date_to", "human", "ai", "total"]
+    assert [row["date_from"] for row in trend] == days("2024-01-01", 31)
+
+
+def test_with_pages_a_row_is_a_slice_and_a_path(face: Face) -> None:
+    given = rows(0, 300)
+    with StubServer(given) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+    assert len(stub.requests) == 10
+    assert list(trend[0]) == ["date_from", "date_to", "path", "human", "ai", "total"]
+    for number, (start, end) in enumerate(pairwise(WEEKS)):
+        for row, expected in zip(trend[number * 300 : (number + 1) * 300], given, strict=True):
+            assert row == {
+                "date_from": date.fromisoformat(start),
+                "date_to": date.fromisoformat(end),
+                **expected,
+            }
+
+
+def test_a_store_makes_it_incremental(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    trend = face.run(client.visitor_trend(**JANUARY))
+    assert (len(stub.requests), trend.requests) == (31, 31)
+    longer = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
+    assert ranges(stub)[31:] == [("2024-02-01", "2024-02-02")]
+    assert (longer.requests, longer[:31]) == (1, list(trend))
+    script = f"""
+c = client(store={str(store)!r})
+trend = run(lambda: c.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
+print(json.dumps([len(trend), trend.requests]))
+"""
+    assert tell(face.name, script, **environment(stub)) == [32, 0]
+    assert len(stub.requests) == 32
+
+
+def test_what_may_still_change_is_said(face: Face, stub: StubServer, store: Path) -> None:
+    today = datetime.now(UTC).date()
+    end = today + timedelta(2)
+    client = face.client(stub, store=store)
+    # The day may turn over meanwhile.
+    for requests in ({10}, {4, 3}):
+        trend = face.run(client.visitor_trend(date_from=end - timedelta(10), date_to=end))
+        assert len(trend) == 10
+        # Two days yet to come, today, and the one before, which has not settled.
+        assert trend.requests in requests
+        assert trend.open_from in {today - timedelta(2), today - timedelta(1)}
+        assert "may still change" in trend.warnings[-1]
+        assert f"open_from='{trend.open_from}'" in repr(trend)
+
+
+def test_sums_are_refused(face: Face, stub: StubServer) -> None:
+    trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week"))
+    for arguments in ((), ("total",)):
+        with pytest.raises(TypeError, match="do not add up"):
+            trend.sum(*arguments)
+    with pytest.raises(TypeError, match="visitor_totals"):
+        trend.sum(axis=0)
+
+
+@pytest.mark.parametrize("pages", [False, True])
+def test_frames_and_files(face: Face, tmp_path: Path, pages: bool) -> None:
+    given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
+    with StubServer(given) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=pages))
+    names = ["date_from", "date_to", *(["path"] if pages else []), "human", "ai", "total"]
+    names += ["locale"] if pages else []
+    expected = [tuple(row.get(name) for name in names) for row in trend]
+    assert len(expected) == (35 if pages else 5)
+    assert trend.to_dicts() == list(trend)
+
+    frame = trend.to_pandas()
+    assert list(frame.columns) == names
+    assert [moment.date() for moment in frame["date_to"]] == [row["date_to"] for row in trend]
+    assert frame["total"].tolist() == [row["total"] for row in trend]
+    assert pd.api.types.is_datetime64_any_dtype(frame["date_from"])
+    assert trend.to_polars().rows() == expected
+    assert pl.DataFrame(trend).schema["date_from"] == pl.Date
+    arrow = trend.to_arrow()
+    assert arrow.schema.field("date_from").type == pa.date32()
+    assert [tuple(row.values()) for row in arrow.to_pylist()] == expected
+
+    assert trend.to_csv(tmp_path / "trend.csv") == len(expected)
+    with (tmp_path / "trend.csv").open(newline="") as file:
+        written = list(csv.DictReader(file))
+    assert list(written[0]) == names
+    assert [row["date_from"] for row in written] == [str(row["date_from"]) for row in trend]
+    trend.to_jsonl(tmp_path / "trend.jsonl")
+    lines = (tmp_path / "trend.jsonl").read_text().splitlines()
+    assert [json.loads(line, object_hook=to_days) for line in lines] == list(trend)
+    assert trend.to_parquet(tmp_path / "trend.parquet") == len(expected)
+    assert pl.read_parquet(tmp_path / "trend.parquet").rows() == expected
+
+    copy = pickle.loads(pickle.dumps(trend))
+    assert (list(copy), repr(copy), copy.open_from) == (list(trend), repr(trend), trend.open_from)
+    assert copy.to_polars().rows() == expected
+    html = trend._repr_html_()
+    assert "Visitors by week" in html
+    assert "2024-01-01" in html
+
+
+def to_days(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: date.fromisoformat(value) if name.startswith("date") else value for name, value in row.items()
+    }
+
+
+def test_slices_without_rows(face: Face) -> None:
+    with StubServer([]) as stub:
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+    assert (len(trend), list(trend), len(stub.requests)) == (0, [], 5)
+    assert list(trend.to_pandas().columns) == list(trend.to_polars().columns)
+    assert len(pickle.loads(pickle.dumps(trend))) == 0
+
+
+def test_a_budget_that_is_spent_in_the_middle(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store, requests_per_hour=20)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.visitor_trend(**JANUARY, on_budget="stop"))
+    assert caught.value.resets_at is not None
+    assert len(stub.requests) == 20
+    # What was bought is there, for another budget too.
+    rest = face.run(client.with_options(requests_per_hour=None).visitor_trend(**JANUARY))
+    assert (rest.requests, len(rest), len(stub.requests)) == (11, 31, 31)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"date_from": "2024-02-01", "date_to": "2024-01-01"}, ValueError),
+        ({**JANUARY, "every": "hour"}, ValueError),
+        ({**JANUARY, "every": 7}, TypeError),
+        ({"date_from": "2024-01-01T12:00", "date_to": "2024-02-01"}, ValueError),
+        ({"date_from": "0001-01-01", "date_to": "9000-01-01", "every": "day"}, ValueError),
+        ({"date_from": None, "date_to": "2024-01-01"}, TypeError),
+        ({"date_from": "2024-01-01"}, TypeError),
+    ],
+)
+def test_wrong_arguments_raise_at_the_call(
+    face: Face, stub: StubServer, store: Path, arguments: dict[str, Any], error: type[Exception]
+) -> None:
+    client = face.client(stub, store=store)
+    for call in (client.plan_visitors, client.visitor_trend, lambda **given: client.sync("demo", **given)):
+        with pytest.raises(error):
+            call(**arguments)
+    assert not stub.requests
+
+
+# -- plots -----------------------------------------------------------------------------------------
+
+
+def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
+    from matplotlib.figure import Figure
+
+    client = face.client(stub)
+    weeks = face.run(client.visitor_trend(**JANUARY, every="week"))
+    axes = Figure().subplots()
+    assert weeks.plot(ax=axes) is axes
+    people, agents = axes.get_lines()
+    assert list(people.get_ydata()) == [row["human"] for row in weeks]
+    assert list(agents.get_ydata()) == [row["ai"] for row in weeks]
+    assert "by week, from 2024-01-01 up to 2024-02-01" in axes.get_title()
+    paths = face.run(client.visitor_trend(**JANUARY, every=None, pages=True))
+    with pytest.raises(ValueError, match="pages=False"):
+        paths.plot(ax=axes)
+
+
+@pytest.mark.row("M7")
+def test_fields_named_as_columns_of_ours_stand_beside_them(face: Face, tmp_path: Path) -> None:
+    sent = [{**row, "date_from": "theirs", "bot": 1} for row in rows(0, 300)]
+    with StubServer(sent) as stub:
+        client = face.client(stub)
+        trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", pages=True))
+        names = ["date_from", "date_to", "path", "human", "ai", "total", "service_date_from", "bot"]
+        assert list(trend[0]) == list(trend.to_pandas()) == pa.table(trend).column_names == names
+        assert trend.to_csv(tmp_path / "trend.csv") == trend.to_jsonl(tmp_path / "trend.jsonl") == 300
+        assert (tmp_path / "trend.csv").read_text().splitlines()[0].split(",") == names
+        line = (tmp_path / "trend.jsonl").read_text().splitlines()[0]
+        assert [name for name, _ in json.loads(line, object_pairs_hook=list)] == names
+        assert (trend[0]["date_from"], trend[0]["service_date_from"]) == (date(2024, 1, 1), "theirs")
+        assert list(pickle.loads(pickle.dumps(trend))) == list(trend)
+        # Names that the service chooses are gone with their page; ours are Python's for ever.
+        dicts = face.all(client.visitors())
+        assert dicts == sent
+        same = {name: name is other for name, other in zip(dicts[0], dicts[299], strict=True)}
+        assert same == {
+            "path": True,
+            "human": True,
+            "ai": True,
+            "total": True,
+            "date_from": False,
+            "bot": False,
+        }

@@ -1,0 +1,117 @@
+"""A wall clock that somebody sets, in the middle of everything (rows B3, B8)."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.children import tell
+from helpers.faults import HOLD, JOB, READ_ALL, SEND, Step, answer
+from helpers.wired import Wire
+
+HOUR = 3_600
+
+SCRIPT = """
+import ctypes, threading, time
+step = ctypes.CDLL(None).step
+step(3600)
+assert time.time() - {now} > 1800, "this process has the system's own clock"
+step({off})
+done = threading.Event()
+
+def swing():
+    while not done.is_set():
+        for seconds in (3600, -3600, 0, 86400 * 365):
+            step(seconds)
+            done.wait(0.002)
+
+if {swings}:
+    threading.Thread(target=swing, daemon=True).start()
+ours = client(**{settings})
+begun = time.monotonic()
+told = outcome(lambda: run(lambda: {call}))
+told["elapsed"] = time.monotonic() - begun
+told["requests"] = ours.stats.requests
+done.set()
+print(json.dumps(told))
+"""
+
+
+def clocked(wire: Wire, library: Path, call: str, *, off: int | None = None, **settings: Any) -> Any:
+    """What comes of a call while the clock is ``off`` by so many seconds, or swings to and fro."""
+    script = SCRIPT.format(now=time.time(), off=off or 0, swings=off is None, settings=settings, call=call)
+    return tell(
+        wire.face.name,
+        script,
+        DOCPLATFORM_API_KEY=wire.key,
+        DOCPLATFORM_BASE_URL=wire.server.url,
+        DOCPLATFORM_PROJECT_ID="demo",
+        LD_PRELOAD=str(library),
+    )
+
+
+def times(wire: Wire) -> list[float]:
+    """When each connection's request came, on the clock that nobody sets."""
+    return [connection.chunks[0][0] for connection in wire.server.connections]
+
+
+DONE = SEND(answer(200, JOB))
+
+
+@pytest.mark.row("B8")
+def test_a_pause_is_as_long_as_it_was_when_the_clock_swings(wire: Wire, clock_library: Path) -> None:
+    wire.server.script([READ_ALL, SEND(answer(429, None, "Retry-After: 1"))], [READ_ALL, DONE])
+    told = clocked(wire, clock_library, "ours.get_job('job-1')", max_retries=1)
+    assert told["error"] is None
+    first, second = times(wire)
+    assert second - first >= 1
+
+
+@pytest.mark.row("B8")
+@pytest.mark.parametrize("settings", [{"timeout": 0.3}, {"deadline": 0.3}], ids=["timeout", "deadline"])
+def test_a_call_ends_in_its_time_when_the_clock_swings(
+    wire: Wire, clock_library: Path, settings: dict[str, Any]
+) -> None:
+    wire.server.script([READ_ALL, HOLD])
+    told = clocked(wire, clock_library, "ours.get_job('job-1')", **settings)
+    assert told["error"] == "RequestTimeoutError"
+    assert told["elapsed"] >= 0.3
+
+
+@pytest.mark.row("B8", "F1")
+def test_a_wait_ends_in_its_time_when_the_clock_swings(wire: Wire, clock_library: Path) -> None:
+    wire.server.rest(*[READ_ALL, SEND(answer(200, JOB, keep=True))] * 100)
+    waits = "poll_interval=0.1, max_poll_interval=0.1, timeout=0.6"
+    told = clocked(wire, clock_library, f"ours.wait_for_job('job-1', {waits})")
+    assert told["error"] == "WaitTimeoutError"
+    assert told["elapsed"] >= 0.6
+    # At once, after each interval, a fifth shorter at most, and at the end.
+    assert 2 <= told["requests"] <= 1 + 7 + 1
+
+
+def refused(*headers: str) -> Step:
+    """A refusal that ends ten minutes from now."""
+    return SEND(answer(429, None, f"Retry-After: {formatdate(time.time() + 600, usegmt=True)}", *headers))
+
+
+@pytest.mark.row("B3")
+@pytest.mark.parametrize("off", [HOUR, -HOUR])
+def test_a_date_to_come_back_is_measured_by_the_services_own_clock(
+    wire: Wire, clock_library: Path, off: int
+) -> None:
+    date = f"Date: {formatdate(usegmt=True)}"
+    wire.server.script([READ_ALL, refused(date)])
+    told = clocked(wire, clock_library, "ours.get_job('job-1')", off=off)
+    assert told["error"] == "RateLimitError"
+    assert told["retry_after"] == pytest.approx(600, abs=2)
+
+
+@pytest.mark.row("B3")
+def test_without_a_date_it_is_measured_by_the_machines(wire: Wire, clock_library: Path) -> None:
+    wire.server.script([READ_ALL, refused()])
+    told = clocked(wire, clock_library, "ours.get_job('job-1')", off=-HOUR)
+    assert told["retry_after"] == pytest.approx(HOUR + 600, abs=60)

@@ -1,0 +1,148 @@
+"""Who is spoken to, and with which words: one origin, one key, nothing of the machine (rows G1, G6, G17, G22)."""
+
+from __future__ import annotations
+
+import getpass
+import itertools
+import os
+import re
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import docplatform
+from docplatform import ConfigurationError, StatusError
+from helpers import AnyClient
+from helpers.exchange import Request
+from helpers.faults import APPLY, JOB, READ_ALL, SEND, answer
+from helpers.wired import Wire
+
+CALLS: dict[str, Callable[[AnyClient], Any]] = {
+    "get_job": lambda client: client.get_job("job-1"),
+    "wait_for_job": lambda client: client.wait_for_job("job-1"),
+    "visitor_totals": lambda client: client.visitor_totals(),
+    "request": lambda client: client.request("GET", "/v3/things"),
+    "delete": lambda client: client.request("DELETE", "/v3/things/1"),
+}
+
+
+@pytest.mark.row("G1")
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize("where", ["{elsewhere}/1", "//{host}/1", "/here"])
+def test_no_call_is_led_anywhere(wire: Wire, call: str, status: int, where: str) -> None:
+    host = wire.elsewhere.url.removeprefix("http://")
+    location = where.format(elsewhere=wire.elsewhere.url, host=host)
+    wire.server.script([READ_ALL, SEND(answer(status, None, f"Location: {location}"))])
+    client = wire.client()
+    error = wire.fails(StatusError, CALLS[call], client)
+    assert (error.status, len(error.attempts)) == (status, 1)
+
+
+@pytest.mark.row("G1")
+@pytest.mark.parametrize(
+    "header",
+    ["Refresh: 0; url={}", "Content-Location: {}", "Link: <{}>; rel=preload", 'Alt-Svc: h2="{}"'],
+)
+def test_no_other_header_leads_anywhere(wire: Wire, header: str) -> None:
+    wire.server.script(*[[READ_ALL, SEND(answer(200, JOB, header.format(wire.elsewhere.url)))]] * 2)
+    client = wire.client()
+    for _ in range(2):
+        assert wire.run(client.get_job, "job-1").id == "job-1"
+
+
+@pytest.mark.row("G1", "D15")
+def test_no_link_of_a_job_is_opened(wire: Wire) -> None:
+    body = {**JOB, "status": "completed", "prLink": f"{wire.elsewhere.url}/pull/1"}
+    wire.server.script([READ_ALL, SEND(answer(200, body))])
+    client = wire.client()
+    job = wire.run(client.wait_for_job, "job-1")
+    assert job.pr_link == f"{wire.elsewhere.url}/pull/1"
+    assert "href" not in job._repr_html_()
+
+
+@pytest.mark.row("G6")
+def test_nothing_in_the_working_directory_leads_anywhere(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = f"DOCPLATFORM_BASE_URL={wire.elsewhere.url}\nHTTP_PROXY={wire.elsewhere.url}\n"
+    json = f'{{"base_url": "{wire.elsewhere.url}", "proxy": "{wire.elsewhere.url}"}}'
+    table = f'[docplatform]\nbase_url = "{wire.elsewhere.url}"\n[tool.docplatform]\nproxy = "x"\n'
+    project = wire.directory / "project"
+    files = {
+        **dict.fromkeys([".env", ".env.local", ".envrc", ".curlrc", ".netrc", ".docplatformrc"], setting),
+        **dict.fromkeys([".docplatform.json", "docplatform.json", ".docplatform/config.json"], json),
+        **dict.fromkeys(["pyproject.toml", "docplatform.toml", ".docplatform.toml", "setup.cfg"], table),
+    }
+    files[".netrc"] = "machine 127.0.0.1 login x password another-key\n"
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", os.fspath(project))
+    with pytest.raises(ConfigurationError, match="DOCPLATFORM_BASE_URL"):
+        wire.face.make(wire.key)
+    with pytest.raises(ConfigurationError, match="DOCPLATFORM_API_KEY"):
+        wire.face.make(base_url=wire.server.url)
+    wire.server.script([READ_ALL, APPLY, SEND(answer(201, JOB))])
+    prompt = wire.prompt()
+    client = wire.client()
+    assert wire.run(client.create_job, prompt).id == "job-1"
+
+
+@pytest.mark.row("G17")
+def test_two_keys_never_meet(wire: Wire) -> None:
+    other = f"dp_{secrets.token_hex(20)}"
+    wire.keys.append(other)
+    names = {wire.key: "ours", other: "theirs"}
+
+    def whose(request: Request) -> bytes:
+        # The job is named after the key that came, whatever was asked for.
+        key = (request.header("authorization") or "").removeprefix("Bearer ")
+        return answer(200, {**JOB, "id": names[key]}, keep=True)
+
+    wire.server.rest(*[READ_ALL, SEND(whose)] * 2_000)
+    clients = {"ours": wire.client(), "theirs": wire.client(api_key=other)}
+    handles = {name: client.with_options(timeout=10) for name, client in clients.items()}
+    turns = itertools.islice(itertools.cycle([clients, handles]), 1_000)
+    for turn, name in itertools.product(turns, names.values()):
+        assert wire.run(turn[name].get_job, name).id == name
+    assert len(wire.server.requests) == 2_000
+    assert 2 <= len(wire.server.connections) <= 4
+    for handle in handles.values():
+        wire.face.run(handle.close())
+
+
+@pytest.mark.row("G17")
+def test_a_handle_with_another_key_uses_no_connection_of_the_first(wire: Wire) -> None:
+    other = f"dp_{secrets.token_hex(20)}"
+    wire.keys.append(other)
+    wire.server.rest(*[READ_ALL, SEND(answer(200, JOB, keep=True))] * 100)
+    first = wire.client()
+    second = first.with_options(api_key=other)
+    for client in (first, second) * 20:
+        wire.run(client.get_job, "job-1")
+    wire.face.run(second.close())
+    assert len(wire.server.requests) == 40
+
+
+@pytest.mark.row("G22")
+def test_a_request_says_nothing_of_the_machine_it_comes_from(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("USER", "a-user-of-this-machine")
+    monkeypatch.setenv("HOME", "/home/a-user-of-this-machine")
+    wire.server.script([READ_ALL, APPLY, SEND(answer(201, JOB))], [READ_ALL, SEND(answer(200, JOB))])
+    prompt = wire.prompt()
+    client = wire.client()
+    wire.run(client.create_job, prompt)
+    wire.run(client.get_job, "job-1")
+    for request in wire.server.requests:
+        agent = request.header("user-agent")
+        assert agent == f"docplatform/{docplatform.__version__}"
+        # A host may be called anything, so only words that stand by themselves are looked for.
+        words = set(re.split(rb"[^\w.-]+", request.head.replace(b"127.0.0.1", b"")))
+        telling = {os.uname().release, Path.cwd().name, "a-user-of-this-machine", socket.gethostname()}
+        assert not {word.encode() for word in telling | {getpass.getuser()}} & words

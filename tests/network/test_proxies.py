@@ -1,0 +1,192 @@
+"""Proxies: what they are told, and that one that fails leaves no doubt (rows G10, G11, G13)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+
+import pytest
+
+from docplatform import ConnectError
+from helpers.faults import (
+    APPLY,
+    CLOSE,
+    FIN,
+    HOLD,
+    JOB,
+    READ_ALL,
+    READ_HEAD,
+    RST,
+    SEND,
+    TLS,
+    FaultServer,
+    Script,
+    answer,
+)
+from helpers.layers import Authority
+from helpers.wired import Wire
+
+HOST = "docs.example"
+PASSWORD = "a-password-that-is-nobodys"
+ESTABLISHED = SEND(b"HTTP/1.1 200 Connection established\r\n\r\n")
+
+Set = Callable[[pytest.MonkeyPatch, str], dict[str, str]]
+
+
+def by_argument(_: pytest.MonkeyPatch, url: str) -> dict[str, str]:
+    return {"proxy": url}
+
+
+def by_environment(monkeypatch: pytest.MonkeyPatch, url: str) -> dict[str, str]:
+    monkeypatch.setenv("HTTPS_PROXY", url)
+    return {}
+
+
+@pytest.mark.row("G10")
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_no_proxy_of_the_environment_sees_what_goes_to_loopback(
+    wire: Wire, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, wire.elsewhere.url)
+    wire.server.script([READ_ALL, APPLY, SEND(answer(201, JOB))])
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"http://{host}:{wire.server.port}")
+    assert wire.run(client.create_job, prompt).id == "job-1"
+
+
+@pytest.mark.row("G11")
+@pytest.mark.parametrize("given", [by_argument, by_environment])
+def test_a_proxy_sees_a_tunnel_and_nothing_in_it(
+    wire: Wire, authority: Authority, given: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire.secrets.append(PASSWORD)
+    proxy = given(monkeypatch, f"http://user:{PASSWORD}@127.0.0.1:{wire.server.port}")
+    tunnel: Script = [READ_HEAD, ESTABLISHED, TLS(authority.context(HOST))]
+    wire.server.script(
+        [*tunnel, READ_ALL, SEND(answer(200, JOB))], [*tunnel, READ_ALL, APPLY, SEND(answer(201, JOB))]
+    )
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, **proxy)
+    wire.run(client.get_job, "job-1")
+    wire.run(client.create_job, prompt)
+    user = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
+    for connection in wire.server.connections:
+        connect, request = connection.requests
+        assert connect.head.startswith(f"CONNECT {HOST}:443 HTTP/1.1\r\n".encode())
+        assert [value for name, value in connect.headers if "auth" in name] == [f"Basic {user}"]
+        assert "docplatform/" in dict(connect.headers)["user-agent"]
+        # The service has no business with the proxy's password.
+        assert request.header("authorization") == f"Bearer {wire.key}"
+        assert request.header("proxy-authorization") is None
+        assert connection.stream(tls=False) == connect.head
+
+
+@pytest.mark.row("G11")
+def test_a_proxy_over_tls_sees_no_more(wire: Wire, authority: Authority) -> None:
+    wire.secrets.append(PASSWORD)
+    proxy = f"https://user:{PASSWORD}@localhost:{wire.server.port}"
+    wire.server.script(
+        [
+            *[TLS(authority.context("localhost")), READ_HEAD, ESTABLISHED],
+            *[TLS(authority.context(HOST)), READ_ALL, SEND(answer(200, JOB))],
+        ]
+    )
+    client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, proxy=proxy)
+    wire.run(client.get_job, "job-1")
+    connect, request = wire.server.requests
+    assert (connect.method, connect.header("authorization")) == ("CONNECT", None)
+    assert request.header("authorization") == f"Bearer {wire.key}"
+
+
+REFUSALS: dict[str, tuple[Script, str]] = {
+    "403": ([READ_HEAD, SEND(answer(403, b"<html>blocked"))], "the proxy made no connection"),
+    "502": ([READ_HEAD, SEND(answer(502))], "the proxy made no connection"),
+    "302": (
+        [READ_HEAD, SEND(answer(302, None, "Location: https://login.example"))],
+        "the proxy made no connection",
+    ),
+    "closes": ([READ_HEAD, FIN], "the proxy made no connection"),
+    "resets": ([READ_HEAD, RST], "reset before it was ready"),
+    "closes at once": ([CLOSE], "reset before it was ready|the proxy made no connection"),
+    "closes the tunnel": ([READ_HEAD, ESTABLISHED, FIN], "closed before it was ready"),
+    "hangs": ([READ_HEAD, HOLD], "within connect_timeout"),
+    "says nothing": ([HOLD], "within connect_timeout"),
+    "hangs in the tunnel": ([READ_HEAD, ESTABLISHED, HOLD], "within connect_timeout"),
+}
+
+
+@pytest.mark.row("G13", "A4")
+@pytest.mark.parametrize("fault", REFUSALS)
+def test_a_proxy_that_fails_leaves_no_doubt_about_a_write(wire: Wire, fault: str) -> None:
+    wire.secrets.append(PASSWORD)
+    steps, words = REFUSALS[fault]
+    wire.server.script(steps, steps)
+    proxy = f"http://user:{PASSWORD}@127.0.0.1:{wire.server.port}"
+    prompt = wire.prompt()
+    patience = 0.1 if "within" in words else 10
+    client = wire.client(base_url=f"https://{HOST}", proxy=proxy, connect_timeout=patience, max_retries=1)
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 2)
+    assert re.search(words, str(error))
+
+
+@pytest.mark.row("G13")
+def test_a_proxy_that_asks_who_is_there_is_asked_once(wire: Wire) -> None:
+    wire.secrets.append(PASSWORD)
+    challenge = answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"')
+    wire.server.script([READ_HEAD, SEND(challenge)])
+    proxy = f"http://user:{PASSWORD}@127.0.0.1:{wire.server.port}"
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"https://{HOST}", proxy=proxy)
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
+    assert "(407)" in str(error)
+
+
+@pytest.mark.row("G13", "C19")
+def test_a_proxy_that_cannot_prove_who_it_is_is_told_nothing(wire: Wire, authority: Authority) -> None:
+    wire.secrets.append(PASSWORD)
+    wire.server.script([TLS(authority.context("localhost")), READ_HEAD])
+    proxy = f"https://user:{PASSWORD}@localhost:{wire.server.port}"
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"https://{HOST}", proxy=proxy)
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
+    assert "not signed by an authority" in str(error)
+    assert wire.server.requests == []
+
+
+@pytest.mark.row("G13")
+def test_a_server_behind_a_proxy_has_to_prove_who_it_is_too(wire: Wire, authority: Authority) -> None:
+    wire.server.script([READ_HEAD, ESTABLISHED, TLS(authority.context("localhost")), READ_ALL, APPLY])
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, proxy=wire.server.url)
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
+    assert "another host name" in str(error)
+
+
+@pytest.mark.row("G13")
+def test_a_proxy_that_is_not_there_is_told_apart_from_a_lost_write(wire: Wire) -> None:
+    with FaultServer() as gone:
+        url = gone.url
+    prompt = wire.prompt()
+    client = wire.client(base_url=f"https://{HOST}", proxy=url, max_retries=0)
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert error.outcome == "not_sent"
+    assert "refused" in str(error)
+
+
+@pytest.mark.row("G13")
+@pytest.mark.parametrize("scheme", ["socks4", "socks5", "socks5h"])
+def test_a_proxy_of_another_kind_is_not_gone_around(
+    wire: Wire, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = wire.elsewhere.url.replace("http", scheme)
+    client = wire.client(base_url=f"https://{HOST}", **by_environment(monkeypatch, url))
+    prompt = wire.prompt()
+    error = wire.fails(ConnectError, client.create_job, prompt)
+    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
+    assert f"({scheme})" in str(error)

@@ -1,0 +1,286 @@
+"""The scripted server itself, and that the checks behind every test on it can fail."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import Client, DocPlatformError
+from helpers import SyncFace
+from helpers.faults import (
+    APPLY,
+    CUT_TLS,
+    FIN,
+    HOLD,
+    JOB,
+    READ_ALL,
+    READ_HEAD,
+    RST,
+    SEND,
+    TLS,
+    FaultServer,
+    Script,
+    answer,
+)
+from helpers.layers import Authority
+from helpers.wired import (
+    Remains,
+    Wire,
+    check_elsewhere,
+    check_received,
+    check_scripts,
+    check_side_effects,
+    check_told,
+    empty_directories,
+)
+
+POST = b"POST /jobs HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"
+GET = b"GET /jobs HTTP/1.1\r\n\r\n"
+KEY = "dp_0123456789abcdefghij"
+
+
+def dial(server: FaultServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+
+
+def take(connection: socket.socket, count: int) -> bytes:
+    taken = b""
+    while len(taken) < count:
+        taken += connection.recv(count - len(taken))
+    return taken
+
+
+def say(script: Script, data: bytes) -> tuple[bytes, FaultServer]:
+    """What a server answers to bytes, and the server when it is over."""
+    with FaultServer() as server:
+        server.script(script)
+        with dial(server) as connection:
+            connection.sendall(data)
+            heard = b""
+            while piece := connection.recv(65536):
+                heard += piece
+        server.wait_closed()
+    return heard, server
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def test_requests_are_read_counted_and_answered_one_after_the_other() -> None:
+    echo = SEND(lambda request: request.method.encode() + request.body + b";")
+    heard, server = say([READ_ALL, APPLY, echo, READ_HEAD, echo, READ_ALL, echo], POST + GET + POST)
+    assert heard == b"POSThello;GET;POSThello;"
+    assert [request.body for request in server.applied] == [b"hello"]
+    (connection,) = server.connections
+    assert connection.stream(tls=False) == POST + GET + POST
+    assert connection.opened <= connection.chunks[0][0]
+    assert server.faults == []
+
+
+@pytest.mark.parametrize(("end", "reset"), [(FIN, False), (HOLD, False), (RST, True)])
+def test_ends_differ(end: Any, reset: bool) -> None:
+    with FaultServer() as server:
+        server.script([READ_HEAD, end])
+        with dial(server) as connection:
+            connection.sendall(POST[:-5])
+            server.wait_for(lambda server: server.requests)
+            if reset:
+                with pytest.raises(ConnectionResetError):
+                    while connection.recv(1) or connection.send(b"hello"):
+                        pass
+            else:
+                connection.sendall(b"hello")
+                connection.shutdown(socket.SHUT_WR)
+                assert connection.recv(1) == b""
+        server.wait_closed()
+    if not reset:
+        assert server.connections[0].stream(tls=False) == POST
+
+
+@pytest.mark.parametrize(("end", "polite"), [(FIN, True), (CUT_TLS, False)])
+def test_tls_may_be_cut(authority: Authority, end: Any, polite: bool) -> None:
+    import ssl
+
+    context = ssl.create_default_context(cafile=str(authority.pem))
+    with FaultServer() as server:
+        server.script([TLS(authority.context("localhost")), READ_ALL, SEND(b"hello"), end])
+        with (
+            dial(server) as raw,
+            context.wrap_socket(raw, server_hostname="localhost", suppress_ragged_eofs=False) as connection,
+        ):
+            connection.sendall(GET)
+            assert connection.recv(5) == b"hello"
+            if polite:
+                assert connection.recv(1) == b""
+            else:
+                with pytest.raises(ssl.SSLEOFError):
+                    connection.recv(1)
+        server.wait_closed()
+    (connection_,) = server.connections
+    assert connection_.stream(tls=True) == GET
+    assert GET not in connection_.raw.bytes
+    assert server.faults == []
+
+
+def test_waiting_for_what_does_not_come_fails() -> None:
+    with FaultServer() as server, pytest.raises(TimeoutError, match="0 open"):
+        server.wait_for(lambda server: server.connections, timeout=0.01)
+
+
+# -- the checks can fail ---------------------------------------------------------------------------
+
+
+def test_a_side_effect_that_is_there_twice_is_found() -> None:
+    _, server = say([READ_ALL, APPLY, READ_ALL, APPLY], POST + POST)
+    with pytest.raises(AssertionError, match="more than once"):
+        check_side_effects(server)
+
+
+def test_what_no_script_expected_is_found() -> None:
+    with FaultServer() as server:
+        with pytest.raises(ConnectionResetError), dial(server) as connection:
+            connection.recv(1)
+        server.wait_closed()
+    with pytest.raises(AssertionError, match="no script expected"):
+        check_scripts(server)
+    with pytest.raises(AssertionError, match="another origin"):
+        check_elsewhere(server)
+
+
+def test_what_a_script_expected_and_did_not_come_is_found() -> None:
+    with FaultServer() as server:
+        server.script([HOLD])
+    with pytest.raises(AssertionError, match="did not come"):
+        check_scripts(server)
+
+
+def test_a_script_that_breaks_is_found() -> None:
+    def broken(_: object) -> None:
+        raise LookupError("by mistake")
+
+    with FaultServer() as server:
+        server.script([broken])
+        with dial(server) as connection:
+            connection.recv(1)
+        server.wait_closed()
+    with pytest.raises(AssertionError, match="a script broke"):
+        check_scripts(server)
+
+
+HEADER = f"Authorization: Bearer {KEY}\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        GET,
+        b"GET / HTTP/1.1\r\n" + HEADER * 2 + b"\r\n",
+        b"GET /" + KEY.encode() + b" HTTP/1.1\r\n" + HEADER + b"\r\n",
+        b"GET / HTTP/1.1\r\nCookie: " + KEY.encode() + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: 23\r\n" + HEADER + b"\r\n" + KEY.encode(),
+        b"CONNECT docs.example:443 HTTP/1.1\r\n" + HEADER + b"\r\n",
+    ],
+)
+def test_a_key_in_a_wrong_place_is_found(request_: bytes) -> None:
+    _, server = say([READ_ALL], request_)
+    with pytest.raises(AssertionError):
+        check_received(server.connections, [KEY])
+
+
+def test_a_key_behind_all_requests_is_found() -> None:
+    _, server = say([READ_ALL], b"GET / HTTP/1.1\r\n" + HEADER + b"\r\n" + KEY.encode())
+    with pytest.raises(AssertionError):
+        check_received(server.connections, [KEY])
+
+
+def test_a_key_in_its_place_is_fine() -> None:
+    request = b"GET / HTTP/1.1\r\n" + HEADER + b"\r\n"
+    _, server = say([READ_ALL, READ_ALL], request + request)
+    check_received(server.connections, [KEY])
+    _, cut = say([], request[:-2])
+    check_received(cut.connections, [KEY])
+
+
+def test_two_keys_on_one_connection_are_found() -> None:
+    other = KEY[::-1]
+    both = [f"GET / HTTP/1.1\r\nAuthorization: Bearer {key}\r\n\r\n".encode() for key in (KEY, other)]
+    _, server = say([READ_ALL, READ_ALL], b"".join(both))
+    with pytest.raises(AssertionError, match="two keys"):
+        check_received(server.connections, [KEY, other])
+
+
+def told(tmp_path: Path, **seen: Any) -> None:
+    with FaultServer() as server, FaultServer() as elsewhere:
+        wire = Wire(SyncFace(), server, elsewhere, tmp_path)
+    wire.keys = [KEY]
+    wire.raised = seen.pop("raised", [])
+    check_told(wire, seen.pop("output", []), seen.pop("records", []))
+
+
+def noted(text: str) -> Exception:
+    error = ValueError("x")
+    error.add_note(text)
+    return error
+
+
+def caused(text: str) -> Exception:
+    error = ValueError("x")
+    error.__cause__ = LookupError(text)
+    return error
+
+
+def holding(text: str) -> Exception:
+    error = DocPlatformError("x")
+    error.body = text  # type: ignore[attr-defined]
+    return error
+
+
+@pytest.mark.parametrize("text", [KEY, f"…{KEY[:12]}…"])
+def test_a_key_that_was_told_is_found(tmp_path: Path, text: str) -> None:
+    record = logging.LogRecord("docplatform", logging.INFO, "x", 1, "a %s", (text,), None)
+    found: list[dict[str, Any]] = [
+        {"output": [text]},
+        {"records": [record]},
+        *({"raised": [make(text)]} for make in (ValueError, noted, caused, holding)),
+    ]
+    for seen in found:
+        with pytest.raises(AssertionError, match="told"):
+            told(tmp_path, **seen)
+    told(tmp_path, output=[KEY[-4:]], raised=[ValueError("x")])
+
+
+def test_what_is_left_behind_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("helpers.wired.LEAVE", 0)
+    before = Remains()
+    before.check_gone(lookups=False)
+    with (tmp_path / "open").open("w"), pytest.raises(AssertionError, match="descriptor"):
+        before.check_gone(lookups=False)
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    with pytest.raises(AssertionError, match="Thread"):
+        before.check_gone(lookups=False)
+    end.set()
+    thread.join()
+    with pytest.raises(AssertionError, match="files"), empty_directories(tmp_path, monkeypatch):
+        Path("forgotten").touch()
+
+
+def test_a_client_that_is_not_closed_is_found(
+    warm: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helpers.wired.LEAVE", 0)
+    with FaultServer() as server:
+        server.rest(READ_ALL, SEND(answer(200, JOB, keep=True)), HOLD)
+        before = Remains()
+        client = Client(KEY, base_url=server.url, project_id="demo")
+        client.get_job("job-1")
+        with pytest.raises(AssertionError, match="socket"):
+            before.check_gone(lookups=True)
+        client.close()
+        server.wait_closed()

@@ -1,0 +1,65 @@
+"""What is told of a failure holds nothing of what went into its URL (row H9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from docplatform import DocPlatformError
+from helpers import AnyClient
+from helpers.faults import APPLY, FIN, HOLD, JOB, READ_ALL, RST, SEND, FaultServer, Script, answer
+from helpers.wired import Wire
+
+QUERY, PROJECT, JOB_ID = "walrus-of-the-customer", "otter-of-the-customer", "heron-of-the-customer"
+
+CALLS: dict[str, Callable[[AnyClient], Any]] = {
+    "read by hand": lambda client: client.request("GET", "/v3/things", params={"q": QUERY}),
+    "write by hand": lambda client: client.request("POST", "/v3/things", params={"q": QUERY}, json={}),
+    "job": lambda client: client.get_job(JOB_ID),
+    "message": lambda client: client.send_message(JOB_ID, "Go on"),
+    "totals": lambda client: client.visitor_totals(),
+}
+ENDS: dict[str, Script] = {
+    "unanswered": [FIN],
+    "reset": [RST],
+    "silent": [HOLD],
+    "no HTTP": [SEND(b"SSH-2.0-OpenSSH_9.6\r\n"), FIN],
+    "half a body": [SEND(answer(200, JOB)[:-3]), FIN],
+    "chunks that are none": [SEND(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), FIN],
+    "no JSON": [SEND(answer(200, b"<html>"))],
+    "led elsewhere": [SEND(answer(302, None, "Location: /login"))],
+    "refused": [SEND(answer(404))],
+    "broken": [SEND(answer(500))],
+}
+
+
+def watched(wire: Wire, **settings: Any) -> AnyClient:
+    wire.secrets += [QUERY, JOB_ID]  # the project is in the client's repr
+    return wire.client(**{"project_id": PROJECT, "timeout": 0.2, "max_retries": 1, **settings})
+
+
+@pytest.mark.row("H9")
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("end", ENDS)
+def test_no_failure_of_an_answer_shows_its_url(wire: Wire, call: str, end: str) -> None:
+    steps = [READ_ALL, *([APPLY] if call in ("write by hand", "message") else []), *ENDS[end]]
+    wire.server.rest(*steps)
+    client = watched(wire, base_url=f"{wire.server.url}/behind")
+    error = wire.fails(DocPlatformError, CALLS[call], client)
+    sent = wire.server.requests[0].target
+    assert sent.startswith("/behind/v")
+    assert any(told in sent for told in (QUERY, PROJECT, JOB_ID))
+    for told in (PROJECT, "behind", wire.server.url.removeprefix("http://")):
+        assert told not in str(error)
+
+
+@pytest.mark.row("H9")
+@pytest.mark.parametrize("call", CALLS)
+def test_no_failure_to_connect_shows_its_url(wire: Wire, call: str) -> None:
+    with FaultServer() as gone:
+        url = gone.url
+    client = watched(wire, base_url=url, timeout=20)
+    error = wire.fails(DocPlatformError, CALLS[call], client)
+    assert "refused" in str(error)

@@ -1,0 +1,360 @@
+"""Writes on a wire that breaks: one side effect at most, and an outcome that is true (rows A)."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from functools import partial
+from typing import Any
+
+import pytest
+
+from docplatform import ConnectError, RateLimitError, StatusError, UnconfirmedWriteError
+from helpers.children import tell
+from helpers.exchange import Connection
+from helpers.faults import (
+    APPLY,
+    CLOSE,
+    CUT_TLS,
+    FIN,
+    GATE,
+    HOLD,
+    JOB,
+    RAW,
+    READ_ALL,
+    READ_HEAD,
+    RST,
+    SEND,
+    TLS,
+    Script,
+    Step,
+    answer,
+)
+from helpers.layers import Authority
+from helpers.wired import Wire
+
+
+def unconfirmed(
+    wire: Wire, outcome: str, status: int | None = None, **settings: Any
+) -> UnconfirmedWriteError:
+    prompt = wire.prompt()
+    client = wire.client(**settings)
+    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
+    assert (error.outcome, error.status, len(error.attempts)) == (outcome, status, 1)
+    assert not isinstance(error, ConnectionError | TimeoutError)
+    return error
+
+
+# -- done, and no verdict --------------------------------------------------------------------------
+
+
+@pytest.mark.row("A1")
+@pytest.mark.parametrize("end", [FIN, CLOSE, RST])
+def test_a_write_that_was_done_and_not_answered_is_unknown(wire: Wire, end: Step) -> None:
+    wire.server.script([READ_ALL, APPLY, end])
+    unconfirmed(wire, "unknown")
+
+
+@pytest.mark.row("A2", "A9")
+@pytest.mark.parametrize("status", [101, 408, 500, 502, 503, 504, 520])
+def test_a_write_that_was_done_and_answered_with_no_verdict_is_unknown(wire: Wire, status: int) -> None:
+    headers = ["Retry-After: 0", *(["Upgrade: other"] if status == 101 else [])]
+    wire.server.script([READ_ALL, APPLY, SEND(answer(status, {"error": "no"}, *headers))])
+    unconfirmed(wire, "unknown", status)
+
+
+@pytest.mark.row("A1")
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"<html>Sign in</html>",
+        b"HTTP/2.0 201 Created\r\n\r\n",
+        b"HTTP/1.1 2O1 Created\r\n\r\n",
+        b"HTTP/1.1 201",
+        b"HTTP/1.1 201 Created\r\nContent-Length: -1\r\n\r\n{}",
+        b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}}",
+        b"HTTP/1.1 201 Created\r\nContent-Le\0ngth: 2\r\n\r\n{}",
+        bytes(range(256)),
+    ],
+)
+def test_a_write_that_is_answered_with_no_head_of_http_is_unknown(wire: Wire, head: bytes) -> None:
+    wire.server.script([READ_ALL, APPLY, SEND(head), FIN])
+    unconfirmed(wire, "unknown")
+
+
+@pytest.mark.row("A1")
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(b"\x17\x03\x03\x00\x20" + b"x" * 32, id="a record that cannot be decrypted"),
+        pytest.param(b"\x15\x03\x03\x00\x02\x02\x50", id="an alert"),
+        pytest.param(b"HTTP/1.1 400 Bad Request\r\n\r\n", id="no TLS any more"),
+    ],
+)
+def test_a_write_whose_tls_breaks_after_it_was_sent_is_unknown(
+    wire: Wire, authority: Authority, record: bytes
+) -> None:
+    context = authority.context("localhost")
+    wire.server.script([TLS(context), READ_ALL, APPLY, RAW(record), CUT_TLS])
+    unconfirmed(wire, "unknown", base_url=wire.server.https, ca_bundle=authority.pem)
+
+
+@pytest.mark.row("A5")
+def test_a_write_that_is_done_and_never_answered_is_unknown(wire: Wire) -> None:
+    wire.server.script([READ_ALL, APPLY, HOLD])
+    unconfirmed(wire, "unknown", timeout=0.1)
+
+
+# -- done, and the answer is of no use -------------------------------------------------------------
+
+WHOLE = answer(201, JOB, "x-request-id: req-7")
+HEAD, _, BODY = WHOLE.partition(b"\r\n\r\n")
+OPEN = b"HTTP/1.1 201 Created\r\nx-request-id: req-7\r\n"
+CHUNKED = OPEN + b"Transfer-Encoding: chunked\r\n\r\n"
+CHUNK = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n"
+
+
+@pytest.mark.row("A6", "C1", "C4", "C5", "C7")
+@pytest.mark.parametrize(
+    ("sent", "end"),
+    [
+        pytest.param(HEAD + b"\r\n\r\n", FIN, id="no body"),
+        pytest.param(WHOLE[:-3], FIN, id="short"),
+        pytest.param(WHOLE[:-3], RST, id="reset"),
+        pytest.param(WHOLE[:-3], HOLD, id="stalled"),
+        pytest.param(OPEN + b"\r\n" + BODY[:-3], FIN, id="cut where its end is the connection's"),
+        pytest.param(CHUNKED + CHUNK, FIN, id="no last chunk"),
+        pytest.param(CHUNKED + CHUNK[:-9], FIN, id="half a chunk"),
+        pytest.param(CHUNKED + b"zz\r\n" + BODY, FIN, id="no chunk at all"),
+        pytest.param(answer(201, b"<html>", "x-request-id: req-7"), FIN, id="HTML"),
+        pytest.param(answer(201, {"id": 5, "status": []}, "x-request-id: req-7"), FIN, id="wrong types"),
+        pytest.param(answer(201, {"status": "active"}, "x-request-id: req-7"), FIN, id="no id"),
+    ],
+)
+def test_a_write_whose_answer_is_lost_behind_its_head_happened(wire: Wire, sent: bytes, end: Step) -> None:
+    wire.server.script([READ_ALL, APPLY, SEND(sent), end])
+    error = unconfirmed(wire, "applied", 201, timeout=0.2 if end is HOLD else 20)
+    assert error.request_id == "req-7"
+    assert len(error.body or "") <= 257
+
+
+# -- proven unsent ---------------------------------------------------------------------------------
+
+
+@pytest.mark.row("A4")
+@pytest.mark.parametrize("end", [FIN, CLOSE, RST])
+def test_a_write_is_sent_again_only_where_nothing_of_it_came(wire: Wire, end: Step) -> None:
+    # Whether a connection that ends at once took something is decided by who is faster.
+    wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB)))
+    client = wire.client(max_retries=1)
+    for _ in range(20):
+        prompt, before = wire.prompt(), len(wire.server.connections)
+        wire.server.script([end])
+        try:
+            wire.run(client.create_job, prompt)
+        except UnconfirmedWriteError as error:
+            assert (error.outcome, len(error.attempts)) == ("unknown", 1)  # noqa: PT017
+            assert len(wire.server.connections) == before + 1
+        else:
+            first, second = wire.server.connections[before:]
+            assert first.chunks == []
+            assert len(second.applied) == 1
+
+
+@pytest.mark.row("A4")
+@pytest.mark.parametrize("end", [FIN, CLOSE, RST])
+def test_a_write_whose_handshake_broke_off_is_sent_again(wire: Wire, authority: Authority, end: Step) -> None:
+    context = authority.context("localhost")
+    wire.server.script([end], [TLS(context), READ_ALL, APPLY, SEND(answer(201, JOB))])
+    prompt = wire.prompt()
+    client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
+    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert len(wire.server.applied) == 1
+
+
+@pytest.mark.row("A4")
+def test_a_write_to_a_service_that_hung_up_with_its_handshake_is_unsent_only_where_nothing_came(
+    wire: Wire, authority: Authority
+) -> None:
+    # The server's farewell is there when the handshake is: nothing more will be answered.
+    context = authority.context("localhost")
+    wire.server.rest(TLS(context, hang_up=True), HOLD)
+    prompt = wire.prompt()
+    client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem, max_retries=0)
+    with pytest.raises((ConnectError, UnconfirmedWriteError)) as caught:
+        wire.run(client.create_job, prompt)
+    wire.server.wait_closed()
+    (connection,) = wire.server.connections
+    if connection.stream(tls=True):
+        assert caught.value.outcome == "unknown"
+
+
+# -- refused ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("A7")
+def test_a_throttled_write_waits_as_told_and_is_sent_again(wire: Wire) -> None:
+    wire.server.script(
+        [READ_ALL, SEND(answer(429, None, "Retry-After: 1"))], [READ_ALL, APPLY, SEND(answer(201, JOB))]
+    )
+    prompt = wire.prompt()
+    client = wire.client()
+    wire.run(client.create_job, prompt)
+    first, second = wire.server.connections
+    assert second.opened - first.opened >= 1
+
+
+@pytest.mark.row("A8")
+@pytest.mark.parametrize(("header", "told"), [([], None), (["Retry-After: 3600"], 3600)])
+def test_a_throttled_write_that_is_not_told_or_too_much_waits_for_nothing(
+    wire: Wire, header: list[str], told: float | None
+) -> None:
+    wire.server.script([READ_ALL, SEND(answer(429, None, *header))])
+    prompt = wire.prompt()
+    client = wire.client()
+    error = wire.fails(RateLimitError, client.create_job, prompt)
+    assert (error.outcome, error.retry_after, len(error.attempts)) == ("rejected", told, 1)
+    assert client.stats.waited == 0
+
+
+@pytest.mark.row("A10", "G1")
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("hops", [1, 2])
+def test_a_write_is_not_led_elsewhere(wire: Wire, status: int, hops: int) -> None:
+    # Two hops within the other origin are what made a client give the key away.
+    target = f"{wire.elsewhere.url}/{hops}\x9b2J"
+    wire.server.script(*[[READ_ALL, SEND(answer(status, None, f"Location: {target}"))]] * hops)
+    client = wire.client()
+    for _ in range(hops):
+        prompt = wire.prompt()
+        error = wire.fails(StatusError, client.create_job, prompt)
+        assert (error.outcome, error.status) == ("rejected", status)
+        assert f"{wire.elsewhere.url}/{hops}" in str(error)
+        assert str(error).isprintable()
+
+
+@pytest.mark.parametrize("steps", [[READ_HEAD, SEND(answer(413))], [READ_HEAD, SEND(answer(401)), FIN]])
+def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) -> None:
+    wire.server.script(steps)
+    prompt = wire.prompt()
+    client = wire.client()
+    error = wire.fails(StatusError, client.create_job, prompt)
+    assert error.outcome == "rejected"
+
+
+# -- connections of their own ----------------------------------------------------------------------
+
+
+@pytest.mark.row("A3")
+def test_each_write_has_a_connection_of_its_own(wire: Wire) -> None:
+    wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB, keep=True)))
+    client = wire.client()
+    for _ in range(2):
+        prompt = wire.prompt()
+        wire.run(client.create_job, prompt)
+    assert [len(connection.requests) for connection in wire.server.connections] == [1, 1]
+
+
+@pytest.mark.row("A3")
+def test_writes_to_a_server_that_resets_behind_each_answer_are_all_confirmed(wire: Wire) -> None:
+    wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB, keep=True)), RST)
+    client = wire.client()
+    prompts = [wire.prompt() for _ in range(2_000)]
+    jobs = [wire.run(client.create_job, prompt) for prompt in prompts]
+    assert [job.id for job in jobs] == ["job-1"] * 2_000
+    assert len(wire.server.connections) == len(wire.server.applied) == 2_000
+    assert client.stats.retries == 0
+
+
+@pytest.mark.row("A17")
+def test_a_client_that_is_shared_sends_one_request_for_each_call(wire: Wire) -> None:
+    gate = threading.Event()
+    wire.server.rest(READ_ALL, APPLY, GATE(gate), SEND(answer(201, JOB)))
+    client = wire.client()
+    prompts = [wire.prompt() for _ in range(40)]
+
+    # They are under way at the same time, as many as may be.
+    def open_gate() -> None:
+        wire.server.wait_for(lambda server: server.open >= 8)
+        gate.set()
+
+    opener = threading.Thread(target=open_gate)
+    opener.start()
+    jobs = wire.face.gather([partial(client.create_job, prompt) for prompt in prompts])
+    opener.join()
+    assert [job.id for job in jobs] == ["job-1"] * 40
+    sent = [request.body.decode() for request in wire.server.applied]
+    assert sorted(sent) == sorted(f'{{"prompt":"{prompt}"}}' for prompt in prompts)
+
+
+# -- a process that was stopped --------------------------------------------------------------------
+
+STOPPED = """
+import os
+limits = {settings}
+ours = client(**limits)
+print(json.dumps(outcome(lambda: run(lambda: {call}))))
+"""
+
+
+@pytest.mark.row("M2")
+@pytest.mark.parametrize("settings", [{"timeout": 0.4}, {"deadline": 0.6}], ids=["timeout", "deadline"])
+@pytest.mark.parametrize(
+    "call", ["ours.create_job(str(os.getpid()))", "ours.get_job('job-1', project_id=str(os.getpid()))"]
+)
+def test_an_answer_that_came_while_the_process_was_stopped_is_read(
+    wire: Wire, settings: dict[str, float], call: str
+) -> None:
+    def answer_behind_its_back(connection: Connection) -> None:
+        # Ctrl-Z and fg, or a laptop that sleeps: all the time of the call goes by while its answer lies in the socket.
+        (number,) = re.findall(rb"\d{2,}(?=\"|/job/)", connection.request.body or connection.request.head)
+        os.kill(int(number), signal.SIGSTOP)
+        connection.send(answer(201, JOB))
+        connection.pause(1.2)
+        os.kill(int(number), signal.SIGCONT)
+
+    wire.server.script([READ_ALL, APPLY, answer_behind_its_back])
+    told = tell(
+        wire.face.name,
+        STOPPED.format(settings=settings, call=call),
+        DOCPLATFORM_API_KEY=wire.key,
+        DOCPLATFORM_BASE_URL=wire.server.url,
+        DOCPLATFORM_PROJECT_ID="demo",
+    )
+    assert told == {"error": None}
+
+
+# -- HTTP/2, and giving up -------------------------------------------------------------------------
+
+
+@pytest.mark.row("A11")
+def test_http_2_is_neither_offered_nor_begun(wire: Wire, authority: Authority) -> None:
+    replies: Script = [READ_ALL, APPLY, SEND(answer(201, JOB))]
+    wire.server.script([TLS(authority.context("localhost")), *replies], replies)
+    for base_url in (wire.server.https, wire.server.url):
+        prompt = wire.prompt()
+        client = wire.client(base_url=base_url, ca_bundle=authority.pem)
+        wire.run(client.create_job, prompt)
+    hello, plain = (bytes(connection.raw.bytes) for connection in wire.server.connections)
+    assert hello.startswith(b"\x16\x03")
+    assert b"\x02h2" not in hello
+    assert b"h2c" not in plain
+    for request in wire.server.requests:
+        assert request.head.startswith(b"POST /v2/agent/demo/job HTTP/1.1\r\n")
+
+
+@pytest.mark.row("A13", "I4")
+@pytest.mark.parametrize("read", [READ_HEAD, READ_ALL])
+def test_a_write_that_is_given_up_is_unknown_and_its_connection_closed(wire: Wire, read: Step) -> None:
+    wire.server.script([read, APPLY, HOLD])
+    prompt = wire.prompt()
+    client = wire.client(timeout=60)
+    error = wire.interrupt(lambda: client.create_job(prompt), lambda server: server.applied)
+    (note,) = error.__notes__
+    assert "outcome is unknown" in note
+    wire.server.wait_for(lambda server: server.connections[0].ended)
+    assert client.stats.retries == 0

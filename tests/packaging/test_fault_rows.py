@@ -1,0 +1,105 @@
+"""The table of what is tested is true."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers import fault_rows
+from helpers.fault_rows import Covered, in_python, in_rust
+
+SCRIPT = Path(fault_rows.__file__)
+
+
+def test_the_table_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_each_row_without_a_test_says_why() -> None:
+    explained = fault_rows.PAGE.read_text(encoding="utf-8").partition(fault_rows.BEGIN)[0]
+    named = {
+        row
+        for cell in re.findall(r"^\| ([A-Z]\d.*?) \|", explained, re.MULTILINE)
+        for row in cell.split(", ")
+    }
+    known = {row for row in fault_rows.matrix() if len(row) > 1}
+    assert known - {one.row for one in fault_rows.everything()} <= named <= known
+
+
+def test_marks_are_found_on_tests_classes_and_modules() -> None:
+    text = """
+pytestmark = [pytest.mark.row("A1"), pytest.mark.skipif(True)]
+
+@pytest.mark.row("B1", "B2")
+@pytest.mark.parametrize("x", [1])
+def test_one(x): ...
+
+@pytest.mark.row("C1")
+class TestMore:
+    @pytest.mark.row("C2", "C1")
+    async def test_two(self): ...
+
+def helper(): ...
+"""
+    assert list(in_python(text, "x.py")) == [
+        *[Covered(row, "x.py", "test_one") for row in ("A1", "B1", "B2")],
+        *[Covered(row, "x.py", "test_two") for row in ("A1", "C1", "C2")],
+    ]
+    with pytest.raises(SystemExit, match="no test"):
+        list(in_python('@pytest.mark.row("A1")\ndef helper(): ...', "x.py"))
+
+
+def test_comments_are_found_in_rust() -> None:
+    text = """
+/// Something else.
+/// Rows: A1, B2.
+#[tokio::test(start_paused = true)]
+async fn one() {}
+
+#[test]
+fn two() {}
+
+    /// Rows: C3
+    #[test]
+    fn three() {}
+"""
+    assert list(in_rust(text, "x.rs")) == [
+        Covered("A1", "x.rs", "one"),
+        Covered("B2", "x.rs", "one"),
+        Covered("C3", "x.rs", "three"),
+    ]
+    with pytest.raises(SystemExit, match=r"x\.rs:1"):
+        list(in_rust("/// Rows: A1 and B2\nfn one() {}", "x.rs"))
+
+
+def test_rows_that_do_not_exist_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("Z9", "A", "A99"):
+        monkeypatch.setattr(
+            fault_rows, "in_rust", lambda text, file, wrong=wrong: [Covered(wrong, file, "one")]
+        )
+        with pytest.raises(SystemExit, match=f"no such row: {wrong} "):
+            fault_rows.everything()
+
+
+def test_a_stale_table_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{fault_rows.BEGIN}\nold\n{fault_rows.END}\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(fault_rows, "PAGE", page)
+    assert fault_rows.main(["--check"]) == 1
+    assert "old" in page.read_text(encoding="utf-8")
+    assert fault_rows.main([]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "| A1 | " in text
+    assert fault_rows.main(["--check"]) == 0
+    page.write_text("no place", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no place"):
+        fault_rows.main([])

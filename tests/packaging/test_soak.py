@@ -1,0 +1,80 @@
+"""The soak in small, and that its account notices what it is there to notice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from soak.account import Tally, discrepancies, table
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_short_soak_leaves_no_discrepancy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "soak", "--operations", "40", "--seed", "7"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert "0 discrepancies (seed 7)" in done.stdout
+    assert "finished" in done.stdout
+
+
+def books() -> tuple[Tally, dict[str, Any]]:
+    outcomes = ["confirmed", "applied", "unknown", "unknown", "cancelled", "rejected", "not_sent"]
+    tally = Tally(
+        writes={f"{number}": outcome for number, outcome in enumerate(outcomes)}, jobs={"0": "job-0"}
+    )
+    ledger: dict[str, Any] = {
+        "created": {"0": ["job-0"], "2": ["job-2"]},
+        "messages": {"1": 1},
+        "faults": Counter({"lost": 1}),
+        "strange": [],
+        "requests": 9,
+    }
+    return tally, ledger
+
+
+def test_books_that_agree() -> None:
+    tally, ledger = books()
+    assert discrepancies(tally, ledger) == []
+    assert "confirmed" in table(tally, ledger)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "jobs"),
+    [
+        ("0", []),
+        ("0", ["job-0", "job-1"]),
+        ("0", ["job-5"]),
+        ("2", ["job-2", "job-3"]),
+        ("4", ["job-4", "job-5"]),
+        ("5", ["job-5"]),
+        ("6", ["job-6"]),
+        ("nobody's", ["job-7"]),
+    ],
+)
+def test_books_that_do_not(prompt: str, jobs: list[str]) -> None:
+    tally, ledger = books()
+    ledger["created"][prompt] = jobs
+    assert any(line.startswith(f"{prompt}: ") for line in discrepancies(tally, ledger))
+
+
+def test_what_else_is_no_agreement() -> None:
+    tally, ledger = books()
+    tally.writes["7"] = "None"
+    tally.wrong.append("rows that are not the truth")
+    ledger["strange"].append("GET /")
+    ledger["messages"]["1"] = 0
+    found = discrepancies(tally, ledger)
+    assert len(found) == 4, found

@@ -1,0 +1,180 @@
+"""The report in a real browser: on a phone, a tablet and a desk, in light and dark, offline and printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from docplatform import Totals
+from docplatform.cli.report import chart, rising
+from docplatform.cli.report import page as report
+from helpers.browser import browser as started
+
+EVIL = "<script>document.title='x'</script><img src=x onerror=\"document.title='x'\">\u202e"
+
+
+def counted(path: str, number: int) -> dict[str, Any]:
+    return {"path": path, "human": 1_234_567 - number, "ai": 654_321, "total": 1_500_000 - number}
+
+
+REPORT = report.Report(
+    project=f"docs {EVIL}",
+    date_from="2026-01-01",
+    date_to="2026-02-01",
+    made=datetime(2026, 2, 3, 12, 0, tzinfo=UTC),
+    pages=1_000_000,
+    requests={"the pages": 4_000, "the trend": 31, "rising pages": 4_000},
+    totals=Totals(123_456_789, 98_765_432, 200_000_000),
+    top=[
+        counted(EVIL, 0),
+        counted("/" + "x" * 1_000, 1),
+        *(counted(f"/docs/guides/{i}", i) for i in range(18)),
+    ],
+    top_ai=[counted("/docs/api", 0)],
+    warnings=[f"the totals moved {EVIL}"],
+    trend=chart.Trend(
+        every="day",
+        slices=[
+            chart.Slice(
+                date(2026, 1, i), date(2026, 1, i + 1), 9_000_000 + i % 7 * 300_000, 4_000 + i, 10_000_000
+            )
+            for i in range(1, 30)
+        ],
+        open_from=date(2026, 1, 29),
+    ),
+    rising=rising.Comparison(
+        date_from=date(2025, 12, 1),
+        date_to=date(2026, 1, 1),
+        pages=900_000,
+        totals=Totals(100_000_000, 90_000_000, 180_000_000),
+        rows=[
+            rising.Rising("/docs/webhooks", 1_234_567, 98_765_432),
+            rising.Rising(EVIL, 0, 9_000),
+            rising.Rising("/" + "y" * 1_000, 400, 520),
+        ],
+        whole=False,
+        unfinished=True,
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with started() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(report.render(REPORT), encoding="utf-8")
+    return file
+
+
+class Opened:
+    """The page, and what the browser said and asked for on the way."""
+
+    def __init__(self, browser: Browser, file: Path, width: int, scheme: Literal["light", "dark"]) -> None:
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        context = browser.new_context(
+            viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True
+        )
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+
+@pytest.mark.row("J7")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_it_fits_and_loads_nothing(
+    browser: Browser, file: Path, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    opened = Opened(browser, file, width, scheme)
+    page = opened.page
+    assert opened.said == []
+    assert opened.asked == [file.as_uri()]
+    assert "script" in page.title()
+    assert page.evaluate("document.scripts.length + document.images.length") == 0
+    # Nothing has to be moved sideways, and nothing is cut.
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    wide = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
+    assert page.evaluate(wide) == 0
+    # The picture's letters do not lie upon each other, or outside of it.
+    overlaps = """() => {
+        const plot = document.querySelector('.plot').getBoundingClientRect();
+        const boxes = [...document.querySelectorAll('.plot text')].map(e => e.getBoundingClientRect()).filter(b => b.width);
+        const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        const out = boxes.filter(b => b.left < plot.left || b.right > plot.right || b.bottom > plot.bottom);
+        return [boxes.length, out.length, boxes.filter((a, i) => boxes.some((b, j) => j < i && !apart(a, b))).length];
+    }"""
+    letters, outside, upon = page.evaluate(overlaps)
+    assert (outside, upon) == (0, 0)
+    assert letters == (7 if width < 640 else 9)
+    inside = (
+        "[...document.querySelectorAll('.tiles dd, td.count')].every(e => e.scrollWidth <= e.clientWidth)"
+    )
+    assert page.evaluate(inside)
+    # The style is in force: its hash is the one that the policy names.
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(20, 23, 27)" if scheme == "dark" else "rgb(255, 255, 255)")
+    bar = page.locator("rect.human").first.bounding_box()
+    assert bar is not None
+    assert 0.5 * min(width, 960) < bar["width"] < width
+    page.screenshot(path=file.with_name(f"{width}-{scheme}.png"), full_page=True)
+
+
+@pytest.mark.row("J7")
+def test_the_policy_holds_against_what_slips_in(browser: Browser, file: Path) -> None:
+    slipped = file.with_name("slipped.html")
+    more = (
+        "<script>document.title='x'</script><img src='http://127.0.0.1:9/x'><p id=p style='color:red'>x</p>"
+    )
+    slipped.write_text(
+        file.read_text(encoding="utf-8").replace("</main>", f"{more}</main>"), encoding="utf-8"
+    )
+    opened = Opened(browser, slipped, 768, "light")
+    assert opened.page.title() != "x"
+    assert len(opened.said) >= 3
+    assert all("Content Security Policy" in line for line in opened.said)
+    assert opened.page.evaluate("getComputedStyle(document.getElementById('p')).color") == "rgb(27, 31, 36)"
+
+
+def test_the_texts_can_be_read(browser: Browser, file: Path) -> None:
+    """WCAG's contrast for text, 4.5, in both schemes."""
+    contrast = """() => {
+        const lit = c => { const v = c.map(x => x / 255).map(x => x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
+                           return .2126 * v[0] + .7152 * v[1] + .0722 * v[2]; };
+        const rgb = text => text.match(/\\d+/g).slice(0, 3).map(Number);
+        const back = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+                            if (c !== 'rgba(0, 0, 0, 0)') return rgb(c); } };
+        return Math.min(...[...document.querySelectorAll('h1,h2,p,dt,dd,th,td,summary,text')].map(e => {
+            const style = getComputedStyle(e), ink = e.tagName === 'text' ? style.fill : style.color;
+            const [a, b] = [lit(rgb(ink)), lit(back(e))].sort((x, y) => y - x);
+            return (a + .05) / (b + .05); }));
+    }"""
+    for scheme in ("light", "dark"):
+        assert Opened(browser, file, 768, scheme).page.evaluate(contrast) >= 4.5
+
+
+def test_printed(browser: Browser, file: Path) -> None:
+    page = Opened(browser, file, 768, "dark").page
+    numbers = page.locator("details td").last
+    assert not numbers.is_visible()
+    page.emulate_media(media="print")
+    # What is folded away on a screen is on the paper.
+    assert numbers.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.tiles div')).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    assert page.pdf().startswith(b"%PDF")

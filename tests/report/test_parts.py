@@ -1,0 +1,277 @@
+"""The trend and the rising pages of ``docplatform report``: what they cost, and what becomes of the page without them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import ConfigurationError
+from docplatform.cli.report import parts, rising
+from docplatform.testing import StubServer
+from helpers.cli import Cli
+from helpers.reports import Parsed, headings
+
+JANUARY = ["--from", "2026-01-01", "--to", "2026-02-01"]
+TOTALS = {"human": 3, "ai": 2, "total": 4}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "report.html"
+
+
+def body(*rows: tuple[str, int], more: bool = False) -> dict[str, Any]:
+    """A page of paths and how many people read them."""
+    return {
+        "totals": TOTALS,
+        "visitors": [{"path": path, "human": count, "ai": 0, "total": count} for path, count in rows],
+        "hasMore": more,
+    }
+
+
+def asked(stub: StubServer) -> list[tuple[str, str, str]]:
+    """The days and the limit of each request."""
+    return [(q["dateFrom"], q["dateTo"], q["limit"]) for q in (request.query for request in stub.requests)]
+
+
+def summary(cli: Cli, file: Path, *arguments: str) -> Any:
+    ended = cli("report", "-o", str(file), "--json", "--force", *arguments)
+    assert ended.status == 0, ended.err
+    return json.loads(ended.out)
+
+
+def test_a_store_that_fails_is_not_taken_for_days_that_cannot_be_cut() -> None:
+    class Failing:
+        def plan_visitors(self, **_: object) -> Any:
+            raise ConfigurationError("the store is damaged")
+
+    asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1, every=None, rising=None)
+    with pytest.raises(ConfigurationError):
+        parts.plan(Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
+
+
+def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file: Path) -> None:
+    cli.stub.fail_next(status=200, body=body(("/a", 100), ("/new", 40), ("/gone", 5)))
+    cli.stub.fail_next(status=200, body=body(), times=5)
+    cli.stub.fail_next(status=200, body=body(("/a", 10), ("/gone", 50)))
+    ended = cli("report", "-o", str(file), *JANUARY)
+    assert (ended.status, ended.out) == (0, "")
+    assert asked(cli.stub) == [
+        ("2026-01-01", "2026-02-01", "250"),
+        *(
+            (*days, "1")
+            for days in [
+                ("2026-01-01", "2026-01-05"),
+                ("2026-01-05", "2026-01-12"),
+                ("2026-01-12", "2026-01-19"),
+                ("2026-01-19", "2026-01-26"),
+                ("2026-01-26", "2026-02-01"),
+            ]
+        ),
+        ("2025-12-01", "2026-01-01", "250"),
+    ]
+    cost = "7 requests: 1 for the pages, 5 for the trend, 1 for rising pages"
+    assert ended.err.splitlines() == [
+        "Requests: one for each 250 pages; 5 for the trend by week; one for each 250 pages of the days before.",
+        "Reading visitors",
+        "Reading the trend by week",
+        "Reading the 31 days before",
+        f"Wrote {file}, about 3 pages; it took {cost}.",
+    ]
+    html = file.read_text(encoding="utf-8")
+    parsed = Parsed(html)
+    assert {"The trend", "Rising pages"} <= set(headings(html))
+    assert ["/a", "10", "100", "+90", ">999%"] not in parsed.rows
+    assert ["/a", "10", "100", "+90", "+900%"] in parsed.rows
+    assert ["/new", "0", "40", "+40", "new"] in parsed.rows
+    assert sum(row[0] == "/gone" for row in parsed.rows) == 2
+    assert cost in parsed.text
+
+
+@pytest.mark.parametrize(
+    ("days", "every", "slices"),
+    [
+        (["--from", "2026-01-05", "--to", "2026-01-19"], "day", 14),
+        (["--from", "2026-01-05", "--to", "2026-01-20"], "week", 3),
+        (["--from", "2026-01-01", "--to", "2026-04-03"], "week", 14),
+        (["--from", "2026-01-01", "--to", "2026-04-04"], "month", 4),
+        ([*JANUARY, "--every", "day"], "day", 31),
+        ([*JANUARY, "--every", "none"], None, 0),
+        # A slice of the whole is no trend.
+        (["--from", "2026-01-05", "--to", "2026-01-06"], None, 0),
+        ([*JANUARY, "--every", "month"], None, 0),
+        # Two years and more are too much to ask for unasked.
+        (["--from", "2024-01-01", "--to", "2026-01-01"], "month", 24),
+        (["--from", "2023-01-01", "--to", "2026-01-01"], None, 0),
+        (["--from", "2023-01-01", "--to", "2026-01-01", "--every", "month"], "month", 36),
+        (["--from", "0001-01-01", "--to", "9999-01-01"], None, 0),
+    ],
+)
+def test_how_the_trend_is_cut(cli: Cli, file: Path, days: list[str], every: str | None, slices: int) -> None:
+    found = summary(cli, file, *days, "--no-rising")
+    assert (found["every"], found["slices"]) == (every, slices)
+    assert sum(limit == "1" for *_, limit in asked(cli.stub)) == slices
+    assert found["requests"] == len(cli.stub.requests)
+    assert ("trend" in found["left_out"]) == (every is None and "none" not in days)
+    assert found["rising"] is None
+
+
+@pytest.mark.parametrize(
+    ("days", "why"),
+    [
+        ([], "no first and last day were named"),
+        (["--from", "2026-01-01"], "no first and last day were named"),
+        (["--to", "2026-01-01"], "no first and last day were named"),
+        (["--from", "2026-01-01T12:00", "--to", "2026-02-01"], "the range does not consist of whole days"),
+    ],
+)
+def test_without_days_there_is_neither(cli: Cli, file: Path, days: list[str], why: str) -> None:
+    ended = cli("report", "-o", str(file), *days)
+    assert ended.status == 0
+    assert f"Left out: the trend, as {why}." in ended.err
+    assert f"Left out: rising pages, as {why}." in ended.err
+    assert file.read_text(encoding="utf-8").count(f"Not shown: {why}.") == 2
+    for option, rest in [("--rising", []), ("--every", ["week"])]:
+        ended = cli("report", "-o", str(file), "--force", *days, option, *rest)
+        assert (ended.status, ended.out) == (2, "")
+        assert f"{option} needs --from and --to" in ended.err
+
+
+def test_what_nobody_wants_is_not_missed(cli: Cli, file: Path) -> None:
+    found = summary(cli, file, *JANUARY, "--every", "none", "--no-rising")
+    assert (found["left_out"], found["requests"]) == ({}, 4)
+    assert not {"The trend", "Rising pages"} & set(headings(file.read_text(encoding="utf-8")))
+
+
+def test_a_large_site_is_not_read_twice_unasked(cli: Cli, file: Path) -> None:
+    with StubServer(visitors=6_300) as stub:
+        there = [*JANUARY, "--every", "none", "--base-url", stub.url]
+        ended = cli("report", "-o", str(file), *there)
+        assert (ended.status, len(stub.requests)) == (0, 26)
+        why = "it takes 26 more requests, and --rising was not given"
+        assert ended.err.splitlines()[2:3] == [f"Left out: rising pages, as {why}."]
+        assert f"Not shown: {why}." in file.read_text(encoding="utf-8")
+        stub.reset()
+        found = summary(cli, file, *there, "--rising", "-n", "7")
+        assert (found["requests"], found["left_out"]) == (52, {})
+        assert len(found["rising"]) == 7
+
+
+def test_nothing_to_compare_with(cli: Cli, file: Path) -> None:
+    cli.stub.fail_next(status=200, body=body(("/a", 100)))
+    cli.stub.fail_next(status=200, body=body())
+    found = summary(cli, file, *JANUARY, "--every", "none")
+    assert (found["rising"], found["left_out"]) == ([], {})
+    html = file.read_text(encoding="utf-8")
+    assert "There is nothing to compare with" in html
+    assert "No page gained" not in html
+
+
+def test_before_the_calendar_there_is_nothing(cli: Cli, file: Path) -> None:
+    found = summary(cli, file, "--from", "0001-01-01", "--to", "0001-02-01", "--every", "none")
+    assert found["left_out"] == {"rising": "there are not as many days before the range"}
+
+
+def test_a_range_that_has_not_ended_is_said_to_show_less(cli: Cli, file: Path) -> None:
+    today = datetime.now(UTC).date()
+    summary(cli, file, "--from", str(today - timedelta(9)), "--to", str(today + timedelta(5)))
+    html = file.read_text(encoding="utf-8")
+    assert "The range had not ended when this page was made" in html
+    assert "on the counts may still change." in html
+    assert "slices from" in html
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "left"),
+    [
+        ({"status": 429, "retry_after": 3600}, 4, "the limit of requests was reached"),
+        ({"status": 403}, 3, "it could not be read (PermissionDeniedError)"),
+        ({"status": 422}, 1, "it could not be read (UnprocessableError)"),
+    ],
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_part_that_cannot_be_read_costs_the_page_that_part_alone(
+    cli: Cli, file: Path, part: dict[str, Any], name: int, left: str, named: bool
+) -> None:
+    """What was asked for by name is missed by scripts, too."""
+    cli.stub.fail_next(status=200, body=body(("/a", 1)))
+    cli.stub.fail_next(**part, times=7)
+    more = ["--every", "week", "--rising"] if named else []
+    ended = cli("report", "-o", str(file), "--json", *JANUARY, *more)
+    assert ended.status == (name if named else 0)
+    found = json.loads(ended.out)
+    assert found["left_out"] == {"trend": left, "rising": left}
+    assert found["rows"] == 1
+    assert found["requests"] == len(cli.stub.requests)
+    html = file.read_text(encoding="utf-8")
+    assert html.count(f"Not shown: {left}.") == 2
+    assert "/a" in html
+    assert ("The page is written all the same" in ended.err) == named
+    assert ended.err.count("Left out: ") == (0 if named else 2)
+
+
+def test_a_part_that_breaks_off_in_the_middle_is_not_shown_in_part(cli: Cli, file: Path) -> None:
+    cli.stub.fail_next(status=200, body=body(("/a", 100)))
+    cli.stub.fail_next(status=200, body=body(*((f"/{i}", 1) for i in range(250)), more=True))
+    cli.stub.fail_next(status=429, retry_after=3600)
+    found = summary(cli, file, *JANUARY, "--every", "none")
+    assert found["rising"] is None
+    assert found["left_out"] == {"rising": "the limit of requests was reached"}
+    assert found["requests"] == 3
+
+
+def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp_path: Path) -> None:
+    days = [*JANUARY, "--store", str(tmp_path / "visitors.db")]
+    first = summary(cli, file, *days)
+    assert (first["requests"], first["left_out"]) == (13, {})
+    cli.stub.reset()
+    ended = cli("report", "-o", str(file), "--force", *days)
+    assert ended.status == 0
+    assert ended.err.splitlines()[0] == (
+        "Requests: none for the pages; none for the trend by week; none for the pages of the days before."
+    )
+    assert "it took 0 requests" in ended.err
+    again = summary(cli, file, *days)
+    assert {**again, "requests": 13} == first
+    assert cli.stub.requests == []
+
+
+def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
+    # Four requests for the pages, five for the trend, four for the days before.
+    found = summary(cli, file, *JANUARY, "--requests-per-hour", "8")
+    assert found["left_out"] == {"trend": "the request budget does not have enough left for it"}
+    assert found["requests"] == len(cli.stub.requests) == 8
+
+
+def test_a_budget_that_stops_what_was_asked_for(cli: Cli, file: Path) -> None:
+    budget = ["--requests-per-hour", "7", "--on-budget", "stop"]
+    ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-rising", *budget)
+    assert ended.status == 4
+    found = json.loads(ended.out)
+    assert found["left_out"] == {"trend": "the limit of requests was reached"}
+    assert found["totals"] is not None
+    assert "Not shown: the limit of requests was reached." in file.read_text(encoding="utf-8")
+    # The range itself is not written in part.
+    file.unlink()
+    ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")
+    assert (ended.status, file.exists()) == (4, False)
+
+
+def test_only_so_many_pages_are_compared(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rising, "COMPARED", 2)
+    cli.stub.fail_next(status=200, body=body(("/low", 50), ("/a", 100), ("/b", 90)))
+    cli.stub.fail_next(status=200, body=body(("/b", 80), ("/low", 1), ("/a", 10)))
+    found = summary(cli, file, *JANUARY, "--every", "none")
+    assert found["rising"] == [{"path": "/a", "before": 10, "now": 100}]
+    assert "Compared were the 2 most read pages." in file.read_text(encoding="utf-8")
+
+
+def test_warnings_say_where_they_come_from(cli: Cli, file: Path) -> None:
+    cli.stub.fail_next(status=200, body=body(("/a", 100)))
+    cli.stub.fail_next(status=200, body=body(("/b", 1), ("/b", 2)))
+    found = summary(cli, file, *JANUARY, "--every", "none")
+    assert [warning.split(":")[0] for warning in found["warnings"]] == ["in the days before"]

@@ -1,0 +1,132 @@
+"""``docplatform report``: what it writes, what is in its way, and how much memory it takes."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docplatform.testing import StubServer
+from helpers.cli import FULL_DISK, ROWS, SCRIPT, Cli
+from helpers.reports import Parsed
+from helpers.scripts import run_script
+
+TOTALS = {"human": 30_000, "ai": 20_000, "total": 40_000}
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(visitors=ROWS, totals=TOTALS) as stub:
+        yield stub
+
+
+def test_the_page(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    days = ["--from", "2026-01-01", "--to", "2026-02-01"]
+    ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", "--no-rising")
+    assert (ended.status, ended.out) == (0, "")
+    assert ended.err.splitlines() == [
+        "Requests: one for each 250 pages.",
+        "Reading visitors",
+        f"Wrote {file}, about 600 pages; it took 3 requests.",
+    ]
+    parsed = Parsed(file.read_text(encoding="utf-8"))
+    for said in ("30,000", "20,000", "40,000", "2026-01-01", "They do not add up", "demo", "UTC"):
+        assert said in parsed.text
+    shown = [row[0] for row in parsed.rows if row[0].startswith("/")]
+    best = {by: sorted(ROWS, key=lambda row: -int(row[by]))[:3] for by in ("total", "ai")}
+    assert shown == [row["path"] for by in ("total", "ai") for row in best[by]]
+    assert cli.stub.api_key not in parsed.text
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.row("J11")
+def test_a_summary_and_standard_output(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert json.loads(cli("report", "--from", "2026-01-01", "--json").out) == {
+        "file": "report.html",
+        "rows": 600,
+        "date_from": "2026-01-01",
+        "date_to": None,
+        "totals": TOTALS,
+        "requests": 3,
+        "warnings": [],
+        "every": None,
+        "slices": 0,
+        "rising": None,
+        "left_out": dict.fromkeys(("trend", "rising"), "no first and last day were named"),
+    }
+    assert cli("report", "-o", "-").out.startswith("<!doctype html>")
+    ended = cli("report", "-o", "-", "--json")
+    assert (ended.status, ended.out) == (2, "")
+
+
+@pytest.mark.row("J3")
+def test_nothing_is_replaced_unasked(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text("old")
+    file.chmod(0o600)
+    ended = cli("report", "-o", str(file))
+    assert (ended.status, file.read_text(), cli.stub.requests) == (2, "old", [])
+    assert "--force" in ended.err
+    for name in (str(tmp_path), str(tmp_path / "none" / "report.html")):
+        assert cli("report", "-o", name).status in (1, 2)
+    assert cli.stub.requests == []
+    assert cli("report", "-o", str(file), "--force").status == 0
+    assert file.read_text().startswith("<!doctype html>")
+    if sys.platform != "win32":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.row("J1")
+@pytest.mark.parametrize("status", [429, 401])
+def test_a_report_that_breaks_off_leaves_nothing(cli: Cli, tmp_path: Path, status: int) -> None:
+    cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": ROWS[:250], "hasMore": True})
+    cli.stub.fail_next(status=status, retry_after=3600)
+    ended = cli("report", "-o", str(tmp_path / "report.html"), "--json")
+    assert (ended.status, ended.out) == ({429: 4, 401: 3}[status], "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.row("J1")
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
+def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text("old")
+    ended = run_script(FULL_DISK, "report", "-o", str(file), "--force", stub=stub)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.splitlines()[-1].startswith("docplatform: ")
+    assert "Traceback" not in ended.err
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("J13")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_million_rows_take_no_more_memory_than_some(tmp_path: Path) -> None:
+    script = f"""
+        import re
+        from pathlib import Path
+        def main():
+            {SCRIPT.replace("sys.exit(main())", "assert main() == 0")}
+            print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+        main()
+    """
+    peaks = []
+    for rows in (10_000, 1_000_000):
+        with StubServer(visitors=rows) as stub:
+            file = tmp_path / f"{rows}.html"
+            # With days, so that what is kept to be compared counts, too.
+            days = ("--from", "2026-01-01", "--to", "2026-02-01")
+            ended = run_script(script, "report", "-q", "-o", str(file), *days, stub=stub, timeout=110)
+        assert (ended.status, ended.err) == (0, "")
+        assert f"{rows:,}" in file.read_text(encoding="utf-8")
+        peaks.append(int(ended.out))
+    assert peaks[1] - peaks[0] < 16_000

@@ -1,0 +1,249 @@
+"""An export that is cancelled in the middle loses no row, and leaves no request behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncClient, Job
+from docplatform.testing import StubServer
+from helpers import AsyncFace
+from helpers.coroutines import face
+from helpers.phases import HOLD, pending
+
+__all__ = ["face"]
+
+PAGES, SIZE = 8, 5
+
+
+def paths(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["path"] for row in rows]
+
+
+@pytest.fixture
+def everything(face: AsyncFace) -> list[str]:
+    """The paths of a whole export."""
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        return paths(face.all(face.client(stub).visitors()))
+
+
+async def cancel(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.row("I1", "E14")
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_cancelled_while_a_page_is_turned(
+    face: AsyncFace, everything: list[str], prefetch: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=prefetch)
+        got = [face.next(rows)]
+        # What was promised is answered; what is asked for from now on is held.
+        stub.wait_for(lambda s: len(s.requests) == 1 + prefetch and not pending(s))
+        stub.latency = HOLD
+
+        async def rest() -> None:
+            async for row in rows:
+                got.append(row)
+
+        async def cancelled_in_a_page_turn() -> None:
+            task = asyncio.create_task(rest())
+            await asyncio.to_thread(stub.wait_for, lambda s: pending(s))
+            while len(got) < (1 + prefetch) * SIZE:  # noqa: ASYNC110  # the task is to come to its end
+                await asyncio.sleep(0)
+            await cancel(task)
+
+        face.run(cancelled_in_a_page_turn())
+        stub.wait_for(lambda s: not pending(s))
+        sent = len(stub.requests)
+        assert any(request.disconnected for request in stub.requests)
+
+        stub.latency = 0.0
+        got += face.all(rows)
+        assert paths(got) == everything
+        # The cancelled pages are asked for again, the others not.
+        assert len(stub.requests) - sent <= PAGES - (1 + prefetch) + max(0, prefetch - 1)
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.row("I1")
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("by_page", [False, True])
+def test_a_page_that_comes_with_the_cancellation_is_not_lost(
+    face: AsyncFace, everything: list[str], prefetch: int, by_page: bool
+) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=prefetch)
+        pages = rows.pages()
+        got: list[dict[str, Any]] = []
+
+        async def cancelled_too_late() -> None:
+            coroutine: Any = pages.__anext__() if by_page else rows.__anext__()
+            stub.latency = 0.0 if prefetch else 0.01
+            waiting = coroutine.send(None)
+            if prefetch == 0:
+                waiting = waiting or coroutine.send(None)  # the loop may want a turn first
+                # The answer is there, and the coroutine would get it in its next step.
+                await asyncio.wait([waiting])
+            with pytest.raises(asyncio.CancelledError):
+                coroutine.throw(asyncio.CancelledError())
+
+        for page in range(PAGES):
+            if prefetch:
+                stub.wait_for(lambda s: not pending(s))
+            face.run(cancelled_too_late())
+            assert len(got) == page * SIZE
+            got += [face.next(rows) for _ in range(SIZE)]
+        assert face.all(rows) == []
+        assert paths(got) == everything
+
+
+@pytest.mark.row("I1")
+def test_a_prefetched_page_whose_turn_is_cancelled_is_not_lost(
+    face: AsyncFace, everything: list[str]
+) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE)
+        got = [face.next(rows) for _ in range(SIZE)]
+        stub.wait_for(lambda s: len(s.requests) == 2 and not pending(s))
+
+        async def cancelled_in_between() -> None:
+            for steps in range(4):
+                task = asyncio.create_task(rows.__anext__())
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                task.cancel()
+                (result,) = await asyncio.gather(task, return_exceptions=True)
+                if isinstance(result, dict):
+                    got.append(result)
+
+        face.run(cancelled_in_between())
+        assert paths(got + face.all(rows)) == everything
+
+
+@pytest.mark.parametrize("how", ["closed", "cancelled"])
+def test_a_row_that_was_not_awaited_is_not_lost(face: AsyncFace, everything: list[str], how: str) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE)
+        got = [face.next(rows)]
+
+        async def not_awaited() -> None:
+            coroutine = rows.__anext__()
+            if how == "closed":
+                coroutine.close()
+            else:
+                await cancel(asyncio.create_task(coroutine))
+
+        before = rows.checkpoint
+        for _ in range(3):
+            face.run(not_awaited())
+        assert rows.checkpoint == before
+        assert paths(got + face.all(rows)) == everything
+
+
+@pytest.mark.row("I1")
+def test_tasks_that_share_an_iterator_go_on_when_one_is_cancelled(
+    face: AsyncFace, everything: list[str]
+) -> None:
+    with StubServer(visitors=PAGES * SIZE, latency=0.01) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=0)
+        got: list[dict[str, Any]] = []
+
+        async def take() -> None:
+            async for row in rows:
+                got.append(row)  # noqa: PERF401  # each at once: the task is going to be cancelled
+
+        async def main() -> None:
+            tasks = [asyncio.create_task(take()) for _ in range(6)]
+            for task in tasks[:5]:
+                arrived = len(stub.requests)
+                while len(stub.requests) == arrived:  # noqa: ASYNC110  # set by another thread
+                    await asyncio.sleep(0.001)
+                await cancel(task)
+            await tasks[5]
+
+        face.run(main())
+        assert sorted(paths(got)) == sorted(everything)
+
+
+# -- what on_poll returned -----------------------------------------------------------------------
+
+
+class Polls:
+    """An ``on_poll`` that waits, and cleans up behind itself."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.cleaned_up = False
+        self.kept: Coroutine[Any, Any, None] | None = None
+
+    def __call__(self, job: Job) -> Coroutine[Any, Any, None]:
+        # Kept, so that only a close() ends it.
+        self.kept = self.wait()
+        return self.kept
+
+    async def wait(self) -> None:
+        try:
+            self.began.set()
+            await asyncio.Event().wait()
+        finally:
+            self.cleaned_up = True
+
+
+async def in_a_callback(client: AsyncClient, job: Job, polls: Polls) -> Coroutine[Any, Any, Job]:
+    coroutine = client.wait_for_job(job, on_poll=polls)
+    waiting = coroutine.send(None)
+    while not polls.began.is_set():
+        await asyncio.wait({waiting})
+        waiting = coroutine.send(None)
+    return coroutine
+
+
+@pytest.mark.row("I1", "I16")
+@pytest.mark.parametrize("how", ["closed", "cancelled"])
+def test_what_on_poll_returned_is_ended_with_the_wait(face: AsyncFace, stub: StubServer, how: str) -> None:
+    client = face.client(stub)
+    job = face.run(client.create_job("Fix it"))
+
+    async def main() -> None:
+        polls = Polls()
+        coroutine = await in_a_callback(client, job, polls)
+        if how == "closed":
+            coroutine.close()
+        else:
+            with pytest.raises(asyncio.CancelledError):
+                coroutine.throw(asyncio.CancelledError())
+        assert polls.cleaned_up
+
+    face.run(main())
+    assert stub.jobs[0].polls == 1
+
+
+@pytest.mark.row("I1", "I16")
+def test_a_callback_that_swallows_a_cancellation_has_the_last_word(face: AsyncFace, stub: StubServer) -> None:
+    client = face.client(stub)
+    job = face.run(client.create_job("Fix it"))
+    began = asyncio.Event()
+
+    async def stubborn(job: Job) -> None:
+        if not began.is_set():
+            began.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(HOLD)
+
+    async def main() -> Job:
+        task = asyncio.create_task(client.wait_for_job(job, on_poll=stubborn, poll_interval=0.001))
+        await began.wait()
+        task.cancel()
+        return await task
+
+    assert face.run(main()).is_final

@@ -1,0 +1,274 @@
+"""A process that forks goes on in both halves, each with connections and threads of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncClient, Client
+from docplatform.testing import StubServer
+from helpers.forks import in_child
+from helpers.phases import HOLD, pending
+from helpers.scripts import environment, run_script
+
+pytestmark = [
+    pytest.mark.row("I6"),
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork"),
+    # What Python 3.12 and later say of every fork of a process with threads, and the stub is one.
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
+]
+
+ROUNDS = 20
+
+
+def use(client: Client) -> str:
+    """A write, a read and a few pages; the id of the job."""
+    job = client.create_job("Fix it")
+    assert client.get_job(job) == job
+    assert len(list(client.visitors(page_size=250))) == 1_000
+    return job.id
+
+
+async def use_async(client: AsyncClient) -> str:
+    """The same, with ``await``."""
+    job = await client.create_job("Fix it")
+    assert await client.get_job(job) == job
+    assert len([row async for row in client.visitors(page_size=250)]) == 1_000
+    return job.id
+
+
+@pytest.fixture
+def warm(stub: StubServer) -> Iterator[Client]:
+    """A client with connections that are kept for the next request."""
+    with stub.client() as client:
+        use(client)
+        yield client
+
+
+def test_both_halves_go_on(stub: StubServer, warm: Client) -> None:
+    for number in range(ROUNDS):
+        assert in_child(lambda: use(warm)) == f"job-{2 + 2 * number}"
+        assert use(warm) == f"job-{3 + 2 * number}"
+    assert not pending(stub)
+
+
+def test_both_halves_go_on_under_asyncio(stub: StubServer) -> None:
+    client = stub.async_client()
+    asyncio.run(use_async(client))
+    for number in range(ROUNDS):
+        assert in_child(lambda: asyncio.run(use_async(client))) == f"job-{2 + 2 * number}"
+        assert asyncio.run(use_async(client)) == f"job-{3 + 2 * number}"
+
+
+def test_children_of_children_go_on(stub: StubServer, warm: Client) -> None:
+    def nested() -> list[str]:
+        return [use(warm), in_child(lambda: use(warm)), use(warm)]
+
+    assert in_child(nested) == ["job-2", "job-3", "job-4"]
+    assert use(warm) == "job-5"
+
+
+def test_a_client_never_used_before_works_in_the_child(stub: StubServer) -> None:
+    with stub.client() as client:
+        assert in_child(lambda: use(client)) == "job-1"
+        assert use(client) == "job-2"
+
+
+def test_handles_and_closing_stay_apart(stub: StubServer, warm: Client) -> None:
+    handle = warm.with_options(max_retries=0)
+
+    def close_one() -> str:
+        handle.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            handle.visitor_totals()
+        return use(warm)
+
+    assert in_child(close_one) == "job-2"
+    assert use(handle) == "job-3"
+
+
+# -- what is under way ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("taken", [0, 7, 10, 25])
+def test_an_iterator_goes_on_in_both_halves(stub: StubServer, prefetch: int, taken: int) -> None:
+    with stub.client() as client:
+        everything = list(client.visitors(max_rows=60))
+        rows = client.visitors(page_size=10, prefetch=prefetch, max_rows=60)
+        before = [next(rows) for _ in range(taken)]
+        rest, checkpoint = in_child(lambda: (list(rows), rows.checkpoint))
+        assert before + rest == everything
+        assert before + list(rows) == everything
+        assert rows.checkpoint == checkpoint
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_an_async_iterator_goes_on_in_both_halves(stub: StubServer, prefetch: int) -> None:
+    client = stub.async_client()
+    rows = client.visitors(page_size=10, prefetch=prefetch, max_rows=60)
+
+    async def rest(most: int) -> list[dict[str, Any]]:
+        return [await anext(rows) for _ in range(most)]
+
+    before = asyncio.run(rest(15))
+    in_the_child = in_child(lambda: asyncio.run(rest(45)))
+    assert asyncio.run(rest(45)) == in_the_child
+    assert len({row["path"] for row in before + in_the_child}) == 60
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["unused", "warm"])
+def test_a_coroutine_made_before_runs_behind_the_fork(stub: StubServer, used: bool) -> None:
+    client = stub.async_client()
+    if used:
+        asyncio.run(use_async(client))
+    rows = client.visitors(page_size=10)
+    totals = asyncio.run(client.visitor_totals())
+
+    async def finish(made: list[Any]) -> list[Any]:
+        return await asyncio.wait_for(asyncio.gather(*made), 20)
+
+    made = [
+        client.create_job("Fix it"),
+        client.visitor_totals(),
+        client.request("GET", "/v1/analytics/{project_id}/visitors", params={"limit": 1}),
+        rows.__anext__(),
+        client.visitors(page_size=10).totals(),
+    ]
+    for half in (lambda: in_child(lambda: asyncio.run(finish(made))), lambda: asyncio.run(finish(made))):
+        job, got, page, row, same = half()
+        assert (got, same) == (totals, totals)
+        assert page["visitors"] == [row]
+    assert len(stub.jobs) == 2 + used
+    assert job.id == stub.jobs[-1].id
+
+
+def test_a_request_of_another_thread_is_the_parents_alone(stub: StubServer, warm: Client) -> None:
+    answers: list[object] = []
+
+    def ask() -> None:
+        answers.append(warm.visitor_totals())
+
+    for number in range(1, ROUNDS + 1):
+        asking = threading.Thread(target=ask)
+        arrived = len(stub.requests)
+        stub.latency = 0.1
+        asking.start()
+        stub.wait_for(lambda s, arrived=arrived: len(s.requests) > arrived)  # type: ignore[misc]
+        stub.latency = 0.0
+        assert in_child(lambda: use(warm)).startswith("job-")
+        asking.join()
+        assert len(answers) == number
+    assert not any(request.disconnected for request in stub.requests)
+
+
+def test_what_the_parent_has_under_way_can_be_dropped_in_the_child(stub: StubServer) -> None:
+    client = stub.async_client()
+
+    async def main() -> None:
+        rows = client.visitors(page_size=10, prefetch=4)
+        held = [client.get_job(f"job-{n}") for n in range(20)] + [client.visitor_totals(), rows.__anext__()]
+        stub.latency = HOLD
+        for coroutine in held:
+            coroutine.send(None)
+        await asyncio.to_thread(stub.wait_for, lambda s: len(s.requests) >= 20)
+        stub.latency = 0.0
+
+        def drop() -> str:
+            nonlocal rows, client
+            held.clear()
+            del rows, client
+            gc.collect()
+            asyncio.events._set_running_loop(None)
+            return asyncio.run(use_async(stub.async_client()))
+
+        for _ in range(ROUNDS):
+            assert in_child(drop).startswith("job-")
+        assert len(pending(stub)) >= 20, "the parent's are not touched"
+        for coroutine in held:
+            coroutine.close()
+
+    asyncio.run(main())
+    stub.wait_for(lambda s: not pending(s))
+
+
+def test_a_fork_within_a_running_loop(stub: StubServer) -> None:
+    client = stub.async_client()
+
+    def fresh_loop() -> str:
+        # The parent's loop is only a picture here, as with any asyncio program.
+        asyncio.events._set_running_loop(None)
+        return asyncio.run(use_async(client))
+
+    async def main() -> None:
+        stub.latency = 0.3
+        task = asyncio.create_task(client.visitor_totals())
+        await asyncio.to_thread(stub.wait_for, lambda s: s.requests)
+        stub.latency = 0.0
+        for _ in range(ROUNDS):
+            assert in_child(fresh_loop).startswith("job-")
+        assert (await task).total > 0
+
+    asyncio.run(main())
+
+
+# -- the usual ways to fork ----------------------------------------------------------------------
+
+
+def in_a_pool(client: Client) -> str:
+    return use(client)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pools_of_processes(stub: StubServer, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    for name, value in environment(stub).items():
+        if name.startswith("DOCPLATFORM_"):
+            monkeypatch.setenv(name, value)
+    with (
+        stub.client() as client,
+        ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool,
+    ):
+        use(client)
+        ids = list(pool.map(in_a_pool, [client] * 6))
+        assert sorted(ids) == sorted(job.id for job in stub.jobs[1:])
+        assert use(client) == "job-8"
+
+
+EXITS = """
+import os, sys, threading, time
+import docplatform
+
+client = docplatform.Client()
+{before}
+child = os.fork()
+if not child:
+    {inside}
+    sys.exit(7)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+{behind}
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("inside", ["pass", "assert client.visitor_totals().total > 0"])
+@pytest.mark.parametrize("at", ["idle", "blocked"])
+def test_a_child_exits_as_any_interpreter_does(stub: StubServer, inside: str, at: str) -> None:
+    before, behind = "client.visitor_totals()", "assert client.visitor_totals().total > 0"
+    if at == "blocked":
+        stub.latency = 0.3
+        before = (
+            "thread = threading.Thread(target=client.visitor_totals)\nthread.start()\n"
+            "while client.stats.requests < 1: time.sleep(0.001)"
+        )
+        behind = "thread.join()"
+    script = EXITS.format(before=before, inside=inside, behind=behind)
+    ended = run_script(script, stub=stub, options=("-W", "ignore::DeprecationWarning"))
+    assert (ended.status, ended.out, ended.err) == (7, "", "")

@@ -1,0 +1,309 @@
+//! The ledger in a file that threads and processes share.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use docplatform::budget::{Budget, Grant, Ledger};
+use docplatform::clock::Clock;
+use docplatform::config::account::{Organization, Owner, Terms};
+use docplatform::config::{ApiKey, Options};
+use docplatform::error::{Kind, Outcome};
+use docplatform::http::MAX_READS;
+use docplatform::store::Store;
+use futures_util::FutureExt as _;
+use futures_util::future::join_all;
+use http::HeaderMap;
+use tempfile::TempDir;
+use tokio::task::yield_now;
+use tokio::time::{Instant, advance};
+
+use crate::helpers::service::{Headers, LIMIT, Service, Window, send};
+use crate::helpers::support::{
+    BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, fail, far, good, millis, options, read,
+    secs,
+};
+
+const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
+
+pub(crate) fn owner(organization: Organization) -> Owner {
+    Owner { base_url: BASE_URL.to_owned(), organization }
+}
+
+pub(crate) fn key(key: &str) -> Organization {
+    Organization::Key(ApiKey::parse("api_key", &key.into()).unwrap())
+}
+
+/// A directory, and the path of a store in it.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("visitors.db");
+    (directory, path)
+}
+
+fn budget(path: &Path, clock: Clock) -> Budget {
+    Ledger::in_store(clock, Store::open(path).unwrap(), owner(key(KEY))).budget(TERMS)
+}
+
+/// Asks for `wanted` requests, sends what is granted, and says how many those were.
+async fn spend(budget: &Budget, wanted: usize) -> usize {
+    let mut granted = 0;
+    for _ in 0..wanted {
+        if let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() {
+            ticket.sending();
+            ticket.answered(200, &HeaderMap::new(), None);
+            granted += 1;
+        }
+    }
+    granted
+}
+
+/// A clock that a test sets.
+#[derive(Clone)]
+struct Hands(Arc<AtomicU64>);
+
+impl Hands {
+    fn new() -> Self {
+        Self(Arc::new(AtomicU64::new(1_700_000_000_000)))
+    }
+
+    fn clock(&self) -> Clock {
+        let hands = Arc::clone(&self.0);
+        Clock::new(move || SystemTime::UNIX_EPOCH + millis(hands.load(Ordering::Relaxed)))
+    }
+
+    fn set(&self, change: impl Fn(u64) -> u64) {
+        self.0.store(change(self.0.load(Ordering::Relaxed)), Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn what_one_client_spent_another_one_sees() {
+    let (_directory, path) = place();
+    let hands = Hands::new();
+    let (first, second) = (budget(&path, hands.clock()), budget(&path, hands.clock()));
+    assert_eq!((spend(&first, 60).await, second.left().await.unwrap()), (60, 40));
+    assert_eq!((spend(&second, 60).await, spend(&first, 1).await), (40, 0));
+    let Grant::Wait(slot) = first.acquire(far()).await.unwrap() else { panic!("there is none") };
+    assert_eq!(slot.wait, secs(3601));
+    hands.set(|now| now + 3_601_000);
+    assert_eq!(first.left().await.unwrap(), 100);
+}
+
+#[tokio::test]
+async fn a_refusal_holds_for_all_clients() {
+    let (_directory, path) = place();
+    let (first, second) = (budget(&path, Hands::new().clock()), budget(&path, Hands::new().clock()));
+    let Grant::Granted(mut ticket) = first.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    // The answer is worked in behind its back; asking the same client comes behind that.
+    assert_eq!(first.left().await.unwrap(), 0);
+    let Grant::Wait(slot) = second.acquire(far()).await.unwrap() else { panic!("it is held") };
+    assert_eq!(slot.wait, secs(600));
+}
+
+#[tokio::test]
+async fn organizations_and_addresses_are_told_apart() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let of = |base_url: &str, organization| {
+        let owner = Owner { base_url: base_url.to_owned(), organization };
+        Ledger::in_store(Clock::system(), store.clone(), owner).budget(TERMS)
+    };
+    let named = |name| Organization::named(name).unwrap();
+    spend(&of(BASE_URL, key(KEY)), 30).await;
+    spend(&of(BASE_URL, named("acme")), 20).await;
+    for (base_url, organization, left) in [
+        (BASE_URL, key(KEY), 70),
+        (BASE_URL, key("dp_another"), 100),
+        ("https://other.example.com", key(KEY), 100),
+        (BASE_URL, named("acme"), 80),
+        (BASE_URL, named("umbrella"), 100),
+    ] {
+        assert_eq!(of(base_url, organization.clone()).left().await.unwrap(), left, "{organization:?}");
+    }
+    for bad in ["", " ", "a\nb", &"x".repeat(201)] {
+        assert!(Organization::named(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[tokio::test]
+async fn set_back_the_clock_holds_up_for_an_hour_at_most() {
+    let (_directory, path) = place();
+    let hands = Hands::new();
+    assert_eq!(spend(&budget(&path, hands.clock()), 100).await, 100);
+    hands.set(|now| now - 1_000_000_000);
+    assert_eq!(spend(&budget(&path, hands.clock()), 1).await, 0);
+    hands.set(|now| now + 3_601_000);
+    assert_eq!(spend(&budget(&path, hands.clock()), 1).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn threads_share_the_hour() {
+    let (_directory, path) = place();
+    let clients = (0..6).map(|_| budget(&path, Clock::system())).collect::<Vec<_>>();
+    let all = clients.iter().map(|client| {
+        let client = client.clone();
+        tokio::spawn(async move { spend(&client, 30).await })
+    });
+    let granted: usize = join_all(all).await.into_iter().map(Result::unwrap).sum();
+    assert_eq!(granted, 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_clients_of_one_store_keep_the_hour_together() {
+    let (_directory, path) = place();
+    let service = Service::new(Window::Rolling, true, Headers::None);
+    let clock = Clock::steady();
+    let begun = Instant::now();
+    let clients = [budget(&path, clock.clone()), budget(&path, clock)];
+    join_all(clients.iter().map(|client| send(client, &service, 60, secs(20)))).await;
+    assert_eq!((service.accepted(), service.refused(), service.most_in_an_hour()), (120, 0, 100));
+    assert!(begun.elapsed() < secs(3600 + 20 * 20 + 60), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn whoever_stops_asking_spends_nothing() {
+    let (_directory, path) = place();
+    let budget = budget(&path, Clock::system());
+    for _ in 0..20 {
+        let mut asking = Box::pin(budget.acquire(far()));
+        assert!(asking.as_mut().now_or_never().is_none());
+    }
+    // What was granted while nobody waited any more is given back behind this.
+    budget.left().await.unwrap();
+    assert_eq!(budget.left().await.unwrap(), 100);
+}
+
+/// This test program again, as another process that runs one test alone.
+fn process(test: &str, path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args([&format!("ledger::{test}"), "--exact", "--ignored", "--test-threads=1"])
+        .env(PATH, path)
+        .spawn()
+        .unwrap()
+}
+
+const PATH: &str = "DOCPLATFORM_TEST_STORE";
+
+fn path_of_parent() -> PathBuf {
+    std::env::var_os(PATH).unwrap().into()
+}
+
+#[tokio::test]
+#[ignore = "a process of the next test"]
+async fn child_that_spends() {
+    spend(&budget(&path_of_parent(), Clock::system()), 50).await;
+}
+
+#[tokio::test]
+async fn processes_share_the_hour() {
+    let (_directory, path) = place();
+    // All of them may make the file, too.
+    let children: Vec<_> = (0..4).map(|_| process("child_that_spends", &path)).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let budget = budget(&path, Clock::system());
+    assert_eq!(spend(&budget, 1).await, 0, "100 of 200 were granted");
+    let entries = rusqlite::Connection::open(&path).unwrap();
+    let count: i64 = entries.query_row("SELECT count(*) FROM request", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 100);
+}
+
+#[tokio::test]
+#[ignore = "a process of the next test"]
+async fn child_that_dies() {
+    let granted = budget(&path_of_parent(), Clock::system()).acquire(far()).await.unwrap();
+    assert!(matches!(granted, Grant::Granted(_)));
+    // Between the entry and the request.
+    std::process::abort();
+}
+
+#[tokio::test]
+async fn a_process_that_dies_behind_its_entry_has_spent_it() {
+    let (_directory, path) = place();
+    for died in 1..=3 {
+        assert!(!process("child_that_dies", &path).wait().unwrap().success());
+        assert_eq!(budget(&path, Clock::system()).left().await.unwrap(), 100 - died);
+    }
+}
+
+/// A store's file as another process holds it in the middle of a write.
+pub(crate) fn in_a_transaction(path: &Path) -> rusqlite::Connection {
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
+
+#[tokio::test]
+async fn the_workers_go_on_while_another_process_holds_the_lock() {
+    let (_directory, path) = place();
+    let budget = budget(&path, Clock::system());
+    let lock = in_a_transaction(&path);
+    let asking = tokio::spawn({
+        let budget = budget.clone();
+        async move { spend(&budget, 1).await }
+    });
+    // This test has one worker: nobody would get any further if that one waited.
+    tokio::spawn(async {}).await.unwrap();
+    assert!(!asking.is_finished());
+    drop(lock);
+    assert_eq!(asking.await.unwrap(), 1);
+}
+
+/// Nobody waits for the file longer than for the call, and none waits for those before it.
+#[tokio::test(start_paused = true)]
+async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
+    let (_directory, path) = place();
+    let script = Script::each(|_| good());
+    let settings = Options { deadline: 2.0, requests_per_hour: Some(100), ..options() };
+    let client = client_in_store(&script, &settings, &Store::open(&path).unwrap(), Clock::steady());
+    let lock = in_a_transaction(&path);
+    let begun = Instant::now();
+    let calls = all_of(MAX_READS, || {
+        let client = client.clone();
+        Box::pin(async move { (fail(&client, analytics()).await, Instant::now()) })
+    });
+    yield_now().await;
+    call(&client, read()).await.unwrap();
+    assert_eq!(begun.elapsed(), secs(0), "what needs no budget goes on");
+    // By hand: the clock does not move by itself while the store's thread is at work.
+    advance(secs(2)).await;
+    for each in calls {
+        let (error, at) = each.await.unwrap();
+        assert_eq!((error.kind, error.outcome), (Kind::Store, Some(Outcome::NotSent)), "{error}");
+        assert_eq!(at.duration_since(begun), secs(2));
+    }
+    assert_eq!(script.count(), 1);
+    drop(lock);
+    // What was granted too late is given back after this.
+    let budget = client.budget().unwrap();
+    budget.left().await.unwrap();
+    assert_eq!(budget.left().await.unwrap(), 100);
+    call(&client, analytics()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_next_one() {
+    let (_directory, path) = place();
+    let hands = Hands::new();
+    let store = Store::open(&path).unwrap();
+    let budget = Ledger::in_store(hands.clock(), store.clone(), owner(key(KEY))).budget(TERMS);
+    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    let breaking = |sql: &'static str| store.run(move |connection| Ok(connection.execute_batch(sql)?));
+    breaking("CREATE TRIGGER broken BEFORE INSERT ON told BEGIN SELECT raise(FAIL, 'broken'); END")
+        .await
+        .unwrap();
+    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    breaking("DROP TRIGGER broken").await.unwrap();
+    assert_eq!(budget.left_as_seen(), Some(0), "this process knows of the refusal");
+    let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else { panic!("it was refused") };
+    assert_eq!(slot.wait, secs(600));
+    assert!(budget.take_fault().unwrap().message.contains("broken"));
+    assert!(budget.take_fault().is_none(), "it is logged once");
+}

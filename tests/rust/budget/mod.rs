@@ -1,0 +1,5 @@
+//! The request budget: its policy, its ledger and what calls do under it.
+
+pub(crate) mod ledger;
+pub(crate) mod policy;
+pub(crate) mod spending;

@@ -1,0 +1,272 @@
+//! The request budget on the way of every analytics call, on a clock that nobody waits for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docplatform::client::{Client, OnBudget, Remembered};
+use docplatform::clock::Clock;
+use docplatform::config::Options;
+use docplatform::error::{Kind, Outcome};
+use docplatform::store::Store;
+use tokio::time::Instant;
+
+use crate::budget::ledger::{key, owner, place};
+use crate::helpers::service::{HOUR, Headers, LIMIT, Service, Window, most_in_an_hour};
+use crate::helpers::support::{
+    KEY, Script, Step, Told, all_of, analytics, bare, call, client_with, fail, good, handle, json, millis,
+    options, read, reply, secs, told,
+};
+
+fn budgeted() -> Options {
+    Options { requests_per_hour: Some(LIMIT as u64), ..options() }
+}
+
+fn client(script: &Arc<Script>) -> Client {
+    client_with(script, &budgeted(), 0.0)
+}
+
+/// A service that counts.
+fn counting(service: Arc<Service>) -> Arc<Script> {
+    Script::each(move |_| {
+        let (status, headers) = service.answer();
+        let mut answer = reply(status, "{}").after(millis(200));
+        for (name, value) in &headers {
+            let name: &'static str = name.as_str().to_owned().leak();
+            answer = answer.header(name, value.as_bytes());
+        }
+        answer.into()
+    })
+}
+
+/// What the budget still grants.
+async fn left(client: &Client) -> u64 {
+    client.budget().unwrap().left().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_hour_of_requests_and_a_bit_is_done_when_the_hour_is_over() {
+    for window in [Window::Rolling, Window::Fixed(secs(1800))] {
+        for headers in Headers::ALL {
+            for together in [1, 8] {
+                let service = Arc::new(Service::new(window, true, headers));
+                let script = counting(Arc::clone(&service));
+                let client = client(&script);
+                let begun = Instant::now();
+                let some = || {
+                    let client = client.clone();
+                    let some = async move {
+                        for _ in 0..120 / together {
+                            call(&client, analytics()).await.unwrap();
+                        }
+                    };
+                    Box::pin(some) as _
+                };
+                for task in all_of(together, some) {
+                    task.await.unwrap();
+                }
+                let case = format!("{window:?} {headers:?} {together}");
+                assert_eq!((service.accepted(), service.refused()), (120, 0), "{case}");
+                assert!(service.most_in_an_hour() <= LIMIT, "{case}");
+                assert!(begun.elapsed() < secs(3630), "{case}: {:?}", begun.elapsed());
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_told_once_and_counted_and_no_deadline_runs() {
+    let script = Script::each(|_| good());
+    let client = client_with(&script, &Options { deadline: 2.0, timeout: 1.0, ..budgeted() }, 0.0);
+    for _ in 0..LIMIT {
+        call(&client, analytics()).await.unwrap();
+    }
+    let observer = Told::default();
+    client.call(analytics(), &observer, json).await.unwrap();
+    let notes = observer.notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].text.contains("the request budget is spent: waiting"), "{notes:?}");
+    assert!(notes[0].until.is_some());
+    let waited = client.stats().snapshot().waited;
+    assert!((3600.0..3610.0).contains(&waited), "{waited}");
+    let times: Vec<_> = script.sent().iter().map(|sent| sent.at).collect();
+    assert!(most_in_an_hour(&times) <= LIMIT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_would_not_wait_is_told_when_to_come_back() {
+    let script = Script::each(|_| good());
+    let client = client(&script);
+    for _ in 0..LIMIT {
+        call(&client, analytics()).await.unwrap();
+    }
+    let begun = Instant::now();
+    let error = fail(&client.on_budget(OnBudget::Stop), analytics()).await;
+    assert_eq!((error.kind, error.outcome, begun.elapsed()), (Kind::Budget, Some(Outcome::NotSent), secs(0)));
+    let wait = error.resets_at.unwrap().duration_since(jiff::Timestamp::now()).unsigned_abs();
+    assert!((secs(3590)..secs(3602)).contains(&wait), "{wait:?}");
+    assert_eq!(script.count(), LIMIT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_analytics_cost() {
+    let script = Script::each(|_| good());
+    let client = client(&script);
+    for _ in 0..3 {
+        call(&client, read()).await.unwrap();
+        call(&client, analytics()).await.unwrap();
+    }
+    assert_eq!(left(&client).await, 97);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
+    let steps =
+        [Step::Connecting, Step::Unsent { fatal: false }, Step::Ambiguous, reply(200, "{").broken().into()];
+    let script = Script::new(steps);
+    let client = client_with(&script, &Options { max_retries: 3, ..budgeted() }, 0.0);
+    fail(&client, analytics()).await;
+    assert_eq!((script.count(), left(&client).await), (4, 98));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_waited_for_and_held_for_all() {
+    for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
+        let mut refusal = Some(refusal);
+        let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
+        let client = client(&script);
+        let other = handle(&client, budgeted()).on_budget(OnBudget::Stop);
+        let begun = Instant::now();
+        let waiting = tokio::spawn({
+            let client = client.clone();
+            async move { call(&client, analytics()).await }
+        });
+        tokio::time::sleep(secs(60)).await;
+        assert_eq!(fail(&other, analytics()).await.kind, Kind::Budget);
+        waiting.await.unwrap().unwrap();
+        assert_eq!(script.count(), 2);
+        assert!((least..least + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    }
+}
+
+/// How long the ledger holds a refusal, beyond a backoff.
+const REFUSALS: [(Option<&str>, Option<Duration>); 6] = [
+    (Some("0"), None),
+    (Some("Sun, 06 Nov 1994 08:49:37 GMT"), None),
+    (Some("600"), Some(secs(600))),
+    (None, Some(HOUR)),
+    (Some("soon"), Some(HOUR)),
+    (Some("9999999999999999999999999"), Some(secs(24 * 3600))),
+];
+
+/// Rows: B5, M1.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
+    for (header, held) in REFUSALS {
+        for stored in [false, true] {
+            for on_budget in [OnBudget::Wait, OnBudget::Stop] {
+                if stored && on_budget == OnBudget::Wait && held > Some(HOUR) {
+                    // Days of looks into a file. Memory has the same policy.
+                    continue;
+                }
+                let case = format!("{header:?} {stored} {on_budget:?}");
+                let script = Script::each(move |_| header.map_or_else(|| bare(429), |text| told(429, text)));
+                let (_directory, path) = place();
+                let remembered = stored.then(|| Remembered {
+                    store: Store::open(&path).unwrap(),
+                    clock: Clock::steady(),
+                    owner: owner(key(KEY)),
+                });
+                let settings = budgeted().validate(|_| None).unwrap();
+                let (transport, stats) = (Arc::clone(&script) as _, Arc::default());
+                let client = Client::with_memory(settings, transport, stats, || 1.0, remembered);
+                let begun = Instant::now();
+                let error = fail(&client.on_budget(on_budget), analytics()).await;
+                if on_budget == OnBudget::Stop && held.is_some() {
+                    assert_eq!((error.kind, script.count()), (Kind::Budget, 1), "{case}");
+                    assert!(begun.elapsed() < secs(1), "{case}: {:?}", begun.elapsed());
+                } else {
+                    assert_eq!(
+                        (error.status, script.count(), error.attempts.len()),
+                        (Some(429), 3, 3),
+                        "{case}"
+                    );
+                    for (gap, backoff) in script.gaps().into_iter().zip([secs(2), secs(4)]) {
+                        let least = held.unwrap_or(backoff);
+                        assert!((least..least + secs(40)).contains(&gap), "{case}: {gap:?}");
+                    }
+                }
+                if held.is_none() {
+                    assert_eq!(left(&client).await, 97, "{case}");
+                }
+            }
+        }
+    }
+}
+
+/// Rows: B7, M1.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
+    for budget_first in [true, false] {
+        let script = Script::new([told(429, "3600")]);
+        let client = client(&script).on_budget(OnBudget::Stop);
+        let free = handle(&client, Options { max_retries: 0, ..options() });
+        let (first, second) = if budget_first { (&client, &free) } else { (&free, &client) };
+        fail(first, analytics()).await;
+        let error = fail(second, analytics()).await;
+        assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 1), "{error}");
+        assert_eq!(error.kind, if budget_first { Kind::HeldBack } else { Kind::Budget });
+    }
+}
+
+/// Rows: B5, M1.
+#[tokio::test(start_paused = true)]
+async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_retry_after() {
+    for (header, attempts) in [
+        ("0", 3),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 3),
+        ("", 3),
+        ("soon", 3),
+        ("9999999999999999999999999", 1),
+    ] {
+        let script = Script::each(move |_| told(429, header));
+        let error = fail(&client_with(&script, &options(), 1.0), analytics()).await;
+        assert_eq!((error.status, script.count()), (Some(429), attempts), "{header}");
+        assert_eq!(script.gaps(), [secs(2), secs(4)][..attempts - 1], "{header}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_under_a_budget_cost_of_the_quota_as_well() {
+    let script = Script::each(|_| told(429, "0"));
+    let client = client(&script);
+    for _ in 0..50 {
+        fail(&client, analytics()).await;
+    }
+    let before = script.count();
+    fail(&client, analytics()).await;
+    assert_eq!(script.count(), before + 1, "first attempts alone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn handles_share_what_was_spent_each_under_its_own_terms() {
+    let script = Script::each(|_| good());
+    let client = client(&script);
+    let careful = handle(&client, Options { reserve: 90, ..budgeted() });
+    for _ in 0..4 {
+        call(&client, analytics()).await.unwrap();
+        call(&careful, analytics()).await.unwrap();
+    }
+    assert_eq!((left(&client).await, left(&careful).await), (92, 2));
+    assert!(handle(&client, options()).budget().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_while_it_waits_costs_nothing() {
+    let script = Script::each(|_| good());
+    let client = client_with(&script, &Options { requests_per_hour: Some(1), ..options() }, 0.0);
+    call(&client, analytics()).await.unwrap();
+    let waiting = tokio::time::timeout(secs(100), call(&client, analytics())).await;
+    assert!(waiting.is_err());
+    tokio::time::sleep(HOUR).await;
+    assert_eq!((script.count(), left(&client).await), (1, 1));
+}

@@ -1,0 +1,317 @@
+//! Retries of reads: how often, how late, and what the last error says (reliability.md, B).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docplatform::client::{Client, Snapshot, Stats};
+use docplatform::config::Options;
+use docplatform::error::Kind;
+use tokio::time::Instant;
+
+use crate::helpers::support::{
+    Script, Step, Told, bare, call, client, client_with, fail, good, json, millis, options, read, reply,
+    secs, told, write,
+};
+
+type Failing = fn() -> Step;
+
+/// Rows: B1, C4.
+#[tokio::test(start_paused = true)]
+async fn what_is_tried_again_is_tried_three_times_in_all() {
+    let again: [(&str, Failing, Kind); 10] = [
+        ("unsent", || Step::Unsent { fatal: false }, Kind::Connect),
+        ("broke off", || Step::Ambiguous, Kind::Transport),
+        ("body broke off", || reply(200, "{").broken().into(), Kind::Transport),
+        ("408", || bare(408), Kind::Status),
+        ("429", || bare(429), Kind::Status),
+        ("500", || bare(500), Kind::Status),
+        ("502", || bare(502), Kind::Status),
+        ("503", || bare(503), Kind::Status),
+        ("504", || bare(504), Kind::Status),
+        ("524", || bare(524), Kind::Status),
+    ];
+    for (name, step, kind) in again {
+        let script = Script::each(move |_| step());
+        let error = fail(&client(&script), read()).await;
+        assert_eq!((error.kind, error.outcome), (kind, None), "{name}");
+        assert_eq!((script.count(), error.attempts.len()), (3, 3), "{name}");
+        assert!(error.message.ends_with("(3 attempts)"), "{name}: {error}");
+        assert!(error.transient && !error.deadline_exceeded, "{name}");
+
+        let script = Script::new([step(), step(), good()]);
+        assert!(call(&client(&script), read()).await.is_ok(), "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_tried_again_is_raised_at_once() {
+    let never: [(&str, Failing, Kind); 6] = [
+        ("certificate", || Step::Unsent { fatal: true }, Kind::Connect),
+        ("HTML", || reply(200, "<html>").into(), Kind::Response),
+        ("404", || told(404, "1"), Kind::Status),
+        ("501", || told(501, "1"), Kind::Status),
+        ("505", || told(505, "1"), Kind::Status),
+        ("525", || told(525, "1"), Kind::Status),
+    ];
+    for (name, step, kind) in never {
+        let script = Script::new([step()]);
+        let error = fail(&client(&script), read()).await;
+        assert_eq!((error.kind, error.attempts.len(), error.transient), (kind, 1, false), "{name}");
+        assert!(!error.message.contains("attempts"), "{name}: {error}");
+    }
+}
+
+/// Rows: B1.
+#[tokio::test(start_paused = true)]
+async fn pauses_are_full_jitter_and_longer_for_a_service_that_is_throttled() {
+    for (status, pauses) in
+        [(502, [millis(500), secs(1)]), (503, [secs(2), secs(4)]), (429, [secs(2), secs(4)])]
+    {
+        for part in [0.0, 0.3, 1.0] {
+            let script = Script::each(move |_| bare(status));
+            fail(&client_with(&script, &options(), part), read()).await;
+            for (gap, most) in script.gaps().into_iter().zip(pauses) {
+                let off = gap.abs_diff(most.mul_f64(part));
+                assert!(off <= millis(2), "{status} {part}: {gap:?}");
+            }
+        }
+    }
+}
+
+/// Rows: B2, B4.
+#[tokio::test(start_paused = true)]
+async fn a_wait_beyond_the_cap_is_raised_at_once() {
+    for header in ["3600", "61", &"9".repeat(40)] {
+        let begun = Instant::now();
+        let script = Script::new([told(429, header)]);
+        let error = fail(&client(&script), read()).await;
+        assert_eq!((error.kind, error.status, begun.elapsed()), (Kind::Status, Some(429), Duration::ZERO));
+        assert!(error.retry_after.unwrap() > secs(60) && error.transient && !error.deadline_exceeded);
+        assert!(error.message.contains("try again after"), "{error}");
+    }
+    let patient = Options { max_retry_after: 7200.0, deadline: 7200.0, ..options() };
+    let script = Script::new([told(429, "3600"), good()]);
+    call(&client_with(&script, &patient, 0.0), read()).await.unwrap();
+    assert_eq!(script.gaps(), [secs(3600)]);
+    let impatient = Options { max_retry_after: 0.0, ..options() };
+    let script = Script::new([told(429, "1")]);
+    fail(&client_with(&script, &impatient, 0.0), read()).await;
+}
+
+/// Rows: B4.
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_that_cannot_be_understood_is_told_once_and_ignored() {
+    let bad: [&[u8]; 9] =
+        [b"-1", b"1.5", b"1e3", b"soon", b"", b"+5", "\u{661}".as_bytes(), b"\xff", b"0x10"];
+    for header in bad {
+        let script = Script::new([reply(429, "").header("retry-after", header).into(), good()]);
+        let told = Told::default();
+        client(&script).call(read(), &told, json).await.unwrap();
+        assert_eq!(told.log().matches("Retry-After that cannot be understood").count(), 1, "{header:?}");
+        assert_eq!(script.gaps(), [Duration::ZERO]);
+    }
+    let two =
+        reply(429, "").header("retry-after", "7").header("retry-after", "20").header("retry-after", "3");
+    let script = Script::new([two.into(), good()]);
+    call(&client(&script), read()).await.unwrap();
+    assert_eq!(script.gaps(), [secs(20)]);
+}
+
+/// Rows: B3.
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_date_counts_from_the_answers_own_clock() {
+    for (date, asked, wait) in [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:07 GMT", 30),
+        ("Sat, 06 Nov 2094 08:49:37 GMT", "Sat, 06 Nov 2094 08:50:07 GMT", 30),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:50:07 GMT", 30),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:50:07 1994", 30),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 07:00:00 GMT", 0),
+    ] {
+        let throttled = reply(429, "").header("date", date).header("retry-after", asked);
+        let script = Script::new([throttled.into(), good()]);
+        let result = call(&client(&script), read()).await;
+        assert!(result.is_ok(), "{date} {asked}: {result:?}");
+        assert_eq!(script.gaps(), [secs(wait)], "{date} {asked}");
+    }
+}
+
+/// Rows: B3, C25.
+#[tokio::test(start_paused = true)]
+async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_own() {
+    let soon = httpdate::fmt_http_date(std::time::SystemTime::now() + secs(50));
+    for date in [None, Some("Fri, 31 Dec 9999 23:59:59 GMT"), Some("yesterday")] {
+        let mut throttled = reply(429, "").header("retry-after", &soon);
+        if let Some(date) = date {
+            throttled = throttled.header("date", date);
+        }
+        let script = Script::new([throttled.into(), good()]);
+        call(&client(&script), read()).await.unwrap();
+        // The machine's clock went on meanwhile.
+        assert!((secs(20)..=secs(50)).contains(&script.gaps()[0]), "{date:?}: {:?}", script.gaps());
+    }
+}
+
+/// Rows: B11.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_would_come_too_late_is_left_out_and_said_so() {
+    let begun = Instant::now();
+    let script = Script::new([told(429, "5"), told(429, "5")]);
+    let short = Options { deadline: 3.0, ..options() };
+    let error = fail(&client_with(&script, &short, 0.0), read()).await;
+    assert_eq!(
+        (error.status, error.retry_after, begun.elapsed()),
+        (Some(429), Some(secs(5)), Duration::ZERO)
+    );
+    assert!(error.deadline_exceeded && error.message.contains("the call's deadline comes first"), "{error}");
+    let error = fail(&client_with(&script, &short, 0.0), write()).await;
+    assert!(error.deadline_exceeded, "{error}");
+}
+
+/// Rows: C24.
+#[tokio::test(start_paused = true)]
+async fn the_deadline_ends_a_call_whatever_its_attempts_do() {
+    let begun = Instant::now();
+    let script = Script::each(|_| Step::Never);
+    let error = fail(&client(&script), read()).await;
+    assert_eq!((error.kind, script.count()), (Kind::Timeout, 3));
+    assert_eq!(script.gaps(), [secs(30), secs(30)]);
+    assert_eq!(begun.elapsed(), secs(90));
+
+    let short = Options { deadline: 45.0, ..options() };
+    let script = Script::each(|_| Step::Never);
+    let begun = Instant::now();
+    let error = fail(&client_with(&script, &short, 0.0), read()).await;
+    assert_eq!((error.kind, script.count(), begun.elapsed()), (Kind::Timeout, 2, secs(45)));
+    assert!(error.deadline_exceeded, "{error}");
+    assert!(error.attempts[0].error.contains("within 30 s"), "{:?}", error.attempts);
+    assert!(error.attempts[1].error.contains("within the call's deadline"), "{:?}", error.attempts);
+}
+
+/// Rows: B12.
+#[tokio::test(start_paused = true)]
+async fn the_last_error_tells_of_every_attempt() {
+    let throttled =
+        reply(429, r#"{"error": "slow down"}"#).header("retry-after", "3600").header("x-request-id", "r-3");
+    let script = Script::new([
+        reply(503, "").header("x-request-id", "r-1").after(secs(1)).into(),
+        Step::Ambiguous,
+        throttled.into(),
+    ]);
+    let told = Told::default();
+    let error = client_with(&script, &options(), 0.5).call(read(), &told, json).await.unwrap_err();
+    let shown: Vec<_> = error.attempts.iter().map(|a| (a.number, a.status, a.error.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            (1, Some(503), "ServerError: status 503: Service Unavailable (request id r-1)"),
+            (2, None, "TransportError: scripted: broke off"),
+            (3, Some(429), "RateLimitError: status 429: slow down (request id r-3)"),
+        ]
+    );
+    let times: Vec<_> = error.attempts.iter().map(|a| (a.elapsed, a.waited)).collect();
+    assert_eq!(times, [(secs(1), Duration::ZERO), (Duration::ZERO, secs(1)), (Duration::ZERO, millis(500))]);
+    assert_eq!((error.status, error.request_id.as_deref()), (Some(429), Some("r-3")));
+    assert_eq!(error.message, "GET /v2/thing: status 429: slow down; try again after 3600 s (3 attempts)");
+    let lines: Vec<_> = told.notes().into_iter().map(|note| note.text).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    for (line, attempt) in lines.iter().zip(&error.attempts) {
+        assert!(line.contains(&attempt.error), "{line}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_waited_under_a_gate_is_waited_too() {
+    let script = Script::new([told(429, "30"), bare(404)]);
+    let client = client_with(&script, &Options { max_retries: 0, ..options() }, 0.0);
+    fail(&client, read()).await;
+    assert_eq!(fail(&client, read()).await.attempts[0].waited, secs(30));
+    assert_eq!(client.stats().snapshot(), Snapshot { requests: 2, retries: 0, waited: 30.0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_of_more_than_a_second_is_told_before_it_begins() {
+    let script = Script::new([told(503, "30"), bare(500), good()]);
+    let told = Told::default();
+    let client = client_with(&script, &options(), 0.0);
+    assert!(tokio::time::timeout(secs(1), client.call(read(), &told, json)).await.is_err());
+    assert!(told.log().contains("retry 1: waiting 30.0 s"), "{}", told.log());
+    assert!(client.stats().snapshot().waited < 0.1, "a pause that was broken off");
+}
+
+#[tokio::test(start_paused = true)]
+async fn counts_are_of_what_was_sent_and_waited() {
+    let script = Script::new([told(503, "3"), bare(500), good(), good(), bare(404)]);
+    let client = client(&script);
+    call(&client, read()).await.unwrap();
+    assert_eq!(client.stats().snapshot(), Snapshot { requests: 3, retries: 2, waited: 3.0 });
+    call(&client, read()).await.unwrap();
+    fail(&client, read()).await;
+    assert_eq!(client.stats().snapshot(), Snapshot { requests: 5, retries: 2, waited: 3.0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_never_left_is_no_request() {
+    let steps = [Step::Unsent { fatal: false }, Step::Connecting, bare(500), Step::Ambiguous, bare(404)];
+    let script = Script::new(steps);
+    let many = Options { max_retries: 4, timeout: 2.0, ..options() };
+    let client = client_with(&script, &many, 0.0);
+    let error = fail(&client, read()).await;
+    let sent: Vec<_> = error.attempts.iter().map(|attempt| attempt.sent).collect();
+    assert_eq!(sent, [false, false, true, true, true]);
+    assert!(error.attempts[1].error.contains("no connection within 2 s"), "{error:?}");
+    assert_eq!(client.stats().snapshot(), Snapshot { requests: 3, retries: 3, waited: 0.0 });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_is_counted_when_it_leaves() {
+    for (step, requests) in [(Step::Connecting, 0), (Step::Never, 1)] {
+        let script = Script::new([step]);
+        let client = client(&script);
+        assert!(tokio::time::timeout(secs(1), call(&client, read())).await.is_err());
+        assert_eq!(client.stats().snapshot().requests, requests);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_retries_zero_is_one_attempt() {
+    let script = Script::new([bare(503)]);
+    let once = Options { max_retries: 0, ..options() };
+    assert_eq!(fail(&client_with(&script, &once, 0.0), read()).await.attempts.len(), 1);
+}
+
+/// Rows: B10.
+#[tokio::test(start_paused = true)]
+async fn many_retries_saturate_their_backoff() {
+    let script = Script::each(|_| bare(500));
+    let many = Options { max_retries: 30, deadline: 1e6, ..options() };
+    fail(&client_with(&script, &many, 1.0), read()).await;
+    let gaps = script.gaps();
+    assert_eq!(gaps.len(), 30);
+    assert_eq!(gaps[..7], [millis(500), secs(1), secs(2), secs(4), secs(8), secs(16), secs(20)]);
+    assert!(gaps[6..].iter().all(|gap| *gap == secs(20)));
+}
+
+/// Rows: B1.
+#[tokio::test(start_paused = true)]
+async fn dice_are_thrown_for_every_pause() {
+    let script = Script::each(|_| bare(500));
+    let dice = std::sync::atomic::AtomicU32::new(0);
+    let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 2.0;
+    let settings = options().validate(|_| None).unwrap();
+    let client = Client::new(settings, Arc::clone(&script) as _, Arc::<Stats>::default(), jitter);
+    fail(&client, read()).await;
+    assert_eq!(script.gaps(), [Duration::ZERO, millis(500)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_comes_back_within_the_retries_costs_only_time() {
+    let begun = Instant::now();
+    let script =
+        Script::each(
+            move |_| {
+                if begun.elapsed() < millis(1400) { Step::Unsent { fatal: false } } else { good() }
+            },
+        );
+    call(&client_with(&script, &options(), 1.0), read()).await.unwrap();
+    assert_eq!(script.count(), 3);
+}

@@ -1,0 +1,318 @@
+//! The key and the prompt are in nothing that is shown, also where the service echoes them (reliability.md, H).
+
+use docplatform::client::Call;
+use docplatform::error::Error;
+use docplatform::http::Outgoing;
+use docplatform::job::wait::{Target, Wait};
+use docplatform::job::{self, Prompt};
+
+use crate::helpers::support::{
+    KEY, Reply, Script, Step, Told, client, create, fail, job_body, json, options, read, reply, secs,
+    segment, told, write,
+};
+
+/// What only a prompt says, early and late in it, and in all that has to be escaped somewhere.
+const PROMPT: &str = "\u{1f469}\u{200d}\u{1f4bb} \"falcon\" z\u{e9}bu /badger\\ <otter> &\n\u{7f}heron \u{202e}lynx\tand then \
+                      the walrus, 100 % of it: \u{1}marmot";
+/// No two of its words are ever together in a text of this crate's own.
+const WORDS: [&str; 8] = ["falcon", "z\u{e9}bu", "badger", "otter", "heron", "lynx", "walrus", "marmot"];
+
+/// The shortest piece of a key that counts as a leak.
+const PIECE: usize = 8;
+
+/// All that a failure shows anywhere.
+fn shown(error: &Error, told: &Told) -> String {
+    format!("{error} {error:?} {error:#?} {} {:?}", told.log(), told.notes())
+}
+
+fn assert_no_key(shown: &str, name: &str) {
+    for start in 0..=KEY.len() - PIECE {
+        let piece = &KEY[start..start + PIECE];
+        assert!(!shown.contains(piece), "{name}: {piece:?} in {shown}");
+    }
+}
+
+fn assert_no_prompt(shown: &str, name: &str) {
+    for word in WORDS {
+        assert!(!shown.contains(word), "{name}: {word:?} in {shown}");
+    }
+}
+
+/// `text` as JSON of ASCII alone, as many servers write it.
+fn ascii_json(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap();
+    let mut ascii = String::new();
+    for unit in quoted.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
+            _ => ascii.push_str(&format!("\\u{unit:04x}")),
+        }
+    }
+    ascii.replace('/', "\\/")
+}
+
+/// The ways in which a service may repeat `secret` behind `padding`.
+fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
+    let text = format!("{padding}{secret} was not accepted");
+    let quoted = serde_json::to_string(&text).unwrap();
+    let ascii = ascii_json(&text);
+    let twice = serde_json::to_string(&quoted).unwrap();
+    let ascii_twice = serde_json::to_string(&ascii).unwrap();
+    vec![
+        ("plain text", reply(422, text.clone())),
+        ("plain text, not UTF-8", reply(422, [b"\xff", text.as_bytes()].concat())),
+        ("JSON message", reply(422, format!("{{\"error\": {quoted}}}"))),
+        ("JSON message in ASCII", reply(422, format!("{{\"error\": {ascii}}}"))),
+        (
+            "JSON detail",
+            reply(422, format!("{{\"error\": \"no\", \"details\": [{{\"message\": {quoted}}}]}}")),
+        ),
+        ("JSON in JSON", reply(422, format!("{{\"error\": {twice}}}"))),
+        ("ASCII JSON in JSON", reply(422, format!("{{\"error\": {ascii_twice}}}"))),
+        ("JSON elsewhere", reply(422, format!("{{\"input\": {quoted}}}"))),
+        ("JSON elsewhere in ASCII", reply(422, format!("{{\"input\": {ascii}}}"))),
+        ("server error", reply(500, text.clone())),
+        ("throttled", told_reply(&quoted)),
+        ("success that is no job", reply(201, format!("{{\"prompt\": {quoted}}}"))),
+        ("success that is no job, in ASCII", reply(201, format!("{{\"prompt\": {ascii}}}"))),
+        ("success that is no JSON", reply(201, text)),
+        ("job with a wrong type", reply(201, format!("{{\"id\": \"j\", \"status\": [{quoted}]}}"))),
+        (
+            "job with a wrong date",
+            reply(201, format!("{{\"id\": \"j\", \"status\": \"s\", \"createdAt\": {quoted}}}")),
+        ),
+        ("JSON broken off", reply(201, format!("{{\"prompt\": {}", &ascii[..ascii.len() - 1]))),
+    ]
+}
+
+fn told_reply(quoted: &str) -> Reply {
+    reply(429, format!("{{\"message\": {quoted}}}")).header("retry-after", "3600")
+}
+
+/// So that what is behind them lies across every cut that is made, at one place or another.
+fn paddings() -> impl Iterator<Item = String> {
+    let cuts = [60, 120, 256, 500].into_iter().flat_map(|cut| (cut - 56..cut).step_by(7));
+    [0, 1].into_iter().chain(cuts).map(|length| "x".repeat(length))
+}
+
+/// Rows: H2.
+#[tokio::test(start_paused = true)]
+async fn the_key_is_never_shown_however_the_service_repeats_it() {
+    for padding in paddings() {
+        let padding = format!("{padding} ");
+        for (name, echo) in echoes(&padding, KEY) {
+            let script = Script::new([echo]);
+            let told = Told::default();
+            let error = create(&client(&script), "Fix the docs", &told).await.unwrap_err();
+            assert_no_key(&shown(&error, &told), &format!("{name}, behind {}", padding.len()));
+        }
+    }
+}
+
+/// Of whatever answer has `value` in a header that errors show.
+async fn assert_no_header_shows_the_key(value: &str, case: &str) {
+    for step in [
+        reply(302, "").header("location", value),
+        reply(404, "").header("x-request-id", value),
+        reply(200, "<html>").header("content-type", value),
+        reply(200, "").header("content-encoding", value),
+    ] {
+        let script = Script::new([step]);
+        let told = Told::default();
+        let error = client(&script).call(read(), &told, json).await.unwrap_err();
+        assert_no_key(&shown(&error, &told), case);
+    }
+}
+
+/// Rows: H2.
+#[tokio::test(start_paused = true)]
+async fn the_key_is_never_shown_from_a_header() {
+    for padding in paddings() {
+        let value = format!("{padding} {KEY}/x");
+        assert_no_header_shows_the_key(&value, &format!("behind {}", padding.len())).await;
+    }
+}
+
+/// Rows: H2.
+#[tokio::test(start_paused = true)]
+async fn the_key_is_not_shown_from_a_header_that_breaks_off_within_it() {
+    for length in PIECE..KEY.len() {
+        let value = format!("no {}", &KEY[..length]);
+        assert_no_header_shows_the_key(&value, &format!("the first {length} letters")).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_key_is_never_shown_where_it_stands_for_data() {
+    let odd = KEY.replace('/', ".");
+    let settings = docplatform::config::Options { api_key: Some(odd.as_str().into()), ..options() };
+    for length in 0..60 {
+        let id = format!("{}{odd}", "x".repeat(length));
+        let script = Script::new([reply(200, format!("{{\"id\": \"{id}\", \"status\": \"active\"}}"))]);
+        let client = crate::helpers::support::client_with(&script, &settings, 0.0);
+        let told = Told::default();
+        let error = job::get(&client, &segment("demo"), &segment("job_1"), None, &told).await.unwrap_err();
+        let shown = shown(&error, &told);
+        for start in 0..=odd.len() - PIECE {
+            assert!(!shown.contains(&odd[start..start + PIECE]), "{length}: {shown}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_is_never_shown_however_the_service_repeats_it() {
+    for padding in paddings() {
+        for (name, echo) in echoes(&padding, PROMPT) {
+            let script = Script::new([echo]);
+            let told = Told::default();
+            let error = create(&client(&script), PROMPT, &told).await.unwrap_err();
+            assert_no_prompt(&shown(&error, &told), &format!("{name}, behind {}", padding.len()));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_of_a_message_is_never_shown_either() {
+    for (name, echo) in echoes("no: ", PROMPT) {
+        let script = Script::new([echo]);
+        let told = Told::default();
+        let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
+        let error = job::message(&client(&script), segment("demo"), segment("job_1"), prompt, &told)
+            .await
+            .unwrap_err();
+        assert_no_prompt(&shown(&error, &told), name);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_is_not_shown_by_a_poll_either() {
+    for (name, echo) in echoes("no: ", PROMPT) {
+        let script = Script::new([reply(201, job_body("active")), echo, reply(401, "")]);
+        let (client, told) = (client(&script), Told::default());
+        let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
+        let job = create(&client, PROMPT, &told).await.unwrap();
+        let wait = Wait { timeout: Some(secs(1)), ..crate::job::waits::how() };
+        let target = Target::just_written(job, prompt);
+        let error = docplatform::job::wait::wait(&client, target, wait, &told).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &told), name);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_prompt_of_another_call_is_not_shown_where_a_job_names_it() {
+    let quoted = serde_json::to_string(PROMPT).unwrap();
+    for prompt in [&quoted, &ascii_json(PROMPT)] {
+        let script = Script::new([reply(200, format!("{{\"id\": 5, \"prompt\": {prompt}, \"status\": 5}}"))]);
+        let told = Told::default();
+        let (demo, job) = (segment("demo"), segment("job_1"));
+        let error = job::get(&client(&script), &demo, &job, None, &told).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &told), "a job with a wrong type");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_the_service_cuts_is_not_shown_either() {
+    let prompt = "heron and falcon, then the otter, then the walrus";
+    for kept in [8, 12, 20, 30, 45] {
+        for end in ["\u{2026}", "...", " [...]"] {
+            for quotes in ["'", "\"", "\u{ab}", ""] {
+                let echo = format!("not accepted: {quotes}{}{end}{quotes}", &prompt[..kept]);
+                let script = Script::new([reply(400, serde_json::json!({ "error": echo }).to_string())]);
+                let told = Told::default();
+                let error = create(&client(&script), prompt, &told).await.unwrap_err();
+                assert_no_prompt(&shown(&error, &told), &format!("{echo:?}"));
+                assert!(error.message.contains("not accepted"), "{error}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn white_space_around_a_prompt_hides_nothing_from_being_hidden() {
+    let script = Script::each(|_| reply(400, r#"{"error": "bad: falcon and heron"}"#).into());
+    for prompt in ["\n  falcon and heron\n", "falcon and heron"] {
+        let told = Told::default();
+        let error = create(&client(&script), prompt, &told).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &told), prompt);
+        assert_eq!(error.service_message.as_deref(), Some("bad: [prompt]"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_secret_stays_readable() {
+    let script = Script::new([
+        reply(422, r#"{"error": "Path \"/a\\b\" is \u00e9trange: C:\\new, 100 %"}"#),
+        reply(422, r#"{"error": "Fix: see the docs"}"#),
+    ]);
+    let client = client(&script);
+    let error = create(&client, "Fix the docs", &Told::default()).await.unwrap_err();
+    assert_eq!(error.service_message.as_deref(), Some("Path \"/a\\b\" is \u{e9}trange: C:\\new, 100 %"));
+    assert_eq!(error.body.as_deref(), Some(r#"{"error": "Path \"/a\\b\" is \u00e9trange: C:\\new, 100 %"}"#));
+    let error = create(&client, "Fix the docs", &Told::default()).await.unwrap_err();
+    assert_eq!(error.service_message.as_deref(), Some("Fix: see the docs"));
+}
+
+/// Rows: H2, H3.
+#[tokio::test(start_paused = true)]
+async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
+    let echo = |status| reply(status, format!("{{\"error\": \"who is {KEY}?\"}}"));
+    let script = Script::new([echo(500), echo(503).header("x-request-id", KEY), echo(429)]);
+    let told = Told::default();
+    let error = client(&script).call(read(), &told, json).await.unwrap_err();
+    assert_eq!(error.attempts.len(), 3);
+    assert_no_key(&shown(&error, &told), "three attempts");
+    assert!(error.attempts[1].error.contains("who is [API key]? (request id [API key])"), "{error:?}");
+    assert_eq!(told.notes().iter().filter(|note| note.text.contains("[API key]")).count(), 3);
+}
+
+/// Rows: H8.
+#[tokio::test(start_paused = true)]
+async fn nothing_prints_the_key_or_the_prompt() {
+    let script = Script::new([reply(200, "{}")]);
+    let client = client(&script);
+    client.call(Call { query: Vec::new(), ..write() }, &Told::default(), json).await.unwrap();
+    let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
+    let call = Call {
+        prompt: Some(PROMPT.into()),
+        body: Some(serde_json::json!({ "prompt": PROMPT }).to_string().into()),
+        ..write()
+    };
+    let sent = script.sent();
+    let outgoing = Outgoing {
+        method: sent[0].method.clone(),
+        url: sent[0].url.clone(),
+        headers: sent[0].headers.clone(),
+        body: call.body.clone(),
+    };
+    for (name, shown) in [
+        ("settings", format!("{:?} {:#?}", client.settings(), client.settings())),
+        ("options", format!("{:?}", options())),
+        ("request", format!("{outgoing:?} {outgoing:#?}")),
+        ("call", format!("{call:?} {call:#?}")),
+        ("prompt", format!("{prompt:?} {prompt:#?}")),
+    ] {
+        assert_no_key(&shown, name);
+        assert_no_prompt(&shown, name);
+        assert!(!shown.contains("102, 97, 108, 99, 111, 110"), "{name}: bytes are letters too: {shown}");
+    }
+}
+
+/// Rows: H9.
+#[tokio::test(start_paused = true)]
+async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
+    let script = Script::each(|_| Step::Ambiguous);
+    let query = vec![("q".to_owned(), "falcon".to_owned())];
+    let error = fail(&client(&script), Call { query, ..read() }).await;
+    assert_no_prompt(&format!("{error} {error:?}"), "query");
+
+    let script = Script::new([told(401, "0"), Step::Unsent { fatal: true }]);
+    let client = client(&script);
+    let log = Told::default();
+    let (project, job) = (segment("walrus"), segment("otter\u{202e}"));
+    let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
+    assert!(error.message.starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"), "{error}");
+    assert!(error.message.contains("(project 'walrus', job 'otter\\u{202e}')"), "{error}");
+    let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
+    assert!(error.message.contains("docs.example.com:443: scripted"), "{error}");
+    assert_no_prompt(&log.log(), "log");
+}

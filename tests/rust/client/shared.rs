@@ -1,0 +1,149 @@
+//! What the calls of one client share besides its gates: places in flight and the retry quota (reliability.md, B6).
+
+use std::time::Duration;
+
+use docplatform::client::Call;
+use docplatform::config::Options;
+use docplatform::error::Kind;
+use docplatform::http::{MAX_READS, MAX_WRITES};
+use docplatform::job::wait::{Target, Wait, wait};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::helpers::support::{
+    Script, Step, Told, all_of, analytics, bare, call, client, client_with, fail, good, handle, millis,
+    options, read, reply, secs, segment, write,
+};
+use crate::job::waits::how;
+
+/// Rows: F7.
+#[tokio::test(start_paused = true)]
+async fn only_so_many_are_in_flight() {
+    let script = Script::each(|_| reply(200, "{}").after(secs(1)).into());
+    let client = client(&script);
+    let reads = all_of(100, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, read()).await.map(drop) })
+    });
+    sleep(millis(500)).await;
+    assert_eq!(script.in_flight(), MAX_READS);
+    let writes = all_of(50, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, write()).await.map(drop) })
+    });
+    sleep(millis(200)).await;
+    assert_eq!(script.in_flight(), MAX_READS + MAX_WRITES, "reads do not keep writes waiting");
+    for each in reads.into_iter().chain(writes) {
+        each.await.unwrap().unwrap();
+    }
+    assert_eq!((script.count(), script.most_in_flight()), (150, MAX_READS + MAX_WRITES));
+    assert!(script.most_in_flight() <= 64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_call_gives_its_place_back() {
+    let script = Script::each(|_| Step::Never);
+    let client = client(&script);
+    for _ in 0..3 * MAX_READS {
+        assert!(timeout(millis(1), call(&client, read())).await.is_err());
+    }
+    assert_eq!((script.count(), script.in_flight()), (3 * MAX_READS, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_its_pause_takes_no_place() {
+    let script =
+        Script::each(|request| if request.url.path().ends_with("thing") { bare(503) } else { good() });
+    let client = client_with(&script, &options(), 1.0);
+    let pausing = all_of(2 * MAX_READS, || {
+        let client = client.clone();
+        Box::pin(async move { fail(&client, read()).await })
+    });
+    sleep(secs(1)).await;
+    let begun = Instant::now();
+    let other = Call { path: docplatform::config::url::Template::own("/v2/other".to_owned()), ..analytics() };
+    call(&client, other).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    for each in pausing {
+        each.await.unwrap();
+    }
+}
+
+/// Sends `calls` one after another to a service that is down; how many requests that were.
+async fn requests(step: fn() -> Step, calls: usize) -> usize {
+    let script = Script::each(move |_| step());
+    let client = client(&script);
+    for _ in 0..calls {
+        fail(&client, read()).await;
+    }
+    script.count()
+}
+
+/// Rows: B6.
+#[tokio::test(start_paused = true)]
+async fn retries_stop_when_their_quota_is_spent_and_first_attempts_do_not() {
+    assert_eq!(requests(|| bare(500), 1000).await, 1000 + 35);
+    assert_eq!(requests(|| bare(503), 1000).await, 1000 + 100);
+}
+
+/// Rows: B6.
+#[tokio::test(start_paused = true)]
+async fn successes_pay_for_retries_again() {
+    let down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let script = Script::each({
+        let down = std::sync::Arc::clone(&down);
+        move |_| if down.load(std::sync::atomic::Ordering::Relaxed) { bare(500) } else { good() }
+    });
+    let client = client(&script);
+    while fail(&client, read()).await.attempts.len() > 1 {}
+    for _ in 0..14 {
+        down.store(false, std::sync::atomic::Ordering::Relaxed);
+        call(&client, read()).await.unwrap();
+        down.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+    let tried: Vec<_> = [fail(&client, read()).await, fail(&client, read()).await]
+        .iter()
+        .map(|error| error.attempts.len())
+        .collect();
+    assert_eq!(tried, [2, 1], "fourteen successes, one retry");
+}
+
+/// Rows: B6.
+#[tokio::test(start_paused = true)]
+async fn a_call_without_quota_raises_its_first_error() {
+    let script = Script::each(|_| bare(500));
+    let client = client(&script);
+    while fail(&client, read()).await.attempts.len() > 1 {}
+    let error = fail(&client, read()).await;
+    assert_eq!((error.kind, error.attempts.len(), error.transient), (Kind::Status, 1, true));
+    assert!(!error.deadline_exceeded, "{error}");
+    let handle = handle(&client, Options { max_retries: 9, ..options() });
+    assert_eq!(fail(&handle, read()).await.attempts.len(), 1, "handles share the quota");
+}
+
+/// Rows: B6, F7.
+#[tokio::test(start_paused = true)]
+async fn waits_for_ten_thousand_jobs_do_not_storm_a_service_that_is_down() {
+    const WAITS: usize = 10_000;
+    let script = Script::each(|_| bare(503));
+    let client = client_with(&script, &options(), 0.5);
+    let begun = Instant::now();
+    let how = Wait { timeout: Some(secs(30)), poll_interval: secs(30), ..how() };
+    let waits = all_of(WAITS, || {
+        let client = client.clone();
+        let target = Target {
+            project: segment("demo"),
+            id: segment("job_1"),
+            last: None,
+            rest_first: false,
+            prompt: None,
+        };
+        Box::pin(async move { wait(&client, target, how, &Told::default()).await.unwrap_err() })
+    });
+    for each in waits {
+        assert_eq!(each.await.unwrap().kind, Kind::WaitTimeout);
+    }
+    // Each looks at once and once more at its end: that is 20,000, and 100 retries are paid for.
+    assert_eq!(script.count(), 2 * WAITS + 100);
+    assert!(script.most_in_flight() <= MAX_READS);
+    assert!(begun.elapsed() < secs(60), "{:?}", begun.elapsed());
+}

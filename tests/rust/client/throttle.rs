@@ -1,0 +1,302 @@
+//! The gate that one throttled call closes for all others (reliability.md, B7).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docplatform::client::Client;
+use docplatform::config::Options;
+use docplatform::error::Outcome;
+use docplatform::http::MAX_READS;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::helpers::support::{
+    Script, Step, Told, all_of, analytics, bare, call, client, client_with, fail, good, handle, job_body,
+    json, millis, options, read, reply, secs, told, write,
+};
+
+/// Answers 429 once, then well.
+fn once(retry_after: &'static str) -> Arc<Script> {
+    let mut throttled = true;
+    Script::each(move |_| if std::mem::take(&mut throttled) { told(429, retry_after) } else { good() })
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn one_caller_that_is_told_to_wait_makes_all_wait() {
+    let script = once("5");
+    let client = client_with(&script, &options(), 1.0);
+    let begun = Instant::now();
+    let first = tokio::spawn({
+        let client = client.clone();
+        async move { call(&client, analytics()).await }
+    });
+    while script.in_flight() > 0 || script.count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let others = all_of(49, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, analytics()).await })
+    });
+    first.await.unwrap().unwrap();
+    for other in others {
+        other.await.unwrap().unwrap();
+    }
+    let sent = script.sent();
+    assert_eq!(sent.len(), 51);
+    assert!(sent[1..].iter().all(|request| request.at - begun >= secs(5)));
+    assert!(sent[1..].iter().all(|request| request.at - begun <= millis(5600)));
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn callers_under_a_closed_gate_come_back_at_different_times() {
+    let script = once("60");
+    let dice = std::sync::Mutex::new(fastrand());
+    let settings = options().validate(|_| None).unwrap();
+    let jitter = move || (dice.lock().unwrap())();
+    let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter);
+    fail(&handle(&client, Options { max_retries: 0, ..options() }), read()).await;
+    let begun = Instant::now();
+    for waiting in all_of(20, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, read()).await.map(drop) })
+    }) {
+        waiting.await.unwrap().unwrap();
+    }
+    let mut times: Vec<_> = script.sent()[1..].iter().map(|request| request.at - begun).collect();
+    assert!(times.iter().all(|time| (secs(60)..=secs(66)).contains(time)), "{times:?}");
+    times.sort();
+    times.dedup();
+    assert!(times.len() > 10, "{times:?}");
+}
+
+/// Numbers from 0 to 1 in no obvious order.
+fn fastrand() -> impl FnMut() -> f64 {
+    let mut last = 7_u32;
+    move || {
+        last = last.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        f64::from(last >> 8) / f64::from(1 << 24)
+    }
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_deadline_passes_first_is_not_sent() {
+    for status in [429, 503] {
+        let script = Script::new([told(status, "120"), told(status, "120"), told(status, "120")]);
+        let client = client(&script);
+        let lanes = [(analytics(), None), (read(), None), (write(), Some(Outcome::NotSent))];
+        for (of, outcome) in lanes {
+            fail(&client, of.clone()).await;
+            let sent = script.count();
+            sleep(secs(1)).await;
+            let begun = Instant::now();
+            let error = fail(&client, of).await;
+            assert_eq!((script.count(), begun.elapsed()), (sent, Duration::ZERO));
+            assert_eq!(error.kind.class(error.status), "RateLimitError");
+            assert!(outcome.is_none() || error.outcome == outcome, "{error}");
+            assert_eq!((error.retry_after, error.attempts.len()), (Some(secs(119)), 0));
+            assert!(error.deadline_exceeded && error.transient);
+            assert!(error.message.contains("not sent") && error.message.contains("another 119 s"), "{error}");
+        }
+        assert_eq!(client.stats().snapshot().requests, 3);
+    }
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_read_under_a_closed_gate_also_says_that_it_was_not_sent() {
+    let script = Script::new([told(429, "120")]);
+    let client = client(&script);
+    fail(&client, read()).await;
+    assert_eq!(fail(&client, read()).await.outcome, Some(Outcome::NotSent));
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn other_kinds_of_call_go_on() {
+    let lanes = [read(), analytics(), write()];
+    for closed in &lanes {
+        let script = once("120");
+        let client = client(&script);
+        fail(&client, closed.clone()).await;
+        for other in lanes.iter().filter(|other| other.lane != closed.lane) {
+            call(&client, other.clone()).await.unwrap();
+        }
+        fail(&client, closed.clone()).await;
+        assert_eq!(script.count(), 3);
+    }
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn handles_share_the_gate_and_other_clients_do_not() {
+    let script = once("120");
+    let first = client(&script);
+    let patient = handle(&first, Options { deadline: 600.0, max_retry_after: 600.0, ..options() });
+    fail(&first, read()).await;
+    assert!(fail(&handle(&first, Options { timeout: 1.0, ..options() }), read()).await.deadline_exceeded);
+    assert_eq!(script.count(), 1);
+    call(&client(&script), read()).await.unwrap();
+    call(&patient, read()).await.unwrap();
+    assert_eq!(script.gaps(), [Duration::ZERO, secs(120)], "a handle with the time for it waits");
+    assert_eq!(first.stats().snapshot(), patient.stats().snapshot(), "and counts for all");
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_handle_with_another_key_or_address_shares_nothing() {
+    let client = client(&Script::new::<Step>([]));
+    for other in [
+        Options { api_key: Some("dp_another".into()), ..options() },
+        Options { base_url: Some("https://other.example.com".to_owned()), ..options() },
+        Options { connect_timeout: 1.0, ..options() },
+        Options { proxy: Some("http://proxy:1".into()), ..options() },
+        Options { trust_env: false, ..options() },
+    ] {
+        assert!(client.with(other.validate(|_| None).unwrap()).is_none());
+    }
+}
+
+/// Rows: B7, M1.
+#[tokio::test(start_paused = true)]
+async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
+    let (first, second) = (Script::each(|_| told(429, "120")), Script::each(|_| good()));
+    let budgeted = Options { requests_per_hour: Some(3), ..options() };
+    let client = client_with(&first, &budgeted, 0.0);
+    let apart =
+        |changed: Options| client.apart(changed.validate(|_| None).unwrap(), Arc::clone(&second) as _, None);
+    let handle = apart(Options { connect_timeout: 1.0, ..budgeted.clone() }).unwrap();
+    fail(&client, read()).await;
+    assert_eq!(fail(&handle, read()).await.outcome, Some(Outcome::NotSent), "the gate is closed for both");
+    for _ in 0..3 {
+        call(&handle, analytics()).await.unwrap();
+    }
+    assert_eq!(client.budget().unwrap().left().await.unwrap(), 0, "the hour is one for both");
+    assert_eq!((first.count(), second.count(), client.stats().snapshot().requests), (1, 3, 4));
+    assert!(apart(Options { api_key: Some("dp_another".into()), ..budgeted }).is_none());
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
+    let script = Script::new([told(429, "999999999"), told(503, "1"), good(), good()]);
+    let client = client(&script);
+    let hasty = handle(&client, Options { max_retries: 0, ..options() });
+    fail(&hasty, read()).await;
+    sleep(secs(24 * 3600 - 100)).await;
+    let error = fail(&hasty, read()).await;
+    assert_eq!((error.outcome.is_none_or(|o| o == Outcome::NotSent), script.count()), (true, 1));
+    assert_eq!(error.retry_after, Some(secs(100)));
+    sleep(secs(100)).await;
+    fail(&hasty, read()).await;
+    assert_eq!(script.count(), 2, "after a day it is open");
+    call(&hasty, read()).await.unwrap();
+    call(&client, read()).await.unwrap();
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
+    let mut times = 0;
+    let script = Script::each(move |_| {
+        times += 1;
+        match times {
+            1 => reply(429, "").header("retry-after", "50").after(millis(500)).into(),
+            2 => reply(429, "").header("retry-after", "10").after(secs(1)).into(),
+            _ => good(),
+        }
+    });
+    let client = client(&script);
+    let both = all_of(2, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, read()).await.map(drop) })
+    });
+    for each in both {
+        each.await.unwrap().unwrap();
+    }
+    assert_eq!(script.gaps()[0], Duration::ZERO);
+    assert!(script.gaps()[1] >= secs(50), "{:?}", script.gaps());
+}
+
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_closes_holds_back_who_stands_in_line() {
+    // One in flight is told to wait; those behind it have passed the gate, but not yet got a place.
+    let mut times = 0;
+    let script = Script::each(move |_| {
+        times += 1;
+        let answer = if times == 1 { reply(429, "").header("retry-after", "30") } else { reply(200, "{}") };
+        answer.after(secs(u64::from(times <= MAX_READS))).into()
+    });
+    let client = handle(&client(&script), Options { max_retries: 0, ..options() });
+    let begun = Instant::now();
+    let all = all_of(2 * MAX_READS, || {
+        let client = client.clone();
+        Box::pin(async move { call(&client, read()).await.is_ok() })
+    });
+    let mut good = 0;
+    for each in all {
+        good += usize::from(each.await.unwrap());
+    }
+    assert_eq!(good, 2 * MAX_READS - 1);
+    let late: Vec<_> = script.sent().into_iter().skip(MAX_READS).map(|sent| sent.at - begun).collect();
+    assert!(late.iter().all(|at| *at >= secs(31)), "{late:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_throttled_answer_without_a_wait_closes_nothing() {
+    let script =
+        Script::new([bare(429), told(503, "0"), told(429, "soon"), told(500, "60"), told(404, "60"), good()]);
+    let client = client(&script);
+    let hasty = handle(&client, Options { max_retries: 0, ..options() });
+    for _ in 0..5 {
+        fail(&hasty, read()).await;
+    }
+    let begun = Instant::now();
+    call(&hasty, read()).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_meets_a_closed_gate_tells_of_its_attempts() {
+    let mut times = 0;
+    let script = Script::each(move |_| {
+        times += 1;
+        if times == 1 { bare(500) } else { told(429, "600") }
+    });
+    let client = client_with(&script, &options(), 1.0);
+    let first = tokio::spawn({
+        let client = client.clone();
+        async move { fail(&client, read()).await }
+    });
+    sleep(millis(100)).await;
+    fail(&client, read()).await;
+    let error = first.await.unwrap();
+    assert_eq!((error.status, error.attempts.len(), script.count()), (Some(429), 1, 2));
+    assert!(error.attempts[0].error.starts_with("ServerError"), "{error:?}");
+    let counts = client.stats().snapshot();
+    assert_eq!((counts.requests, counts.retries), (2, 0), "what was not sent is no retry");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pause_under_a_gate_never_eats_up_the_deadline() {
+    // The gate opens before the deadline, but the spread behind it must not reach beyond.
+    let script = once("60");
+    let options = Options { deadline: 62.0, max_retries: 0, ..options() };
+    let client = client_with(&script, &options, 1.0);
+    fail(&client, write()).await;
+    let begun = Instant::now();
+    call(&client, write()).await.unwrap();
+    assert!((secs(60)..=secs(61)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abandoned_call_leaves_nothing_behind() {
+    let script = Script::new([told(503, "30"), Step::from(reply(200, job_body("active")))]);
+    let client = client(&script);
+    let told = Told::default();
+    assert!(timeout(secs(1), client.call(read(), &told, json)).await.is_err());
+    sleep(secs(3600)).await;
+    assert_eq!(script.count(), 1, "no retry without a caller");
+}

@@ -1,0 +1,240 @@
+//! Answers that break off, crawl, flood or are not what they say (reliability.md, C and D1).
+
+use std::time::Duration;
+
+use docplatform::config::Options;
+use docplatform::error::{Kind, Outcome};
+use tokio::task::yield_now;
+use tokio::time::{Instant, advance};
+
+use crate::helpers::support::{
+    Reply, Script, Step, Told, call, client, client_with, create, fail, job_body, options, read, reply, secs,
+    write,
+};
+
+/// A read that meets `answer` once, then a good answer.
+async fn recovers(answer: Reply) -> Duration {
+    let begun = Instant::now();
+    let script = Script::new([answer, reply(200, "[1]")]);
+    assert_eq!(call(&client(&script), read()).await.unwrap().to_string(), "[1]");
+    begun.elapsed()
+}
+
+/// Rows: C1.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stalls_is_asked_for_again() {
+    assert_eq!(recovers(reply(200, "[").hang()).await, secs(30));
+}
+
+/// Rows: C2.
+#[tokio::test(start_paused = true)]
+async fn the_time_for_an_attempt_is_for_all_of_it() {
+    // A byte a second never stalls, and is still too slow.
+    assert_eq!(recovers(reply(200, "").drip(1000, " ", secs(1))).await, secs(30));
+    // The head takes its share.
+    assert_eq!(recovers(reply(200, "[").after(secs(29)).hang()).await, secs(30));
+    let slow = Script::new([reply(200, "").drip(14, "[]", secs(2)).hang()]);
+    let error = fail(&client_with(&slow, &Options { max_retries: 0, ..options() }, 0.0), read()).await;
+    assert_eq!((error.kind, error.status), (Kind::Timeout, Some(200)));
+}
+
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_came_while_the_process_was_stopped_is_read() {
+    for of in [read(), write()] {
+        let script = Script::new([reply(200, "[1]").after(secs(5))]);
+        let client = client(&script);
+        let calling = tokio::spawn(async move { call(&client, of).await });
+        while script.in_flight() == 0 {
+            yield_now().await;
+        }
+        // The timers of the attempt and of the answer fire together.
+        advance(secs(3600)).await;
+        assert_eq!(calling.await.unwrap().unwrap().to_string(), "[1]");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_comes_in_pieces_is_one_body() {
+    let script =
+        Script::new([reply(200, "").drip(10, "  ", secs(2)), reply(200, "").drip(1, "[1,2]", secs(2))]);
+    let client = client(&script);
+    assert_eq!(fail(&client, read()).await.kind, Kind::Response, "white space alone");
+    assert_eq!(call(&client, read()).await.unwrap().to_string(), "[1,2]");
+}
+
+/// Rows: C4, C5.
+#[tokio::test(start_paused = true)]
+async fn nothing_partial_is_ever_returned() {
+    // What came before it broke off would do as an answer by itself.
+    recovers(reply(200, "[]").broken()).await;
+    let script = Script::each(|_| reply(200, "[]").broken().into());
+    let error = fail(&client(&script), read()).await;
+    assert_eq!((error.kind, script.count(), error.body.as_deref()), (Kind::Transport, 3, None));
+    assert!(error.message.contains("the body broke off"), "{error}");
+}
+
+/// Rows: C14.
+#[tokio::test(start_paused = true)]
+async fn an_answer_beyond_its_cap_is_read_no_further() {
+    for (of, kind, outcome) in
+        [(read(), Kind::Response, None), (write(), Kind::UnconfirmedWrite, Some(Outcome::Applied))]
+    {
+        let script = Script::new([reply(200, "start").flood()]);
+        let cap = of.cap;
+        let error = fail(&client(&script), of).await;
+        assert_eq!((error.kind, error.outcome), (kind, outcome));
+        assert!(
+            error.message.contains(&format!("larger than {cap} bytes (see max_response_bytes)")),
+            "{error}"
+        );
+        assert!(error.body.as_deref().unwrap().starts_with("start"));
+        assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
+        assert_eq!(script.in_flight(), 0);
+    }
+}
+
+/// Rows: C14.
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_just_its_cap_is_read() {
+    let mut of = read();
+    of.cap = 1024;
+    let fits = format!("{:>1024}", "7");
+    let script = Script::new([reply(200, fits.clone()), reply(200, fits + " ")]);
+    let client = client(&script);
+    assert_eq!(call(&client, of.clone()).await.unwrap(), 7);
+    assert_eq!(fail(&client, of).await.kind, Kind::Response);
+}
+
+/// Rows: C14.
+#[tokio::test(start_paused = true)]
+async fn a_job_is_read_up_to_its_own_cap() {
+    const MIB: usize = 1024 * 1024;
+    for (setting, cap) in [(32 * MIB, 4 * MIB), (2048, 2048)] {
+        let script = Script::new([reply(201, "").flood()]);
+        let settings = Options { max_response_bytes: setting as u64, ..options() };
+        let error = create(&client_with(&script, &settings, 0.0), "Fix", &Told::default()).await.unwrap_err();
+        assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
+        assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
+    }
+}
+
+/// Rows: C14.
+#[tokio::test(start_paused = true)]
+async fn an_errors_body_is_read_up_to_64_kib() {
+    for status in [404, 302] {
+        let script = Script::new([reply(status, "start").flood()]);
+        let error = fail(&client(&script), read()).await;
+        assert_eq!((error.kind, error.status), (Kind::Status, Some(status)));
+        assert!(script.flooded() <= 80 * 1024, "{}", script.flooded());
+        assert!(error.body.as_deref().unwrap().starts_with("start"));
+    }
+}
+
+/// Rows: C15, C16.
+#[tokio::test(start_paused = true)]
+async fn an_encoded_answer_is_refused_and_not_decoded() {
+    for (encodings, shown) in
+        [(&["gzip"][..], "gzip"), (&["gzip, gzip"], "gzip, gzip"), (&["identity", "br"], "br")]
+    {
+        let with = |status| {
+            let encoded = reply(status, "\x1f\x08...");
+            encodings.iter().fold(encoded, |reply, encoding| reply.header("content-encoding", encoding))
+        };
+        let script = Script::new([with(200), with(201), with(404)]);
+        let client = client(&script);
+        let error = fail(&client, read()).await;
+        assert_eq!(error.kind, Kind::Response);
+        assert!(error.message.contains(&format!("encoded as {shown} (content type")), "{error}");
+        let error = fail(&client, write()).await;
+        assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
+        assert_eq!(fail(&client, read()).await.status, Some(404), "a refusal stays what it is");
+    }
+    let script = Script::new([reply(200, "1").header("content-encoding", "Identity")]);
+    assert_eq!(call(&client(&script), read()).await.unwrap(), 1);
+}
+
+/// Rows: D1.
+#[tokio::test(start_paused = true)]
+async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
+    let page = format!("<html>\u{1b}[2J{}", "x".repeat(1000));
+    for (kind, shown) in [
+        (Some("text/html; charset=utf-8"), "content type text/html; charset=utf-8"),
+        (Some("application/json"), "content type application/json"),
+        (None, "content type no content type"),
+    ] {
+        let mut answer = reply(200, page.clone());
+        if let Some(kind) = kind {
+            answer = answer.header("content-type", kind);
+        }
+        let script = Script::new([answer]);
+        let error = fail(&client(&script), read()).await;
+        assert_eq!((error.kind, error.status), (Kind::Response, Some(200)));
+        assert!(error.message.contains(shown), "{error}");
+        assert!(error.message.contains("<html>") && !error.message.contains('\u{1b}'), "{error}");
+        let beginning = error.message.split_once("begins \"").unwrap().1;
+        assert!((120..140).contains(&beginning.chars().count()), "{beginning}");
+        assert!(error.body.as_deref().unwrap().chars().count() < 300);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_2xx_is_a_success() {
+    for status in [200, 201, 202, 203, 206, 226, 299] {
+        let script = Script::new([reply(status, job_body("active"))]);
+        create(&client(&script), "Fix", &Told::default()).await.unwrap();
+    }
+}
+
+/// Rows: J8.
+#[tokio::test(start_paused = true)]
+async fn the_services_own_words_are_shown_and_defused() {
+    for (body, words) in [
+        (r#"{"error": "Bad limit", "details": [{"message": "1 to 250"}]}"#, "Bad limit; 1 to 250"),
+        (r#"{"error": {"message": "no"}}"#, "no"),
+        (r#"{"message": "no \u001b]52;c\u0007\u202e\r\n"}"#, "no \\u{1b}]52;c\\u{7}\\u{202e}\\r\\n"),
+    ] {
+        let script = Script::new([reply(400, body)]);
+        let error = fail(&client(&script), read()).await;
+        assert_eq!(error.service_message.as_deref(), Some(words));
+        assert_eq!(error.message, format!("GET /v2/thing: status 400: {words}"));
+    }
+    let script = Script::new([reply(400, "<html>"), reply(499, "")]);
+    let client = client(&script);
+    let error = fail(&client, read()).await;
+    assert_eq!(
+        (error.service_message.as_deref(), error.message.as_str()),
+        (None, "GET /v2/thing: status 400: Bad Request")
+    );
+    assert_eq!(fail(&client, read()).await.message, "GET /v2/thing: status 499: no message");
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_say_what_to_do_about_them() {
+    for (step, advice) in [
+        (
+            reply(401, ""),
+            "check the API key (api_key): keys expire, often after 90 days, and a key of another kind",
+        ),
+        (reply(403, ""), "the API key may be bound to other network addresses"),
+        (
+            reply(404, ""),
+            "check the project and the ids; the key and the project's id are copied from the same page",
+        ),
+        (reply(429, "").header("retry-after", "3600"), "try again after 3600 s"),
+        (
+            reply(308, "").header("location", "https://new.example"),
+            "(to https://new.example); check base_url",
+        ),
+    ] {
+        let script = Script::new([step]);
+        let error = fail(&client(&script), read()).await;
+        assert!(error.message.contains(advice), "{error}");
+    }
+    let script = Script::new([reply(403, "")]);
+    let error = fail(&client(&script), write()).await;
+    assert!(error.message.contains("the API key may be read-only"), "{error}");
+    let script = Script::each(|_| Step::from(reply(429, "")));
+    let error = fail(&client(&script), read()).await;
+    assert!(error.message.contains("the service did not say for how long"), "{error}");
+}

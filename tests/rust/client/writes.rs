@@ -1,0 +1,427 @@
+//! Writes: at most one side effect, and the truth about it (reliability.md, A).
+
+use std::time::Duration;
+
+use docplatform::error::{Error, Kind, Outcome};
+use docplatform::job;
+use tokio::time::Instant;
+
+use crate::helpers::support::{
+    Script, Step, Told, bare, call, client, client_with, create, fail, job_body, options, read, reply, secs,
+    segment, told, write,
+};
+
+/// Creates a job against `step` alone: any second request would fail the test.
+async fn create_once(step: impl Into<Step>) -> Error {
+    let script = Script::new([step]);
+    let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
+    assert_eq!(script.count(), 1);
+    assert_eq!(error.attempts.len(), 1);
+    assert_eq!(script.in_flight(), 0);
+    error
+}
+
+fn assert_unconfirmed(error: &Error, outcome: Outcome) {
+    assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(outcome)), "{error}");
+    assert!(error.message.contains("not sent again by itself"), "{error}");
+}
+
+/// Rows: A1.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_breaks_off_leaves_the_outcome_unknown() {
+    let error = create_once(Step::Ambiguous).await;
+    assert_unconfirmed(&error, Outcome::Unknown);
+    assert_eq!((error.status, error.body.as_deref()), (None, None));
+}
+
+/// Rows: A2, A9.
+#[tokio::test(start_paused = true)]
+async fn no_server_error_makes_a_write_go_out_again() {
+    for status in [408, 500, 501, 502, 503, 504, 505, 520, 524, 529, 599] {
+        for retry_after in [None, Some("0"), Some("1")] {
+            let mut answer = reply(status, r#"{"error": "oops"}"#).header("x-request-id", "r-1");
+            if let Some(wait) = retry_after {
+                answer = answer.header("retry-after", wait);
+            }
+            let error = create_once(answer).await;
+            assert_unconfirmed(&error, Outcome::Unknown);
+            assert_eq!(error.status, Some(status));
+            assert_eq!(error.request_id.as_deref(), Some("r-1"));
+            assert_eq!(error.service_message.as_deref(), Some("oops"));
+            assert_eq!(error.body.as_deref(), Some(r#"{"error": "oops"}"#));
+            assert_eq!(error.retry_after.map(|wait| wait.as_secs().to_string()).as_deref(), retry_after);
+        }
+    }
+}
+
+/// Rows: A5.
+#[tokio::test(start_paused = true)]
+async fn a_write_without_an_answer_times_out_after_twice_the_reads_time() {
+    let begun = Instant::now();
+    let error = create_once(Step::Never).await;
+    assert_unconfirmed(&error, Outcome::Unknown);
+    assert_eq!(begun.elapsed(), secs(60));
+    assert!(error.message.contains("within 60 s"), "{error}");
+}
+
+/// Rows: A4.
+#[tokio::test(start_paused = true)]
+async fn a_proof_that_nothing_was_written_allows_another_attempt() {
+    let script = Script::new([
+        Step::Unsent { fatal: false },
+        Step::Unsent { fatal: false },
+        reply(201, job_body("active")).into(),
+    ]);
+    let told = Told::default();
+    let job = create(&client(&script), "Fix the docs", &told).await.unwrap();
+    assert_eq!((job.id.as_str(), script.count()), ("job_1", 3));
+    assert_eq!(told.outcome(), Some(Outcome::Applied));
+    assert_eq!(told.jobs().len(), 1, "whoever interrupts now is told the job");
+
+    let script = Script::each(|_| Step::Unsent { fatal: false });
+    let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
+    assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
+    assert_eq!((script.count(), error.attempts.len()), (3, 3));
+    assert!(
+        error
+            .message
+            .contains("not sent: docs.example.com:443: scripted: unsent (project 'demo') (3 attempts)"),
+        "{error}"
+    );
+}
+
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn a_write_that_never_had_a_connection_was_not_sent_whichever_timer_ends_it() {
+    for (timeout, deadline, words) in
+        [(1.0, 90.0, "no connection within 2 s (3 attempts)"), (90.0, 1.5, "within the call's deadline")]
+    {
+        let script = Script::each(|_| Step::Connecting);
+        let hasty = docplatform::config::Options { timeout, deadline, ..options() };
+        let client = crate::helpers::support::handle(&client(&script), hasty);
+        let error = fail(&client, write()).await;
+        assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)), "{error}");
+        assert!(error.message.contains(words), "{error}");
+        assert!(error.attempts.iter().all(|attempt| !attempt.sent));
+    }
+}
+
+/// Rows: C19.
+#[tokio::test(start_paused = true)]
+async fn a_wrong_certificate_is_not_tried_again() {
+    let error = create_once(Step::Unsent { fatal: true }).await;
+    assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
+    let script = Script::new([Step::Unsent { fatal: true }]);
+    let error = fail(&client(&script), read()).await;
+    assert_eq!((error.kind, error.outcome, error.transient), (Kind::Connect, None, false));
+}
+
+/// Rows: A6.
+#[tokio::test(start_paused = true)]
+async fn a_success_that_cannot_be_read_did_happen() {
+    let long = format!("<html>{}", "x".repeat(1000));
+    for (body, shown) in [
+        ("", ""),
+        ("{\"id\": \"job_1\", \"stat", "{\"id\": \"job_1\", \"stat"),
+        ("<html>Welcome</html>", "<html>Welcome</html>"),
+        ("[]", "[]"),
+        ("null", "null"),
+        ("{\"status\": \"active\"}", "{\"status\": \"active\"}"),
+        ("{\"id\": 5, \"status\": \"active\"}", "{\"id\": 5, \"status\": \"active\"}"),
+        ("{\"id\": \"a/b\", \"status\": \"active\"}", "{\"id\": \"a/b\", \"status\": \"active\"}"),
+        ("{\"id\": \"\", \"status\": \"active\"}", "{\"id\": \"\", \"status\": \"active\"}"),
+        ("{\"id\": \"a\\ud800\", \"status\": \"active\"}", "{\"id\": \"a\\ud800\", \"status\": \"active\"}"),
+        ("{\"id\": \"job_1\", \"status\": null}", "{\"id\": \"job_1\", \"status\": null}"),
+        ("\u{1b}]52;c;x\u{7}", "\\u{1b}]52;c;x\\u{7}"),
+        (&long, &long[..256]),
+    ] {
+        let error = create_once(reply(201, body.to_owned()).header("x-request-id", "r-1")).await;
+        assert_unconfirmed(&error, Outcome::Applied);
+        assert_eq!((error.status, error.request_id.as_deref()), (Some(201), Some("r-1")));
+        assert_eq!(error.body.as_deref(), Some(shown));
+        assert!(error.message.contains("it happened"), "{error}");
+    }
+    assert_unconfirmed(&create_once(bare(204)).await, Outcome::Applied);
+}
+
+/// Rows: M4.
+#[tokio::test(start_paused = true)]
+async fn an_identifier_is_never_repaired() {
+    let body = &b"{\"id\": \"job_\xff\", \"status\": \"active\"}"[..];
+    let error = create_once(reply(201, body).header("x-request-id", b"r-\xff")).await;
+    assert_unconfirmed(&error, Outcome::Applied);
+    assert!(error.message.contains("id: holds U+FFFD"), "{error}");
+    assert_eq!(error.request_id, None);
+
+    let script =
+        Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
+    let job = job::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Told::default()).await;
+    assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
+}
+
+/// The caller can be interrupted between any two of them, and is told what was last known.
+/// Rows: A13.
+#[tokio::test(start_paused = true)]
+async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
+    let script = Script::each(|_| reply(201, job_body("active")).into());
+    let client = client(&script);
+    let known = [Some(Outcome::NotSent), Some(Outcome::Unknown), Some(Outcome::Applied)];
+
+    let told = Told::default();
+    create(&client, "Fix the docs", &told).await.unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+
+    let told = Told::default();
+    job::message(&client, segment("demo"), segment("job_1"), crate::helpers::support::prompt(), &told)
+        .await
+        .unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+
+    let told = Told::default();
+    client.call(write(), &told, crate::helpers::support::json).await.unwrap();
+    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), None));
+}
+
+/// Rows: A6.
+#[tokio::test(start_paused = true)]
+async fn a_success_whose_body_is_lost_did_happen() {
+    let error = create_once(reply(201, "{\"id\"").broken()).await;
+    assert_unconfirmed(&error, Outcome::Applied);
+    assert_eq!(error.status, Some(201));
+
+    let begun = Instant::now();
+    let error = create_once(reply(201, "{\"id\"").header("x-request-id", "r-1").hang()).await;
+    assert_unconfirmed(&error, Outcome::Applied);
+    assert_eq!((error.request_id.as_deref(), begun.elapsed()), (Some("r-1"), secs(60)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
+    for status in [400, 401, 403, 404, 409, 422, 500] {
+        for lost in [reply(status, "{\"err").broken(), reply(status, "{\"err").hang()] {
+            let begun = Instant::now();
+            let error = create_once(lost).await;
+            assert!(begun.elapsed() <= secs(5), "words are not worth the whole timeout");
+            let outcome = if status == 500 { Outcome::Unknown } else { Outcome::Rejected };
+            assert_eq!((error.status, error.outcome), (Some(status), Some(outcome)));
+        }
+    }
+}
+
+/// Rows: A7.
+#[tokio::test(start_paused = true)]
+async fn a_throttled_write_waits_as_told_and_goes_out_again() {
+    let script = Script::new([told(429, "1"), reply(201, job_body("active")).into()]);
+    create(&client(&script), "Fix the docs", &Told::default()).await.unwrap();
+    assert_eq!(script.gaps(), [secs(1)]);
+    let sent = script.sent();
+    assert_eq!(sent[0].body, sent[1].body);
+    assert_eq!(sent[0].url, sent[1].url);
+
+    let script = Script::each(|_| told(429, "1"));
+    let error = create(&client_with(&script, &options(), 1.0), "Fix", &Told::default()).await.unwrap_err();
+    assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
+    assert_eq!((script.count(), error.attempts.len()), (3, 3));
+    assert_eq!(script.gaps(), [secs(2), secs(4)], "its backoff, where that is longer");
+    assert_eq!(error.retry_after, Some(secs(1)));
+}
+
+/// Rows: A8.
+#[tokio::test(start_paused = true)]
+async fn a_throttled_write_that_is_not_told_how_long_is_raised_at_once() {
+    for (header, wait) in [(None, None), (Some("soon"), None), (Some("3600"), Some(secs(3600)))] {
+        let begun = Instant::now();
+        let mut answer = reply(429, r#"{"error": "slow down"}"#);
+        if let Some(header) = header {
+            answer = answer.header("retry-after", header);
+        }
+        let error = create_once(answer).await;
+        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
+        assert_eq!((error.status, error.retry_after), (Some(429), wait));
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+    }
+}
+
+/// Rows: A10.
+#[tokio::test(start_paused = true)]
+async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
+    for status in [300, 301, 302, 303, 304, 307, 308] {
+        let error =
+            create_once(reply(status, "").header("location", b"https://evil.example/\xe2\x80\xaex\x9b"))
+                .await;
+        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
+        assert!(error.message.contains("never followed (to https://evil.example/"), "{error}");
+        assert!(!error.message.contains('\u{202e}') && error.message.contains("\\u{202e}"), "{error}");
+    }
+    let error = create_once(bare(302)).await;
+    assert!(error.message.contains("never followed (to nowhere)"), "{error}");
+    let script = Script::new([bare(301)]);
+    assert_eq!(fail(&client(&script), read()).await.status, Some(301), "nor those of a read");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_final_and_not_tried_again() {
+    for status in [400, 401, 403, 404, 405, 409, 410, 413, 415, 421, 422, 425, 431, 451] {
+        let error = create_once(told(status, "1")).await;
+        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)), "{status}");
+        let script = Script::new([told(status, "1")]);
+        assert_eq!(fail(&client(&script), read()).await.attempts.len(), 1, "{status}");
+    }
+}
+
+/// Rows: A1.
+#[tokio::test(start_paused = true)]
+async fn no_setting_makes_a_write_go_out_again() {
+    for step in [Step::Ambiguous, bare(500), told(503, "1"), reply(201, "{").broken().into()] {
+        let script = Script::new([step]);
+        let many = docplatform::config::Options { max_retries: 100, max_retry_after: 1e6, ..options() };
+        let error = fail(&client_with(&script, &many, 0.0), write()).await;
+        assert_eq!((error.kind, script.count()), (Kind::UnconfirmedWrite, 1));
+    }
+}
+
+/// Rows: A13.
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_write_says_what_is_known_of_it() {
+    let script = Script::new([told(429, "30"), Step::Never]);
+    let client = client(&script);
+    let told = Told::default();
+    let mut create = Box::pin(create(&client, "Fix the docs", &told));
+    assert!(tokio::time::timeout(secs(10), create.as_mut()).await.is_err());
+    assert_eq!(told.outcome(), Some(Outcome::Rejected), "in the pause");
+    assert!(tokio::time::timeout(secs(30), create.as_mut()).await.is_err());
+    assert_eq!(told.outcome(), Some(Outcome::Unknown), "under way");
+    assert_eq!(script.in_flight(), 1);
+    drop(create);
+    assert_eq!((script.in_flight(), script.count()), (0, 2), "the connection went with it");
+
+    let told = Told::default();
+    let waiting =
+        tokio::time::timeout(secs(5), crate::helpers::support::create(&client, "Fix the docs", &told));
+    drop(waiting);
+    assert_eq!(told.outcomes(), [], "nothing was begun");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_stands_in_line_was_not_sent() {
+    let script = Script::new([told(429, "30")]);
+    let client = client(&script);
+    let options = docplatform::config::Options { max_retries: 0, ..options() };
+    let hasty = client.with(options.validate(|_| None).unwrap()).unwrap();
+    fail(&hasty, write()).await;
+    let told = Told::default();
+    assert!(tokio::time::timeout(secs(5), create(&client, "Fix", &told)).await.is_err());
+    assert_eq!(told.outcome(), Some(Outcome::NotSent));
+    assert_eq!(script.count(), 1);
+}
+
+/// Rows: A13.
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_caller_was_told_that_it_was_not_sent_is_not_sent() {
+    let script = Script::new::<Step>([]);
+    let told = Told::default();
+    told.gone.store(true, std::sync::atomic::Ordering::Relaxed);
+    let error = create(&client(&script), "Fix", &told).await.unwrap_err();
+    assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_carry_what_the_contract_says() {
+    let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
+    let client = client(&script);
+    create(&client, "Fix \u{e9}\"\n", &Told::default()).await.unwrap();
+    job::message(
+        &client,
+        segment("a~b&c"),
+        segment("job_1"),
+        job::Prompt::parse("More".to_owned()).unwrap(),
+        &Told::default(),
+    )
+    .await
+    .unwrap();
+    let sent = script.sent();
+    assert_eq!(sent[0].method, "POST");
+    assert_eq!(sent[0].url.as_str(), "https://docs.example.com/api/v2/agent/demo/job");
+    assert_eq!(sent[1].url.as_str(), "https://docs.example.com/api/v2/agent/a~b%26c/job/job_1/message");
+    assert_eq!(sent[0].body.as_deref(), Some("{\"prompt\":\"Fix \u{e9}\\\"\\n\"}".as_bytes()));
+    for request in &sent {
+        let header = |name: &str| request.headers.get(name).map(|value| value.to_str().unwrap());
+        assert_eq!(header("authorization").unwrap(), format!("Bearer {}", crate::helpers::support::KEY));
+        assert_eq!(request.headers.get_all("authorization").iter().count(), 1);
+        assert!(request.headers["authorization"].is_sensitive());
+        assert_eq!(header("accept-encoding"), Some("identity"));
+        assert_eq!(header("content-type"), Some("application/json"));
+    }
+    assert!(job::Prompt::parse(" \n\u{3000}\t".to_owned()).is_err());
+}
+
+/// Rows: F4.
+#[tokio::test(start_paused = true)]
+async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
+    let other = r#"{"id": "job_2", "status": "completed"}"#;
+    let script = Script::new([reply(200, other), reply(200, other)]);
+    let client = client(&script);
+    let error =
+        job::get(&client, &segment("demo"), &segment("job_1"), None, &Told::default()).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Response);
+    assert!(error.message.contains("job_2"), "{error}");
+    let prompt = job::Prompt::parse("More".to_owned()).unwrap();
+    let error = job::message(&client, segment("demo"), segment("job_1"), prompt, &Told::default()).await;
+    assert_unconfirmed(&error.unwrap_err(), Outcome::Applied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_without_a_place_in_time_was_not_sent() {
+    let script = Script::each(|_| Step::Never);
+    let client = client_with(
+        &script,
+        &docplatform::config::Options { timeout: 20.0, deadline: 30.0, ..options() },
+        0.0,
+    );
+    let calls = (0..13).map(|_| {
+        let client = client.clone();
+        tokio::spawn(async move { fail(&client, write()).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    let mut errors = Vec::new();
+    for call in calls {
+        errors.push(call.await.unwrap());
+    }
+    let last = errors.pop().unwrap();
+    assert_eq!((last.kind, last.outcome), (Kind::Timeout, Some(Outcome::NotSent)), "{last}");
+    assert!(
+        last.deadline_exceeded && last.message.contains("not sent within its deadline of 30 s"),
+        "{last}"
+    );
+    assert!(errors.iter().all(|error| error.outcome == Some(Outcome::Unknown)));
+    assert_eq!(script.count(), 12);
+    assert_eq!(client.stats().snapshot().requests, 12);
+}
+
+/// Rows: M2.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_more() {
+    for of in [write(), read()] {
+        let script = Script::new([told(429, "30")]);
+        let client = client(&script);
+        let calling = tokio::spawn(async move { fail(&client, of).await });
+        tokio::time::sleep(secs(1)).await;
+        tokio::time::advance(secs(3600)).await;
+        let error = calling.await.unwrap();
+        assert!(
+            error.deadline_exceeded && error.outcome.is_none_or(|outcome| outcome == Outcome::NotSent),
+            "{error}"
+        );
+        assert_eq!((error.attempts.len(), script.count()), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_with_an_error_before_anything_was_sent_sends_nothing() {
+    let script = Script::new::<Step>([]);
+    let client = client(&script);
+    let mut broken = write();
+    broken.path = docplatform::config::url::Template::own("/v2/{project_id}".to_owned());
+    assert_eq!(call(&client, broken).await.unwrap_err().kind, Kind::Argument);
+    assert_eq!((script.count(), client.stats().snapshot().requests), (0, 0));
+}

@@ -1,0 +1,257 @@
+//! Data that moves under an export is told (reliability.md, E5 to E7).
+
+use std::sync::Arc;
+
+use docplatform::error::Kind;
+use docplatform::export::checkpoint::RECENT;
+use docplatform::export::findings::Finding;
+use docplatform::export::pager::Paging;
+use docplatform::listing::rows::{Rows, Totals};
+
+use crate::export::resume::reread;
+use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};
+use crate::helpers::support::{Script, query, reply};
+
+const STRICT: Paging = Paging { strict: true, ..PLAIN };
+
+fn totals(total: i64) -> Totals {
+    Totals { human: total, ai: 0, total }
+}
+
+/// Two full pages and a last one, of two rows each.
+fn three(second: [(&str, u64); 2], third: [(&str, u64); 2]) -> Arc<Script> {
+    let rows = |rows: [(&str, u64); 2]| rows.map(|(path, count)| row(path, count));
+    pages([
+        page(&rows([("/0", 0), ("/1", 1)]), 9, true),
+        page(&rows(second), 9, true),
+        page(&rows(third), 9, false),
+    ])
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn an_identical_repeat_is_dropped_and_counted() {
+    let script = three([("/1", 1), ("/2", 2)], [("/0", 0), ("/3", 3)]);
+    let export = export(pager(&script, 2, PLAIN)).await.unwrap();
+    assert_eq!(export.paths, ["/0", "/1", "/2", "/3"]);
+    assert_eq!(export.findings, [Finding::Dropped(1)], "told when it is found first");
+    assert_eq!(export.warnings.len(), 1);
+    assert!(export.warnings[0].starts_with("2 rows came a second time, unchanged"), "{:?}", export.warnings);
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_differing_repeat_is_kept_and_told() {
+    let script = three([("/1", 7), ("/2", 2)], [("/1", 7), ("/2", 9)]);
+    let export = export(pager(&script, 2, PLAIN)).await.unwrap();
+    assert_eq!(export.paths, ["/0", "/1", "/1", "/2", "/2"]);
+    assert_eq!(export.findings, [Finding::Differing(1), Finding::Dropped(1)]);
+    assert!(
+        export.warnings[0].starts_with("2 paths came a second time with other counts"),
+        "{:?}",
+        export.warnings
+    );
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
+    let counts = [192, 193, 192, 193, 194, 192];
+    let rows = counts.map(|count| row("/0", count));
+    for size in [1, 2, 6] {
+        let script = pages(rows.chunks(size).enumerate().map(|(at, rows)| {
+            // Another row on each page, as the same page again is an error.
+            page(&[rows, &[row(&format!("/more/{at}"), 1)]].concat(), 9, (at + 1) * size < counts.len())
+        }));
+        let export = export(pager(&script, u32::try_from(size).unwrap() + 1, PLAIN)).await.unwrap();
+        assert_eq!(export.paths.iter().filter(|path| *path == "/0").count(), 3, "192, 193 and 194");
+        let warnings = export.warnings.join("; ");
+        assert!(warnings.contains("3 rows came a second time, unchanged"), "{warnings}");
+        assert!(warnings.contains("2 paths came a second time with other counts"), "{warnings}");
+    }
+}
+
+/// Rows: E5, E7, E10.
+#[tokio::test(start_paused = true)]
+async fn rows_that_moved_over_a_checkpoint_are_told_by_the_part_behind_it() {
+    // Of 40 rows 25 are handed out; then one of them moves to the end, the same or with another count.
+    for (was, count, finding, again) in
+        [(3, 3, Finding::Dropped(1), 0), (24, 24, Finding::Dropped(1), 0), (3, 7, Finding::Differing(1), 1)]
+    {
+        let site = Site::new(40);
+        let mut pager = pager(&site.serve(), 10, PLAIN);
+        let mut last = None;
+        for _ in 0..3 {
+            last = turn(&mut pager).await.unwrap();
+        }
+        let place = reread(&last.unwrap().mark.behind(5));
+        let mut rows: Vec<_> = (0..40).filter(|n| *n != was).map(|n| row(&format!("/{n}"), n)).collect();
+        rows.push(row(&format!("/{was}"), count));
+        let script = Script::each(move |request| {
+            let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
+            let end = (offset + 10).min(40);
+            reply(200, page(&rows[offset..end], 40, end < 40)).into()
+        });
+        for window in [PLAIN.window, None] {
+            let rest = export(pager_at(&script, place.clone(), Paging { window, ..PLAIN })).await.unwrap();
+            assert!(rest.findings.contains(&finding), "{was}: {:?}", rest.findings);
+            assert_eq!(rest.paths.iter().filter(|path| **path == format!("/{was}")).count(), again);
+        }
+    }
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_knows_the_last_rows_and_stays_small() {
+    for page_size in [250, 100, 1] {
+        let mut pager = pager(&Site::new(1500).serve(), page_size, PLAIN);
+        while let Some(turn) = turn(&mut pager).await.unwrap() {
+            let place = reread(&turn.mark.behind(turn.rows.len()));
+            assert_eq!(place.seen().len() as u64, place.rows.min(RECENT as u64));
+            assert!(place.text().len() < 8_500, "{}", place.text().len());
+        }
+    }
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn what_else_the_service_sends_makes_a_row_another() {
+    let with = |row: String, extra: &str| row.replace('}', &format!(", {extra}}}"));
+    let first = with(row("/0", 1), "\"bot\": 1");
+    for (second, rows) in [(first.clone(), 1), (with(row("/0", 1), "\"bot\": 2"), 2), (row("/0", 1), 2)] {
+        let script = pages([page(std::slice::from_ref(&first), 9, true), page(&[second], 9, false)]);
+        assert_eq!(export(pager(&script, 1, PLAIN)).await.unwrap().paths.len(), rows);
+    }
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn a_row_twice_on_one_page_is_a_repeat() {
+    let script = pages([page(&[row("/0", 1), row("/0", 1), row("/0", 2)], 9, false)]);
+    let mut pager = pager(&script, 3, PLAIN);
+    let page = turn(&mut pager).await.unwrap().unwrap();
+    let Rows::Visitors(rows) = &page.rows else { panic!("visitors") };
+    assert_eq!(rows.iter().map(|row| row.human).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(page.findings, [Finding::Dropped(1), Finding::Differing(1)]);
+}
+
+/// Rows: D13.
+#[tokio::test(start_paused = true)]
+async fn paths_that_only_look_alike_are_two() {
+    let paths = ["/caf\u{e9}", "/cafe\u{301}", "/A", "/a", "/a/", "", " ", "/a\u{200f}"];
+    let rows: Vec<_> = paths.iter().map(|path| row(path, 1)).collect();
+    let script = pages([page(&rows, 9, false)]);
+    let export = export(pager(&script, 10, PLAIN)).await.unwrap();
+    assert_eq!((export.paths, export.warnings), (paths.map(str::to_owned).into(), Vec::new()));
+}
+
+/// Rows: D12, E5.
+#[tokio::test(start_paused = true)]
+async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
+    let rows = ["/a\\ud800", "/a\\udc00", "/a\\ufffd"].map(|path| row(path, 1));
+    for size in [1, 3] {
+        let bodies: Vec<_> = rows.chunks(size).enumerate().collect();
+        let last = bodies.len() - 1;
+        let script = pages(bodies.into_iter().map(|(at, rows)| page(rows, 9, at < last)));
+        let export = export(pager(&script, u32::try_from(size).unwrap(), PLAIN)).await.unwrap();
+        assert_eq!(export.paths, ["/a\u{fffd}"; 3]);
+        assert!(export.findings.iter().all(|finding| !finding.is_change()), "{:?}", export.findings);
+    }
+    let again = pages([page(&rows[..1], 9, true), page(&rows[..1], 9, false)]);
+    assert_eq!(
+        export(pager(&again, 1, PLAIN)).await.unwrap().paths.len(),
+        1,
+        "the same bytes are the same path"
+    );
+}
+
+/// Rows: E6.
+#[tokio::test(start_paused = true)]
+async fn totals_that_move_are_told_with_both() {
+    let bodies = [10, 11, 11, 12].map(|total| (total, total < 12));
+    let bodies = bodies.into_iter().enumerate();
+    let script = pages(bodies.map(|(n, (total, more))| page(&[row(&format!("/{n}"), 1)], total, more)));
+    let export = export(pager(&script, 1, PLAIN)).await.unwrap();
+    assert_eq!(export.findings, [Finding::Totals { first: totals(10), last: totals(11) }], "told once");
+    assert_eq!(export.paths.len(), 4);
+    let [warning] = &export.warnings[..] else { panic!("{:?}", export.warnings) };
+    assert!(warning.contains("total=10") && warning.contains("total=12"), "{warning}");
+}
+
+/// Rows: E7.
+#[tokio::test(start_paused = true)]
+async fn rows_that_were_pushed_back_are_seen_twice() {
+    // Two rows are put before the others between the first and the second request.
+    let mut requests = 0;
+    let script = Script::each(move |request| {
+        requests += 1;
+        let (offset, limit) = (query(&request.url, "offset").unwrap(), query(&request.url, "limit").unwrap());
+        let all: Vec<_> = match requests {
+            1 => (0..30).map(|n| format!("/{n}")).collect(),
+            _ => (-2..30).map(|n| format!("/{n}")).collect(),
+        };
+        let end = (offset + limit).min(all.len() as u64);
+        let range = usize::try_from(offset).unwrap()..usize::try_from(end).unwrap();
+        let rows: Vec<_> = all[range].iter().map(|path| row(path, 1)).collect();
+        reply(200, page(&rows, all.len() as u64, end < all.len() as u64)).into()
+    });
+    let export = export(pager(&script, 10, PLAIN)).await.unwrap();
+    assert_eq!(export.paths, Site::new(30).paths());
+    assert!(export.findings.contains(&Finding::Dropped(2)), "{:?}", export.findings);
+    assert!(export.findings.iter().all(Finding::is_change));
+}
+
+/// Rows: E5.
+#[tokio::test(start_paused = true)]
+async fn repeats_are_looked_for_in_the_last_eight_pages_or_in_all() {
+    for (window, distance, found) in
+        [(Some(8), 7, true), (Some(8), 9, false), (None, 9, true), (None, 500, true)]
+    {
+        let again = distance;
+        let mut bodies: Vec<_> = (0..again).map(|n| page(&[row(&format!("/{n}"), 1)], 9, true)).collect();
+        bodies.push(page(&[row("/0", 1)], 9, false));
+        let script = pages(bodies);
+        let export = export(pager(&script, 1, Paging { window, ..PLAIN })).await.unwrap();
+        assert_eq!(export.findings == [Finding::Dropped(1)], found, "{window:?} {distance}");
+    }
+}
+
+/// Rows: E5, E6, E7.
+#[tokio::test(start_paused = true)]
+async fn each_of_these_is_an_error_where_that_was_asked_for() {
+    let moved = pages([page(&[row("/0", 1)], 9, true), page(&[row("/1", 1)], 10, false)]);
+    let dropped = pages([page(&[row("/0", 1)], 9, true), page(&[row("/0", 1)], 9, false)]);
+    let differing = pages([page(&[row("/0", 1)], 9, true), page(&[row("/0", 2)], 9, false)]);
+    let repaired = pages([page(&[row("/0", 1)], 9, true), page(&[row("/\\ud800", 2)], 9, false)]);
+    for (script, words) in [
+        (moved, "the totals moved during the export, from human=9"),
+        (dropped, "1 rows came a second time"),
+        (differing, "1 paths came a second time with other counts"),
+        (repaired, "1 pages held letters that are no text"),
+    ] {
+        let mut pager = pager(&script, 1, STRICT);
+        assert!(turn(&mut pager).await.unwrap().is_some());
+        let error = turn(&mut pager).await.unwrap_err();
+        assert_eq!(error.kind, Kind::Pagination);
+        assert!(error.message.contains(words) && error.message.ends_with("(strict)"), "{error}");
+    }
+}
+
+/// Rows: E10.
+#[tokio::test(start_paused = true)]
+async fn whoever_goes_on_behind_a_strict_error_loses_no_row() {
+    for last in [2, 4] {
+        // The totals move with the second page, for good.
+        let script = Script::each(move |request| {
+            let offset = query(&request.url, "offset").unwrap();
+            let rows = [offset, offset + 1].map(|n| row(&format!("/{n}"), 1));
+            reply(200, page(&rows, if offset < 2 { 9 } else { 10 }, offset < last)).into()
+        });
+        let mut pager = pager(&script, 2, STRICT);
+        assert_eq!(names(&turn(&mut pager).await.unwrap().unwrap().rows), ["/0", "/1"]);
+        for _ in 0..5 {
+            assert_eq!(turn(&mut pager).await.unwrap_err().kind, Kind::Pagination, "no page, and no end");
+        }
+        assert_eq!((pager.place().offset, pager.place().rows, pager.place().done), (2, 2, false));
+    }
+}

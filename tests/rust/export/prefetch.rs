@@ -1,0 +1,188 @@
+//! Asking ahead: sure at 1, speculative above (api.md, "Visitors").
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::Paging;
+use docplatform::http::MAX_READS;
+use tokio::time::{Instant, sleep};
+
+use crate::helpers::site::{PLAIN, Site, asked, export, names, pager, turn};
+use crate::helpers::support::{Script, Step, Told, bare, query, reply, secs, told};
+
+#[tokio::test(start_paused = true)]
+async fn the_next_page_comes_while_the_caller_works_on_this_one() {
+    for (prefetch, seconds) in [(0, 2 * 10), (1, 11)] {
+        let script = Site::new(100).latency(secs(1)).serve();
+        let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
+        let begun = Instant::now();
+        while let Some(page) = turn(&mut pager).await.unwrap() {
+            sleep(secs(1)).await;
+            drop(page);
+        }
+        assert_eq!(begun.elapsed(), secs(seconds), "prefetch {prefetch}");
+        assert_eq!(script.count(), 10);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn speculation_goes_at_most_n_minus_one_requests_beyond_the_end() {
+    for prefetch in 2..=16 {
+        for rows in [1, 10, 11, 95, 100, 101] {
+            let site = Site::new(rows);
+            let script = site.clone().latency(secs(1)).serve();
+            let begun = Instant::now();
+            let export = export(pager(&script, 10, Paging { prefetch, ..PLAIN })).await.unwrap();
+            assert_eq!(export.paths, site.paths(), "in order");
+            let needed = rows.div_ceil(10);
+            let requests = script.count() as u64;
+            assert!(requests < needed + u64::from(prefetch), "prefetch {prefetch}: {requests} for {needed}");
+            if needed == 1 {
+                assert_eq!(requests, 1, "an answer that says so ends it");
+            }
+            let rounds = 1 + (needed - 1).div_ceil(u64::from(prefetch));
+            assert_eq!(begun.elapsed(), secs(rounds), "prefetch {prefetch}, {rows} rows");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_stay_in_order_when_later_ones_are_faster() {
+    let site = Site::new(100);
+    let served = site.clone();
+    let script = Script::each(move |request| {
+        let offset = query(&request.url, "offset").unwrap();
+        let slow = Duration::from_secs(100 - offset);
+        served.clone().latency(slow).answer(offset, query(&request.url, "limit").unwrap())
+    });
+    // 100 s is more than one attempt may take; the first pages are merely slow.
+    let options = docplatform::config::Options {
+        timeout: 200.0,
+        deadline: 300.0,
+        ..crate::helpers::support::options()
+    };
+    let client = crate::helpers::support::client_with(&script, &options, 0.0);
+    let pager = crate::helpers::site::pager_of(
+        client,
+        crate::helpers::site::start(10),
+        Paging { prefetch: 8, ..PLAIN },
+    );
+    assert_eq!(export(pager).await.unwrap().paths, site.paths());
+}
+
+/// Rows: E14.
+#[tokio::test(start_paused = true)]
+async fn requests_beyond_the_end_are_dropped_with_it() {
+    let site = Site::new(20);
+    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+        offset if offset < 20 => site.answer(offset, query(&request.url, "limit").unwrap()),
+        _ => Step::Never,
+    });
+    let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
+    turn(&mut pager).await.unwrap();
+    sleep(secs(1)).await;
+    assert_eq!(script.in_flight(), 3);
+    assert!(!turn(&mut pager).await.unwrap().unwrap().mark.shape().has_more);
+    sleep(secs(1)).await;
+    assert_eq!(script.in_flight(), 0, "nobody will want them");
+    assert!(turn(&mut pager).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_beyond_the_end_is_nobodys() {
+    let site = Site::new(20);
+    let served = site.clone();
+    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+        offset if offset < 20 => served.answer(offset, query(&request.url, "limit").unwrap()),
+        _ => bare(400),
+    });
+    let export = export(pager(&script, 10, Paging { prefetch: 4, ..PLAIN })).await.unwrap();
+    assert_eq!(export.paths, site.paths());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
+    let site = Site::new(40);
+    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+        20 => bare(403),
+        offset => site.answer(offset, query(&request.url, "limit").unwrap()),
+    });
+    let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
+    let mut rows = Vec::new();
+    for _ in 0..2 {
+        let page = turn(&mut pager).await.unwrap().unwrap();
+        sleep(secs(5)).await;
+        rows.extend(names(&page.rows));
+    }
+    assert_eq!(rows.len(), 20);
+    assert_eq!(turn(&mut pager).await.unwrap_err().status, Some(403));
+}
+
+#[tokio::test(start_paused = true)]
+async fn speculation_stays_within_max_rows() {
+    for (max_rows, expected) in [(10, vec![(0, 10)]), (25, vec![(0, 10), (10, 10), (20, 5)])] {
+        let script = Site::new(1000).serve();
+        let paging = Paging { max_rows: Some(max_rows), prefetch: 16, ..PLAIN };
+        let export = export(pager(&script, 10, paging)).await.unwrap();
+        assert_eq!(export.paths.len() as u64, max_rows);
+        assert_eq!(asked(&script), expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn speculation_keeps_to_the_places_of_its_client() {
+    let script = Site::new(10_000).latency(secs(1)).serve();
+    let client = crate::helpers::support::client(&script);
+    let paging = Paging { prefetch: 16, ..PLAIN };
+    let exports: Vec<_> = (0..4)
+        .map(|_| {
+            tokio::spawn(export(crate::helpers::site::pager_of(
+                client.clone(),
+                crate::helpers::site::start(250),
+                paging,
+            )))
+        })
+        .collect();
+    for each in exports {
+        assert_eq!(each.await.unwrap().unwrap().paths.len(), 10_000);
+    }
+    assert!(script.most_in_flight() <= MAX_READS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_page_ahead_had_to_tell_is_told_to_whoever_asks_for_it() {
+    let mut requests = 0;
+    let site = Site::new(20);
+    let script = Script::each(move |request| {
+        requests += 1;
+        match requests {
+            2 => told(503, "1"),
+            _ => site.answer(query(&request.url, "offset").unwrap(), 10),
+        }
+    });
+    let mut pager = pager(&script, 10, Paging { prefetch: 1, ..PLAIN });
+    turn(&mut pager).await.unwrap();
+    sleep(secs(30)).await;
+    assert_eq!(script.count(), 3, "it came meanwhile, on its second attempt");
+    let listener = Arc::new(Told::default());
+    let observer: Arc<dyn ExportObserver> = Arc::clone(&listener) as _;
+    pager.next_page(&observer).await.unwrap();
+    assert!(listener.log().contains("attempt 1 failed"), "{}", listener.log());
+}
+
+/// Rows: D18.
+#[tokio::test(start_paused = true)]
+async fn a_panic_ahead_is_a_panic_and_no_hang() {
+    let asked = Arc::new(Mutex::new(0));
+    let script = Script::each(move |_| {
+        let mut asked = asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *asked += 1;
+        assert!(*asked < 2, "scripted panic");
+        reply(200, crate::helpers::site::page(&[crate::helpers::site::row("/0", 1)], 1, true)).into()
+    });
+    let mut pager = pager(&script, 1, Paging { prefetch: 1, ..PLAIN });
+    turn(&mut pager).await.unwrap();
+    let outcome = tokio::spawn(async move { turn(&mut pager).await.map(|_| ()) }).await;
+    assert!(outcome.unwrap_err().is_panic());
+}

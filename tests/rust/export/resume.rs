@@ -1,0 +1,392 @@
+//! Checkpoints: behind every row, in another process, and only where they belong (reliability.md, E10 and E11).
+
+use std::time::Duration;
+
+use docplatform::error::Kind;
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
+use docplatform::export::gather::Gathered;
+use docplatform::export::pager::{Pager, Paging, Turn};
+use docplatform::listing::Listing;
+use tokio::time::Instant;
+
+use crate::helpers::site::{
+    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
+};
+use crate::helpers::support::{BASE_URL, KEY, Script, Step, bare, query, secs, segment, told};
+
+/// As another process would read it.
+pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
+    let text = place.text();
+    assert!(text.len() < 20 * 1024, "small: {}", text.len());
+    Checkpoint::parse(&text, BASE_URL).unwrap()
+}
+
+pub(crate) async fn turns(pager: &mut Pager) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    while let Some(turn) = turn(pager).await.unwrap() {
+        turns.push(turn);
+    }
+    turns
+}
+
+/// Services of all habits, and page sizes to read them with.
+pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
+    vec![
+        ("regular", Site::new(47), 10),
+        ("regular, all pages full", Site::new(40), 10),
+        ("capped", Site::new(47).capped(7), 10),
+        ("capped to one", Site::new(9).capped(1), 10),
+        ("long pages", Site::new(47).at_least(15), 10),
+        ("filtered", Site::new(60).filtered(|n| n % 5 != 2), 10),
+        ("filtered by half", Site::new(60).filtered(|n| n % 2 == 0), 10),
+        ("filtered late", Site::new(60).filtered(|n| n < 25 || n % 3 != 0), 10),
+        ("filtered and capped", Site::new(60).capped(8).filtered(|n| n % 4 != 1), 10),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_behind_any_row_yields_exactly_the_rest() {
+    for (name, site, page_size) in sites() {
+        for beginning in [start(page_size), start_json(page_size)] {
+            let script = site.serve();
+            let mut pager = pager_at(&script, beginning, PLAIN);
+            let all = turns(&mut pager).await;
+            let every: Vec<_> = all.iter().flat_map(|turn| names(&turn.rows)).collect();
+            let mut row = 0;
+            for turn in &all {
+                for handed in 0..=turn.rows.len() {
+                    let place = reread(&turn.mark.behind(handed));
+                    assert_eq!(place.rows, (row + handed) as u64, "{name}");
+                    for prefetch in [0, 2] {
+                        let rest = pager_at(&script, place.clone(), Paging { prefetch, ..PLAIN });
+                        let rest = export(rest).await.unwrap();
+                        assert_eq!(rest.paths, every[row + handed..], "{name}: behind row {}", row + handed);
+                        assert!(rest.findings.iter().all(|f| !f.is_change()), "{name}: {:?}", rest.findings);
+                    }
+                }
+                row += turn.rows.len();
+            }
+        }
+    }
+}
+
+/// Rows: M5.
+#[tokio::test(start_paused = true)]
+async fn a_table_that_nobody_took_goes_back_page_by_page_with_every_place() {
+    let caps = [1, 50, 249].map(|cap| ("capped", Site::new(1000).capped(cap), 250));
+    for (name, site, page_size) in sites().into_iter().chain(caps) {
+        for spent in [0, 3] {
+            let script = site.serve();
+            let (mut first, mut second) =
+                (pager(&script, page_size, PLAIN), pager(&script, page_size, PLAIN));
+            let mut gathered = Gathered::default();
+            let mut all = Vec::new();
+            while let (Some(turn), Some(mut same)) =
+                (turn(&mut first).await.unwrap(), turn(&mut second).await.unwrap())
+            {
+                // Some rows of the first page were handed out before.
+                let spent = if all.is_empty() { spent.min(same.rows.len()) } else { 0 };
+                let rest: Vec<_> = (0..).take(same.rows.len()).skip(spent).collect();
+                same.rows.select(&rest);
+                gathered.add(same).unwrap();
+                all.push((spent, turn));
+            }
+            if name.starts_with("capped") || name.starts_with("regular") {
+                assert!(gathered.runs() <= 3, "{name}: {} for {} pages", gathered.runs(), all.len());
+            }
+            let again: Vec<_> = gathered.finish().into_turns().collect();
+            assert_eq!(again.len(), all.len(), "{name}");
+            for ((spent, turn), again) in all.iter().zip(&again) {
+                assert_eq!(names(&turn.rows)[*spent..], names(&again.rows), "{name}");
+                assert_eq!(turn.mark.shape(), again.mark.shape(), "{name}");
+                for handed in 0..=turn.rows.len() {
+                    let (was, is) = (turn.mark.behind(handed), reread(&again.mark.behind(handed)));
+                    assert_eq!((was.offset, was.rows, was.done), (is.offset, is.rows, is.done), "{name}");
+                    if page_size < 250 && handed % 3 == *spent {
+                        let rest = export(pager_at(&script, is, PLAIN)).await.unwrap().paths;
+                        let all = site.paths();
+                        assert_eq!(rest, all[usize::try_from(was.rows).unwrap()..], "{name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_may_stop_behind_every_single_row() {
+    for (name, site, page_size) in sites() {
+        for step in [1, 3] {
+            let script = site.serve();
+            let mut place = start(page_size);
+            let mut paths = Vec::new();
+            while let Some(turn) = turn(&mut pager_at(&script, place.clone(), PLAIN)).await.unwrap() {
+                assert!(script.count() < 1000, "{name}: no progress behind {paths:?}");
+                let handed = turn.rows.len().min(step);
+                paths.extend_from_slice(&names(&turn.rows)[..handed]);
+                place = reread(&turn.mark.behind(handed));
+            }
+            assert_eq!(paths, site.paths(), "{name}, {step} at a time");
+            assert_eq!(place.rows, paths.len() as u64);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_may_be_cut_into_parts_by_max_rows() {
+    for (name, site, page_size) in sites() {
+        // One row at a time, a service that leaves rows out has pages that say "none, but there is more".
+        let parts = if name.starts_with("filtered") { [4, 5, 10, 13] } else { [1, 4, 10, 13] };
+        for part in parts {
+            for prefetch in [0, 3] {
+                let script = site.serve();
+                let mut place = start(page_size);
+                let mut paths = Vec::new();
+                for _ in 0..100 {
+                    let paging = Paging { max_rows: Some(part), prefetch, ..PLAIN };
+                    let mut pager = pager_at(&script, place.clone(), paging);
+                    let part = turns(&mut pager).await;
+                    paths.extend(part.iter().flat_map(|turn| names(&turn.rows)));
+                    let Some(last) = part.last() else { break };
+                    place = reread(&last.mark.behind(last.rows.len()));
+                }
+                assert_eq!(paths, site.paths(), "{name}, {part} a part");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_regular_export_resumes_without_asking_for_a_row_again() {
+    let script = Site::new(100).serve();
+    let first = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
+    for (handed, offset) in [(0, 0), (1, 1), (7, 7), (10, 10)] {
+        let script = Site::new(100).serve();
+        export(pager_at(&script, first.mark.behind(handed), PLAIN)).await.unwrap();
+        assert_eq!(asked(&script)[0], (offset, 10));
+    }
+}
+
+/// Rows: B2, B14, E10.
+#[tokio::test(start_paused = true)]
+async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
+    for failing in [|| told(429, "3600"), || bare(401), || Step::Ambiguous, || bare(500)] {
+        for prefetch in [0, 1, 4] {
+            let site = Site::new(95);
+            let served = site.clone();
+            let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+                60 => failing(),
+                offset => served.answer(offset, query(&request.url, "limit").unwrap()),
+            });
+            let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
+            let (mut paths, mut place) = (Vec::new(), start(10));
+            let begun = Instant::now();
+            let error = loop {
+                match turn(&mut pager).await {
+                    Ok(page) => {
+                        let page = page.unwrap();
+                        paths.extend(names(&page.rows));
+                        place = page.mark.behind(page.rows.len());
+                    }
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!((paths.len(), place.offset, place.rows), (60, 60, 60));
+            if error.status == Some(429) {
+                assert_eq!((error.retry_after, begun.elapsed()), (Some(secs(3600)), Duration::ZERO));
+            }
+            let script = site.serve();
+            paths.extend(export(pager_at(&script, reread(&place), PLAIN)).await.unwrap().paths);
+            assert_eq!((paths, asked(&script)[0]), (site.paths(), (60, 10)));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_export_stays_finished_and_costs_no_request() {
+    let script = Site::new(15).serve();
+    let all = turns(&mut pager(&script, 10, PLAIN)).await;
+    let last = all.last().unwrap();
+    let end = reread(&last.mark.behind(last.rows.len()));
+    assert!(end.done);
+    let nothing = Script::new::<Step>([]);
+    assert_eq!(export(pager_at(&nothing, end, PLAIN)).await.unwrap().paths, [""; 0]);
+    assert!(!reread(&last.mark.behind(last.rows.len() - 1)).done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_export_that_max_rows_cut_is_not_finished() {
+    for (max_rows, done) in [(14, false), (15, true), (16, true)] {
+        let script = Site::new(15).serve();
+        let mut pager = pager(&script, 10, Paging { max_rows: Some(max_rows), ..PLAIN });
+        let all = turns(&mut pager).await;
+        let last = all.last().unwrap();
+        assert_eq!(last.mark.behind(last.rows.len()).done, done, "{max_rows}");
+        assert_eq!(pager.place().done, done, "{max_rows}");
+    }
+    // Nor where the last page brought more than was asked for.
+    let script = Site::new(15).at_least(6).serve();
+    let mut pager = pager(&script, 10, Paging { max_rows: Some(14), ..PLAIN });
+    let all = turns(&mut pager).await;
+    let last = all.last().unwrap();
+    assert!(!last.mark.shape().has_more && !pager.place().done);
+    let rest = export(pager_at(&script, reread(&last.mark.behind(last.rows.len())), PLAIN)).await.unwrap();
+    assert_eq!(rest.paths, ["/14"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_repeats_are_not_asked_for_again() {
+    let script = pages([page(&[row("/0", 0), row("/0", 0), row("/1", 1), row("/1", 1)], 9, true)]);
+    let turn = turn(&mut pager(&script, 4, PLAIN)).await.unwrap().unwrap();
+    let offsets: Vec<_> = (0..=2).map(|handed| turn.mark.behind(handed).offset).collect();
+    assert_eq!(offsets, [0, 1, 4]);
+    let script =
+        pages([page(&[row("/0", 0), row("/1", 0)], 9, true), page(&[row("/1", 0), row("/0", 0)], 9, true)]);
+    let mut pager = pager(&script, 2, PLAIN);
+    crate::helpers::site::turn(&mut pager).await.unwrap();
+    let empty = crate::helpers::site::turn(&mut pager).await.unwrap().unwrap();
+    assert_eq!((empty.rows.len(), empty.mark.behind(0).offset), (0, 4), "a page of repeats is behind us");
+}
+
+/// Rows: E6.
+#[tokio::test(start_paused = true)]
+async fn totals_that_moved_while_nobody_looked_are_told() {
+    let rows: Vec<_> = (0..20).map(|n| row(&format!("/{n}"), 1)).collect();
+    for handed in [1, 9, 10] {
+        let script = pages([page(&rows[..10], 20, true)]);
+        let first = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
+        let place = reread(&first.mark.behind(handed));
+        let script = pages([page(&rows[handed..], 21, false)]);
+        let rest = export(pager_at(&script, place, PLAIN)).await.unwrap();
+        assert_eq!(rest.paths.len(), 20 - handed);
+        let [Finding::Totals { first, last }] = rest.findings[..] else {
+            panic!("behind {handed} rows: {:?}", rest.findings)
+        };
+        assert_eq!((first.total, last.total), (20, 21));
+    }
+}
+
+/// A checkpoint behind the third row.
+async fn third() -> serde_json::Value {
+    let script = Site::new(20).capped(4).serve();
+    let turn = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();
+    serde_json::from_str(&turn.mark.behind(3).text()).unwrap()
+}
+
+fn refused(text: &str) -> String {
+    let error = Checkpoint::parse(text, BASE_URL).expect_err(text);
+    assert_eq!(error.kind, Kind::Argument);
+    assert!(error.message.chars().count() < 500, "{error}");
+    error.message.clone()
+}
+
+/// Rows: E11.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_is_refused_where_it_does_not_belong() {
+    let text = third().await.to_string();
+    assert!(Checkpoint::parse(&text, BASE_URL).is_ok());
+    let error = Checkpoint::parse(&text, "https://other.example.com").unwrap_err();
+    assert!(error.message.contains(BASE_URL) && error.message.contains("other.example.com"), "{error}");
+
+    let mut other = third().await;
+    other["docplatform_checkpoint"] = 2.into();
+    assert!(refused(&other.to_string()).contains("of version 2, this docplatform reads version 1"));
+    for no in ["", "{}", "null", "[]", "42", "not JSON", "{\"docplatform_checkpoint\": 1}", "\u{1b}[2J"] {
+        assert!(!refused(no).contains('\u{1b}'));
+    }
+    let endless = format!("{text}{}", " ".repeat(64 * 1024 * 1024));
+    assert!(Checkpoint::parse(&endless, BASE_URL).unwrap_err().message.contains("too long"));
+}
+
+/// Rows: J14.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_that_was_tampered_with_is_refused() {
+    use serde_json::json;
+    for (pointer, value) in [
+        ("/base_url", json!("https://evil.example\u{1b}[2J")),
+        ("/listing/path", json!("//evil.example/{project_id}")),
+        ("/listing/path", json!("/v2/other")),
+        ("/listing/path", json!("/a?b")),
+        ("/listing/project_id", json!("../../x")),
+        ("/listing/project_id", json!("")),
+        ("/listing/query", json!([["limit", "1"]])),
+        ("/listing/query", json!([["offset", "1"]])),
+        ("/page_size", json!(0)),
+        ("/page_size", json!(251)),
+        ("/page_size", json!(-1)),
+        ("/offset", json!(-1)),
+        ("/offset", json!(1.5)),
+        ("/offset", json!("3")),
+        ("/offset", json!(u64::MAX)),
+        ("/rows", json!(-1)),
+        ("/rows", json!(u64::MAX)),
+        ("/done", json!("yes")),
+        ("/totals", json!([1, 2])),
+        ("/totals", json!([1, 2, -3])),
+        ("/begin", json!(-1)),
+        ("/begin", json!(u64::MAX)),
+        ("/seen", json!("00")),
+        ("/seen", json!("=".repeat(16))),
+        ("/seen", json!("\u{e9}".repeat(16))),
+        ("/seen", json!(5)),
+        ("/near", json!(-1)),
+        ("/near", json!(4)),
+    ] {
+        let mut bad = third().await;
+        *bad.pointer_mut(pointer).unwrap() = value.clone();
+        let error = refused(&bad.to_string());
+        assert!(!error.contains('\u{1b}'), "{pointer} {value}: {error}");
+    }
+    let mut more = third().await;
+    more["key"] = json!("x");
+    assert!(refused(&more.to_string()).contains("unknown field"));
+    for field in ["base_url", "listing", "page_size", "begin", "offset", "rows", "done", "seen", "near"] {
+        let mut less = third().await;
+        less.as_object_mut().unwrap().remove(field);
+        refused(&less.to_string());
+    }
+}
+
+/// Rows: J14.
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
+    let listing = Listing::visitors(&segment("demo"), Some("2026-01-01".to_owned()), None);
+    let text = Checkpoint::new(BASE_URL, listing.clone(), 250, 5).text();
+    assert!(!text.contains(KEY) && !text.contains("dp_"), "{text}");
+    let read = Checkpoint::parse(&text, BASE_URL).unwrap();
+    assert_eq!(
+        (&read.listing, read.page_size, read.offset, read.rows, read.done),
+        (&listing, 250, 5, 0, false)
+    );
+    assert_eq!(read.listing.filter("dateFrom"), Some("2026-01-01"));
+    assert_ne!(read.listing, Listing::visitors(&segment("demo"), None, None));
+    assert_ne!(read.listing, Listing::visitors(&segment("other"), Some("2026-01-01".to_owned()), None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_written_can_always_be_read_again() {
+    // A service that sends far more than was asked for.
+    let script = Site::new(6000).at_least(3000).serve();
+    let first = turn(&mut pager(&script, 250, PLAIN)).await.unwrap().unwrap();
+    let all = first.rows.len();
+    for handed in [1, all / 2, all] {
+        let place = Checkpoint::parse(&first.mark.behind(handed).text(), BASE_URL).unwrap();
+        let rest = export(pager_at(&script, place, PLAIN)).await.unwrap();
+        assert!(rest.paths == Site::new(6000).paths()[handed..], "behind row {handed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_offset_at_the_end_of_all_numbers_does_not_wrap() {
+    for offset in [u64::MAX, u64::MAX - 1, i64::MAX as u64] {
+        let mut place = start(10);
+        place.offset = offset;
+        let script = Script::each(|_| Site::new(30).answer(0, 10));
+        let mut pager = pager_at(&script, place, Paging { prefetch: 2, ..PLAIN });
+        let turn = turn(&mut pager).await.unwrap().unwrap();
+        for handed in 0..=turn.rows.len() {
+            assert!(turn.mark.behind(handed).offset >= offset);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Exports by way of the store: bought once, in whole pages, and whatever happens to the reader.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use docplatform::client::Client;
+use docplatform::clock::Clock;
+use docplatform::config::Options;
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::pager::{Pager, Paging};
+use docplatform::export::stored;
+use docplatform::listing::Listing;
+use docplatform::listing::rows::Totals;
+use docplatform::store::Store;
+use tempfile::TempDir;
+use tokio::task::yield_now;
+use tokio::time::advance;
+
+use crate::budget::ledger::{in_a_transaction, place};
+use crate::export::resume::{reread, sites, turns};
+use crate::helpers::site::{PLAIN, Site, asked, export, names, turn};
+use crate::helpers::support::{BASE_URL, Script, Told, client_in_store, options, secs, segment};
+
+/// The first of February 2026, in days since 1970.
+pub(crate) const END: i64 = 20_485;
+
+/// A store, and the day.
+pub(crate) struct Shop {
+    _directory: TempDir,
+    store: Store,
+    pub(crate) day: Arc<AtomicI64>,
+}
+
+impl Shop {
+    pub(crate) fn new() -> Self {
+        let (directory, path) = place();
+        let store = Store::open(&path).unwrap();
+        Self { _directory: directory, store, day: Arc::new(AtomicI64::new(END + 2)) }
+    }
+
+    fn client(&self, script: &Arc<Script>) -> Client {
+        self.client_with(script, &options())
+    }
+
+    pub(crate) fn client_with(&self, script: &Arc<Script>, options: &Options) -> Client {
+        let day = Arc::clone(&self.day);
+        let time = move || Duration::from_secs(day.load(Ordering::Relaxed).unsigned_abs() * 86_400);
+        let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
+        client_in_store(script, options, &self.store, clock)
+    }
+
+    fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
+        Pager::new(stored::source(self.client(script), &place, false), place, paging)
+    }
+
+    /// The paths of a whole export.
+    async fn read(&self, script: &Arc<Script>, page_size: u32) -> Vec<String> {
+        export(self.pager(script, january(page_size, 0), PLAIN)).await.unwrap().paths
+    }
+}
+
+fn listing() -> Listing {
+    Listing::visitors(&segment("demo"), Some("2026-01-01".to_owned()), Some("2026-02-01".to_owned()))
+}
+
+/// The beginning of an export of January.
+fn january(page_size: u32, offset: u64) -> Checkpoint {
+    Checkpoint::new(BASE_URL, listing(), page_size, offset)
+}
+
+#[tokio::test]
+async fn a_settled_range_is_bought_once_in_whatever_pieces_it_is_read() {
+    let (shop, site) = (Shop::new(), Site::new(47));
+    let script = site.serve();
+    assert_eq!(shop.read(&script, 10).await, site.paths());
+    assert_eq!(asked(&script), [(0, 10), (10, 10), (20, 10), (30, 10), (40, 10)]);
+    for page_size in [1, 7, 10, 46, 47, 48, 250] {
+        assert_eq!(shop.read(&script, page_size).await, site.paths(), "{page_size}");
+        for offset in [1, 9, 10, 13, 46, 47, 1000] {
+            let rest = export(shop.pager(&script, january(page_size, offset), PLAIN)).await.unwrap();
+            let skip = usize::try_from(offset).unwrap().min(47);
+            assert_eq!(rest.paths, site.paths()[skip..], "{page_size} {offset}");
+            assert_eq!(rest.warnings, [] as [String; 0]);
+        }
+        for max_rows in [1, 9, 10, 11, 47, 100] {
+            let paging = Paging { max_rows: Some(max_rows), prefetch: 1, ..PLAIN };
+            let some = export(shop.pager(&script, january(page_size, 0), paging)).await.unwrap();
+            assert_eq!(some.paths, site.paths()[..usize::try_from(max_rows).unwrap().min(47)]);
+        }
+    }
+    let totals = stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+    assert_eq!(totals, Totals { human: 47, ai: 0, total: 47 });
+    assert_eq!(script.count(), 5);
+}
+
+#[tokio::test]
+async fn a_range_that_may_change_is_bought_again() {
+    let (shop, site) = (Shop::new(), Site::new(25));
+    let script = site.serve();
+    shop.day.store(END + 1, Ordering::Relaxed);
+    shop.read(&script, 10).await;
+    shop.read(&script, 10).await;
+    assert_eq!(script.count(), 6);
+    shop.day.store(END + 2, Ordering::Relaxed);
+    shop.read(&script, 10).await;
+    shop.day.store(END + 500, Ordering::Relaxed);
+    shop.read(&script, 10).await;
+    assert_eq!(script.count(), 9);
+    for _ in 0..2 {
+        stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+    }
+    assert_eq!(script.count(), 9);
+}
+
+#[tokio::test]
+async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
+    let going_on = "Sat, 31 Jan 2026 12:00:00 GMT";
+    let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
+    // The days on which it is read, the first one by a clock that is ahead, and how many requests each reading costs.
+    for (date, days) in [
+        (None, &[(END + 100, 3), (END - 1, 3), (END + 400, 3), (END + 400, 0)][..]),
+        (Some(going_on), &[(END + 100, 3), (END + 400, 3)]),
+        (Some(absurd), &[(END + 100, 3), (END + 400, 0)]),
+    ] {
+        let shop = Shop::new();
+        let script = Site::new(25).dated(date).serve();
+        for &(day, cost) in days {
+            shop.day.store(day, Ordering::Relaxed);
+            let before = script.count();
+            assert_eq!(shop.read(&script, 10).await.len(), 25);
+            assert_eq!(script.count() - before, cost, "{date:?}, day {day}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
+    let (shop, script) = (Shop::new(), Site::new(25).serve());
+    let client = shop.client_with(&script, &Options { deadline: 2.0, ..options() });
+    let lock = in_a_transaction(shop.store.path());
+    let asking = tokio::spawn(async move { stored::totals(&client, &listing(), &Told::default()).await });
+    yield_now().await;
+    advance(secs(2)).await;
+    let error = asking.await.unwrap().unwrap_err();
+    assert!(error.message.contains("within the call's deadline"), "{error}");
+    assert_eq!(script.count(), 0);
+    drop(lock);
+    assert_eq!(shop.read(&script, 10).await.len(), 25);
+}
+
+#[tokio::test]
+async fn totals_alone_are_kept_too() {
+    let (shop, script) = (Shop::new(), Site::new(25).serve());
+    for _ in 0..2 {
+        let totals = stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+        assert_eq!((totals.total, asked(&script)), (25, vec![(0, 1)]));
+    }
+    assert_eq!(shop.read(&script, 10).await.len(), 25);
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
+    for (name, site, page_size) in sites() {
+        for prefetch in [0, 1, 3] {
+            let (shop, script) = (Shop::new(), site.serve());
+            let paging = Paging { prefetch, ..PLAIN };
+            let mut pages = 0;
+            // One page further each time, and then gone with whatever it asked for ahead.
+            loop {
+                let mut pager = shop.pager(&script, january(page_size, 0), paging);
+                let mut stop = false;
+                for _ in 0..=pages {
+                    stop |= turn(&mut pager).await.unwrap().is_none();
+                }
+                if stop {
+                    break;
+                }
+                pages += 1;
+            }
+            let answered = shop.read(&script, page_size).await;
+            assert_eq!(answered, site.paths(), "{name}");
+            let ahead = pages * usize::try_from(prefetch).unwrap();
+            assert!(script.count() <= pages + ahead, "{name}: {} for {pages}", script.count());
+            let before = script.count();
+            assert_eq!(shop.read(&script, page_size).await, site.paths(), "{name}");
+            assert_eq!(script.count(), before, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_behind_any_row_yields_the_rest_without_a_request() {
+    for (name, site, page_size) in sites() {
+        let (shop, script) = (Shop::new(), site.serve());
+        let all = turns(&mut shop.pager(&script, january(page_size, 0), PLAIN)).await;
+        let every: Vec<_> = all.iter().flat_map(|turn| names(&turn.rows)).collect();
+        assert_eq!(every, site.paths(), "{name}");
+        let bought = script.count();
+        let mut row = 0;
+        for turn in &all {
+            for handed in 0..=turn.rows.len() {
+                let place = reread(&turn.mark.behind(handed));
+                let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
+                assert_eq!(rest.paths, every[row + handed..], "{name}: {handed} rows of a page");
+            }
+            row += turn.rows.len();
+        }
+        assert_eq!(script.count(), bought, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn whole_pages_are_bought_from_the_beginning_on() {
+    let (shop, site) = (Shop::new(), Site::new(47));
+    let script = site.serve();
+    let paging = Paging { max_rows: Some(3), prefetch: 1, ..PLAIN };
+    let some = export(shop.pager(&script, january(10, 13), paging)).await.unwrap();
+    assert_eq!((some.paths.as_slice(), asked(&script)), (&site.paths()[13..16], vec![(10, 10)]));
+    assert_eq!(shop.read(&script, 10).await, site.paths());
+    assert_eq!(asked(&script), [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]);
+}
+
+#[tokio::test]
+async fn refreshed_it_is_bought_anew_once() {
+    let (shop, script) = (Shop::new(), Site::new(25).serve());
+    shop.read(&script, 10).await;
+    let place = january(10, 0);
+    let source = stored::source(shop.client(&script), &place, true);
+    for _ in 0..2 {
+        // As an engine does that has to begin again.
+        export(Pager::new(Arc::clone(&source), place.clone(), PLAIN)).await.unwrap();
+        assert_eq!(script.count(), 6);
+    }
+    shop.read(&script, 10).await;
+    assert_eq!(script.count(), 6);
+}
+
+#[tokio::test]
+async fn sibling_endpoints_are_not_kept() {
+    let (shop, script) = (Shop::new(), Site::new(25).serve());
+    for _ in 0..2 {
+        let place = crate::helpers::site::start_json(10);
+        export(shop.pager(&script, place, PLAIN)).await.unwrap();
+    }
+    assert_eq!(script.count(), 6);
+}

@@ -1,0 +1,226 @@
+//! Clients that use a script, calls to make with them, and an observer that keeps all it is told.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use docplatform::client::observer::{Note, Observer};
+use docplatform::client::throttle::Lane;
+use docplatform::client::{Answer, Call, Client, Remembered, Stats};
+use docplatform::clock::Clock;
+use docplatform::config::account::{Organization, Owner};
+use docplatform::config::url::{Segment, Template};
+use docplatform::config::{ApiKey, Options};
+use docplatform::error::{Error, Outcome, Result};
+use docplatform::export::observer::ExportObserver;
+use docplatform::job::observer::JobObserver;
+use docplatform::job::{self, Job, Prompt};
+use docplatform::store::Store;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Method;
+use tokio::time::Instant;
+
+pub(crate) use crate::helpers::script::{Reply, Script, Step, bare, query, reply, told};
+
+pub(crate) const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
+pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
+
+pub(crate) const fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+pub(crate) const fn millis(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Keeps all that a call tells.
+#[derive(Default)]
+pub(crate) struct Told {
+    notes: Mutex<Vec<Note>>,
+    outcomes: Mutex<Vec<Option<Outcome>>>,
+    /// Each with how many outcomes had been told before it.
+    jobs: Mutex<Vec<(usize, Segment)>>,
+    polls: Mutex<Vec<(Instant, Job)>>,
+    /// Whether its caller has gone.
+    pub(crate) gone: std::sync::atomic::AtomicBool,
+}
+
+impl Told {
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.notes.lock().unwrap().clone()
+    }
+
+    /// All log lines.
+    pub(crate) fn log(&self) -> String {
+        self.notes().into_iter().map(|note| note.text + "\n").collect()
+    }
+
+    /// What was said about the write, in order.
+    pub(crate) fn outcomes(&self) -> Vec<Option<Outcome>> {
+        self.outcomes.lock().unwrap().clone()
+    }
+
+    /// What an interrupted caller would be told about the write.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.outcomes().last().copied().flatten()
+    }
+
+    pub(crate) fn jobs(&self) -> Vec<Segment> {
+        self.jobs.lock().unwrap().iter().map(|(_, id)| id.clone()).collect()
+    }
+
+    /// How many outcomes were told before the first job was.
+    pub(crate) fn outcomes_before_job(&self) -> Option<usize> {
+        self.jobs.lock().unwrap().first().map(|(outcomes, _)| *outcomes)
+    }
+
+    pub(crate) fn polls(&self) -> Vec<(Instant, Job)> {
+        self.polls.lock().unwrap().clone()
+    }
+}
+
+impl Observer for Told {
+    fn note(&self, note: Note) {
+        self.notes.lock().unwrap().push(note);
+    }
+
+    fn write(&self, outcome: Option<Outcome>) {
+        self.outcomes.lock().unwrap().push(outcome);
+    }
+
+    fn leaves(&self) -> bool {
+        self.write(Some(Outcome::Unknown));
+        !self.gone.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn job(&self, id: &Segment) {
+        self.jobs.lock().unwrap().push((self.outcomes().len(), id.clone()));
+    }
+}
+
+impl ExportObserver for Told {}
+
+impl JobObserver for Told {
+    fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
+        self.polls.lock().unwrap().push((Instant::now(), job.clone()));
+        std::future::ready(()).boxed()
+    }
+}
+
+/// A deadline that no test meets.
+pub(crate) fn far() -> Instant {
+    Instant::now() + secs(365 * 24 * 3600)
+}
+
+/// The settings of most tests.
+pub(crate) fn options() -> Options {
+    Options {
+        api_key: Some(KEY.into()),
+        base_url: Some(BASE_URL.to_owned()),
+        project_id: Some("demo".to_owned()),
+        ..Options::default()
+    }
+}
+
+/// A client whose dice always show `jitter`.
+pub(crate) fn client_with(script: &Arc<Script>, options: &Options, jitter: f64) -> Client {
+    let settings = options.validate(|_| None).unwrap();
+    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), move || jitter)
+}
+
+/// A client without jitter that remembers in `store`.
+pub(crate) fn client_in_store(
+    script: &Arc<Script>,
+    options: &Options,
+    store: &Store,
+    clock: Clock,
+) -> Client {
+    let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+    let owner = Owner { base_url: BASE_URL.to_owned(), organization };
+    let remembered = Remembered { store: store.clone(), clock, owner };
+    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
+    Client::with_memory(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
+}
+
+/// A client with the usual settings and no jitter: the shortest pauses.
+pub(crate) fn client(script: &Arc<Script>) -> Client {
+    client_with(script, &options(), 0.0)
+}
+
+pub(crate) fn segment(id: &str) -> Segment {
+    Segment::parse("id", id).unwrap()
+}
+
+/// Any read.
+pub(crate) fn read() -> Call {
+    Call {
+        method: Method::GET,
+        path: Template::own("/v2/thing".to_owned()),
+        project: None,
+        id: None,
+        query: Vec::new(),
+        body: None,
+        lane: Lane::Jobs,
+        cap: 1 << 20,
+        prompt: None,
+    }
+}
+
+/// Any read of analytics.
+pub(crate) fn analytics() -> Call {
+    Call { lane: Lane::Analytics, ..read() }
+}
+
+/// Any write.
+pub(crate) fn write() -> Call {
+    Call { method: Method::POST, body: Some(Bytes::from_static(b"{}")), lane: Lane::Writes, ..read() }
+}
+
+/// An answer that anything takes.
+pub(crate) fn good() -> Step {
+    reply(200, "{}").into()
+}
+
+/// Takes any JSON.
+pub(crate) fn json(answer: &Answer) -> Result<serde_json::Value, String> {
+    docplatform::text::json::parse(&answer.body).map(|parsed| parsed.value)
+}
+
+/// One call, JSON expected.
+pub(crate) async fn call(client: &Client, call: Call) -> Result<serde_json::Value> {
+    client.call(call, &Told::default(), json).await
+}
+
+/// One call that fails.
+pub(crate) async fn fail(client: &Client, of: Call) -> Error {
+    call(client, of).await.expect_err("the call should fail")
+}
+
+/// Creates a job in the project "demo".
+pub(crate) async fn create(client: &Client, prompt: &str, told: &Told) -> Result<Job> {
+    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), told).await
+}
+
+/// Any prompt.
+pub(crate) fn prompt() -> Prompt {
+    Prompt::parse("Fix the docs".to_owned()).unwrap()
+}
+
+/// A job's body.
+pub(crate) fn job_body(status: &str) -> String {
+    format!(r#"{{"id": "job_1", "status": "{status}"}}"#)
+}
+
+/// A handle on the same client, with other settings.
+pub(crate) fn handle(client: &Client, change: Options) -> Client {
+    client.with(change.validate(|_| None).unwrap()).unwrap()
+}
+
+/// Starts `count` of them.
+pub(crate) fn all_of<T: Send + 'static>(
+    count: usize,
+    future: impl Fn() -> futures_util::future::BoxFuture<'static, T>,
+) -> Vec<tokio::task::JoinHandle<T>> {
+    (0..count).map(|_| tokio::spawn(future())).collect()
+}

@@ -1,0 +1,6 @@
+//! Jobs: what their bodies hold, and waiting for them.
+
+pub(crate) mod bodies;
+pub(crate) mod intervals;
+pub(crate) mod settle;
+pub(crate) mod waits;

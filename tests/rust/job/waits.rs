@@ -1,0 +1,301 @@
+//! Waiting for a job (reliability.md, F, B14 and B15). Follow-ups are in `settle.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docplatform::error::{Error, Kind, Result};
+use docplatform::job::Job;
+use docplatform::job::wait::{Target, Wait, wait};
+use tokio::time::Instant;
+
+use crate::helpers::support::{
+    Reply, Script, Step, Told, bare, client, client_with, create, job_body, millis, options, prompt, reply,
+    secs, segment, told,
+};
+use crate::job::intervals::DEFAULTS;
+
+pub(crate) fn shows(status: &str) -> Step {
+    reply(200, job_body(status)).into()
+}
+
+pub(crate) fn target() -> Target {
+    Target { project: segment("demo"), id: segment("job_1"), last: None, rest_first: false, prompt: None }
+}
+
+pub(crate) fn how() -> Wait {
+    DEFAULTS.validate().unwrap()
+}
+
+/// Waits with dice that make every interval just as long as it is named.
+pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
+    wait(&client_with(script, &options(), 0.5), target(), how, &Told::default()).await
+}
+
+/// The times of all requests, in seconds since `begun`.
+pub(crate) fn times(script: &Script, begun: Instant) -> Vec<f64> {
+    script.sent().iter().map(|request| (request.at - begun).as_secs_f64()).map(round).collect()
+}
+
+pub(crate) fn round(seconds: f64) -> f64 {
+    (seconds * 100.0).round() / 100.0
+}
+
+/// Rows: F1.
+#[tokio::test(start_paused = true)]
+async fn a_wait_looks_once_more_at_its_very_end() {
+    let begun = Instant::now();
+    let script = Script::each(|_| shows("active"));
+    let error = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap_err();
+    assert_eq!(times(&script, begun), [0.0, 2.0, 5.0, 9.5, 10.0]);
+    assert_eq!((error.kind, begun.elapsed()), (Kind::WaitTimeout, secs(10)));
+    assert_eq!(error.job.as_ref().unwrap().status, "active");
+    assert!(error.message.contains("not final after 10 s (last status: active)"), "{error}");
+    assert!(error.outcome.is_none() && error.source.is_none());
+
+    let script =
+        Script::each(move |_| shows(if begun.elapsed() < secs(20) { "active" } else { "completed" }));
+    let job = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap();
+    assert_eq!(job.status, "completed", "the last look counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_no_time_looks_once() {
+    let script = Script::new([shows("active"), shows("completed")]);
+    let none = Wait { timeout: Some(Duration::ZERO), ..how() };
+    assert_eq!(wait_for(&script, none).await.unwrap_err().kind, Kind::WaitTimeout);
+    assert_eq!(wait_for(&script, none).await.unwrap().status, "completed");
+}
+
+/// Rows: F1.
+#[tokio::test(start_paused = true)]
+async fn a_wait_without_a_timeout_waits_for_ever() {
+    let begun = Instant::now();
+    let year = secs(365 * 86_400);
+    let script = Script::each(move |_| shows(if begun.elapsed() < year { "active" } else { "completed" }));
+    let ever = Wait { timeout: None, poll_interval: secs(3600), max_poll_interval: secs(86_400), ..how() };
+    assert!(wait_for(&script, ever).await.is_ok());
+    assert!(begun.elapsed() >= year);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_holds_also_for_a_service_that_hangs() {
+    let begun = Instant::now();
+    let script = Script::each(|_| Step::Never);
+    let error = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap_err();
+    assert_eq!(error.kind, Kind::WaitTimeout);
+    assert!(begun.elapsed() <= secs(15), "{:?}", begun.elapsed());
+    let cause = error.source.as_ref().unwrap();
+    assert_eq!(cause.kind, Kind::Timeout);
+    assert!(cause.message.contains("not answered within 5 s"), "{cause}");
+    assert_eq!(script.in_flight(), 0);
+}
+
+/// Rows: F5.
+#[tokio::test(start_paused = true)]
+async fn how_a_job_ended() {
+    for (status, check, raised) in [
+        ("completed", true, false),
+        ("archived", true, false),
+        ("failed", true, true),
+        ("failed", false, false),
+    ] {
+        let script = Script::new([shows(status)]);
+        match wait_for(&script, Wait { check, ..how() }).await {
+            Ok(job) => assert_eq!((job.status.as_str(), raised), (status, false)),
+            Err(error) => {
+                assert_eq!((error.kind, raised), (Kind::JobFailed, true));
+                assert_eq!(error.job.as_ref().unwrap().status, status);
+                assert!(error.message.contains("job job_1 failed"), "{error}");
+            }
+        }
+    }
+}
+
+/// Rows: D14.
+#[tokio::test(start_paused = true)]
+async fn an_unknown_status_is_waited_on() {
+    let told = Told::default();
+    let script = Script::new([shows("queued"), shows("Completed"), shows("completed")]);
+    let job = wait(&client(&script), target(), how(), &told).await.unwrap();
+    assert_eq!(job.status, "completed");
+    let seen: Vec<_> = told.polls().into_iter().map(|(_, job)| job.status).collect();
+    assert_eq!(seen, ["queued", "Completed", "completed"], "and shown, each poll once");
+    let script = Script::each(|_| shows("\\u001b[2Jqueued"));
+    let error = wait_for(&script, Wait { timeout: Some(secs(1)), ..how() }).await.unwrap_err();
+    assert!(error.message.contains("last status: \\u{1b}[2Jqueued"), "{error}");
+}
+
+/// Rows: J8.
+#[tokio::test(start_paused = true)]
+async fn an_id_that_would_confuse_a_terminal_is_defused() {
+    let body = |status| format!("{{\"id\": \"a\u{202e}b\", \"status\": \"{status}\"}}");
+    for status in ["failed", "active"] {
+        let script = Script::each(move |_| reply(200, body(status)).into());
+        let target = Target { id: segment("a\u{202e}b"), ..target() };
+        let short = Wait { timeout: Some(secs(1)), ..how() };
+        let error = wait(&client(&script), target, short, &Told::default()).await.unwrap_err();
+        assert!(error.message.contains("job a\\u{202e}b "), "{error}");
+    }
+}
+
+/// Rows: B15.
+#[tokio::test(start_paused = true)]
+async fn a_job_may_be_missing_right_after_it_was_created() {
+    let script =
+        Script::new([reply(201, job_body("active")).into(), bare(404), bare(404), shows("completed")]);
+    let client = client_with(&script, &options(), 0.5);
+    let job = create(&client, "Fix", &Told::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap();
+    assert_eq!(script.count(), 4);
+
+    // Not all of a service's machines know it at the same time.
+    let script =
+        Script::new([reply(201, job_body("active")).into(), shows("active"), bare(404), shows("completed")]);
+    let client = client_with(&script, &options(), 0.5);
+    let job = create(&client, "Fix", &Told::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap();
+
+    // A second wait, with what the first one returned.
+    let script = Script::new([
+        reply(201, job_body("active")).into(),
+        shows("active"),
+        bare(404),
+        bare(404),
+        shows("completed"),
+    ]);
+    let client = client_with(&script, &options(), 0.5);
+    let job = create(&client, "Fix", &Told::default()).await.unwrap();
+    let short = Wait { timeout: Some(Duration::ZERO), ..how() };
+    let error =
+        wait(&client, Target::just_written(job, prompt()), short, &Told::default()).await.unwrap_err();
+    let again = Target { last: error.job.clone(), ..target() };
+    wait(&client, again, how(), &Told::default()).await.unwrap();
+
+    let begun = Instant::now();
+    let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
+    let client = client_with(&script, &options(), 0.5);
+    let job = create(&client, "Fix", &Told::default()).await.unwrap();
+    let error =
+        wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap_err();
+    assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
+    assert_eq!(times(&script, begun)[1..], [2.0, 5.0, 9.5, 16.25], "for ten seconds, and no more");
+    assert_eq!(error.job.as_ref().unwrap().id.as_str(), "job_1", "what was created is not lost");
+}
+
+/// Rows: B14.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_mend_itself_ends_a_wait() {
+    let ends: [(&str, Step, Kind); 6] = [
+        ("never seen here", bare(404), Kind::Status),
+        ("key expired", bare(401), Kind::Status),
+        ("address not allowed", bare(403), Kind::Status),
+        ("HTML", reply(200, "<html>").into(), Kind::Response),
+        ("another job", reply(200, r#"{"id": "job_2", "status": "active"}"#).into(), Kind::Response),
+        ("certificate", Step::Unsent { fatal: true }, Kind::Connect),
+    ];
+    for (name, step, kind) in ends {
+        let script = Script::new([shows("active"), shows("active"), step]);
+        let error = wait_for(&script, how()).await.unwrap_err();
+        assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
+        assert_eq!(error.job.as_ref().unwrap().status, "active", "{name}");
+    }
+}
+
+/// Rows: F9.
+#[tokio::test(start_paused = true)]
+async fn transient_failures_are_borne() {
+    let fails: [fn() -> Step; 5] = [
+        || bare(503),
+        || Step::Ambiguous,
+        || Step::Unsent { fatal: false },
+        || reply(200, "{").broken().into(),
+        || Step::from(Reply::hang(reply(200, "{"))),
+    ];
+    for failing in fails {
+        let mut steps: Vec<_> = (0..5).map(|_| failing()).collect();
+        steps.insert(0, shows("active"));
+        steps.push(shows("completed"));
+        assert!(wait_for(&Script::new(steps), how()).await.is_ok());
+    }
+    let script = Script::each(|_| bare(500));
+    let error: Error = wait_for(&script, Wait { timeout: Some(secs(60)), ..how() }).await.unwrap_err();
+    assert_eq!((error.kind, error.job.is_none()), (Kind::WaitTimeout, true));
+    assert!(error.message.contains("last status: never seen"), "{error}");
+    let last = error.source.as_ref().unwrap();
+    assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is told");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_rests_as_long_as_the_service_asks() {
+    let begun = Instant::now();
+    let script = Script::new([shows("active"), told(429, "300"), shows("completed")]);
+    wait_for(&script, how()).await.unwrap();
+    let polls = times(&script, begun);
+    assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
+
+    let begun = Instant::now();
+    let script = Script::new([shows("active"), told(429, "3600")]);
+    let error = wait_for(&script, how()).await.unwrap_err();
+    assert_eq!((error.status, error.retry_after, begun.elapsed()), (Some(429), Some(secs(3600)), secs(2)));
+    assert_eq!(error.job.as_ref().unwrap().status, "active");
+
+    let script = Script::new([told(429, &"9".repeat(40))]);
+    assert_eq!(wait_for(&script, how()).await.unwrap_err().status, Some(429));
+    let script = Script::new([told(429, &"9".repeat(40)), shows("completed")]);
+    let ever = Wait { timeout: None, ..how() };
+    assert!(wait_for(&script, ever).await.is_ok(), "no clock runs over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_that_were_told_to_rest_do_not_come_back_all_at_once() {
+    let mut throttled = true;
+    let script =
+        Script::each(
+            move |_| {
+                if std::mem::take(&mut throttled) { told(429, "300") } else { shows("completed") }
+            },
+        );
+    let dice = std::sync::atomic::AtomicU32::new(0);
+    let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100) / 100.0;
+    let settings = options().validate(|_| None).unwrap();
+    let client = docplatform::client::Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter);
+    let begun = Instant::now();
+    let waits: Vec<_> = (0..50)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { wait(&client, target(), how(), &Told::default()).await.map(drop) })
+        })
+        .collect();
+    for each in waits {
+        each.await.unwrap().unwrap();
+    }
+    let mut polls = times(&script, begun)[1..].to_vec();
+    assert!(polls.iter().all(|at| (300.0..=306.0).contains(at)), "{polls:?}");
+    polls.dedup();
+    assert!(polls.len() > 10, "{polls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_interrupted_are_told_which_job_it_was() {
+    let script = Script::each(|_| shows("active"));
+    let client = client(&script);
+    let told = Told::default();
+    let job = create(&client, "Fix", &told).await.unwrap();
+    let waiting = wait(&client, Target::just_written(job, prompt()), how(), &told);
+    assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
+    assert_eq!(told.jobs().last().unwrap().as_str(), "job_1");
+    let before = script.count();
+    tokio::time::sleep(secs(3600)).await;
+    assert_eq!(script.count(), before, "no poll without a caller");
+}
+
+/// Rows: F7.
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_small_enough_to_have_ten_thousand_of() {
+    let script = Script::each(|_| shows("active"));
+    let client = client(&script);
+    let told = Told::default();
+    let size = size_of_val(&wait(&client, target(), how(), &told));
+    println!("a wait takes {size} bytes");
+    assert!(size < 3 * 1024, "{size}");
+}

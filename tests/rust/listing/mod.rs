@@ -1,0 +1,3 @@
+//! What a page may and must hold.
+
+pub(crate) mod payload;

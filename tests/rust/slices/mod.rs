@@ -1,0 +1,5 @@
+//! Trends, plans and syncs.
+
+pub(crate) mod sync;
+pub(crate) mod sync_killed;
+pub(crate) mod trend;

@@ -1,0 +1,214 @@
+//! Filling a store: in which order, what fails with what, and that nothing is bought twice.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use docplatform::client::Client;
+use docplatform::dates::Moment;
+use docplatform::dates::slices::{Every, Slice, slices};
+use docplatform::error::Kind;
+use docplatform::http::Outgoing;
+use docplatform::slices::sync::{Filled, OnRunning, Sync, Wanted, sync};
+use docplatform::store::What;
+use tokio::time::timeout;
+
+use crate::export::stored::{END, Shop};
+use crate::helpers::script::Sent;
+use crate::helpers::site::Site;
+use crate::helpers::support::{Script, Step, Told, bare, options, query, reply, secs, segment, told};
+
+/// Days of January 2026, all of which have settled on the shop's first day; February's have not.
+fn days(from: &str, to: &str) -> Vec<Slice> {
+    let day = |text| Moment::parse("date", text).unwrap();
+    slices(&day(from), &day(to), Some(Every::Day)).unwrap()
+}
+
+fn wanted(projects: &[&str], slices: Vec<Slice>) -> Wanted {
+    Wanted { projects: projects.iter().map(|project| segment(project)).collect(), slices, what: What::Pages }
+}
+
+/// Of which project, and from which day, `url` asks.
+fn asked(url: &url::Url) -> (String, String) {
+    let project = url.path_segments().unwrap().nth(3).unwrap().to_owned();
+    let from = url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap().1.into_owned();
+    (project, from)
+}
+
+fn all_asked(script: &Script) -> Vec<(String, String)> {
+    script.sent().iter().map(|Sent { url, .. }| asked(url)).collect()
+}
+
+/// A site of 30 rows for every project and day, but for those that `other` answers otherwise.
+fn serve(other: impl Fn(&str, &str) -> Option<Step> + Send + 'static) -> Arc<Script> {
+    let site = Site::new(30);
+    Script::each(move |request: &Outgoing| {
+        let (project, from) = asked(&request.url);
+        let number = |name| query(&request.url, name).unwrap();
+        other(&project, &from).unwrap_or_else(|| site.answer(number("offset"), number("limit")))
+    })
+}
+
+async fn run(client: &Client, wanted: &Wanted, on_running: OnRunning) -> Sync {
+    sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Told::default())).await
+}
+
+fn shop() -> (Shop, impl Fn(&Shop, &Arc<Script>) -> Client) {
+    (Shop::new(), |shop, script| shop.client_with(script, &options()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago() {
+    let ((shop, client), script) = (shop(), serve(|_, _| None));
+    let client = client(&shop, &script);
+    let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
+    let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
+    assert_eq!(filled, Filled { slices: 6, held: 0, open: 4, requests: 6, rows: 180 });
+    let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
+    let open = [day("a", "02-01"), day("a", "02-02"), day("b", "02-01"), day("b", "02-02")];
+    assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
+    // Somebody has looked at one of them meanwhile.
+    shop.day.store(END + 3, Ordering::Relaxed);
+    let one = Wanted { slices: days("2026-02-02", "2026-02-03"), ..wanted_of("a") };
+    run(&client, &one, OnRunning::Wait).await;
+    let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
+    // The first of February has settled by now.
+    assert_eq!((filled.held, filled.open, filled.requests), (2, 2, 4));
+    assert_eq!(
+        all_asked(&script)[7..],
+        [day("a", "02-01"), day("b", "02-01"), day("b", "02-02"), day("a", "02-02")]
+    );
+}
+
+fn wanted_of(project: &str) -> Wanted {
+    wanted(&[project], Vec::new())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_day_or_a_project_that_fails_holds_up_no_other() {
+    let down = Arc::new(AtomicBool::new(true));
+    let script = serve({
+        let down = Arc::clone(&down);
+        move |project, from| match (project, from) {
+            ("gone", _) => Some(bare(404)),
+            ("b", "2026-01-02") if down.load(Ordering::Relaxed) => Some(reply(200, "{}").into()),
+            _ => None,
+        }
+    });
+    let (shop, client) = shop();
+    let client = client(&shop, &script);
+    let wanted = wanted(&["a", "gone", "b", "c"], days("2026-01-01", "2026-01-04"));
+    let found = run(&client, &wanted, OnRunning::Wait).await;
+    let failures: Vec<_> = found
+        .failures
+        .iter()
+        .map(|failure| (failure.project.as_str(), failure.slice.from.to_string(), failure.error.kind))
+        .collect();
+    assert_eq!(
+        failures,
+        [("gone", "2026-01-01".to_owned(), Kind::Status), ("b", "2026-01-02".to_owned(), Kind::Response)]
+    );
+    assert!(found.ended.is_none() && !found.given_up);
+    // Nine slices less the one, and one request to each that failed.
+    assert_eq!((found.filled.rows, found.filled.requests, script.count()), (8 * 30, 10, 10));
+    down.store(false, Ordering::Relaxed);
+    let again = run(&client, &wanted, OnRunning::Wait).await;
+    assert_eq!((again.filled.held, again.filled.requests, again.failures.len()), (8, 2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fails_each_time_keeps_nothing_out_for_ever() {
+    // Three in front that fail each time; one whose first days do; and one which ends a sync alone, for others to be first.
+    let first = ["a", "b", "c"];
+    for status in [404, 422, 500] {
+        let (shop, client) = shop();
+        let script = serve(move |project, from| {
+            let refused = first.contains(&project) || (project == "d" && from < "2026-01-06");
+            refused.then(|| bare(status))
+        });
+        let client = client(&shop, &script);
+        let wanted = wanted(&["a", "b", "c", "d", "e", "f"], days("2026-01-01", "2026-01-11"));
+        let there = if status == 404 { 20 } else { 25 };
+        let mut held = 0;
+        for _ in 0..1_000 {
+            let found = run(&client, &wanted, OnRunning::Wait).await;
+            assert!(found.filled.held >= held, "{status}: nothing is lost");
+            held = found.filled.held;
+            if held >= there {
+                break;
+            }
+        }
+        assert!(held >= there, "{status}: {held} of {there}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_that_fails_comes_last() {
+    let script = serve(|project, _| (project == "a").then(|| reply(200, "{}").into()));
+    let (shop, client) = shop();
+    let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
+    let found = run(&client(&shop, &script), &wanted, OnRunning::Wait).await;
+    assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
+    // Three of its ten days show that the others would not come either; the first one's turn was the first.
+    let failures: Vec<_> = found.failures.iter().map(|failure| failure.project.as_str()).collect();
+    assert_eq!(failures, ["a"; 4]);
+    assert_eq!(found.filled.requests, 20 + 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_but_failures_come_it_is_given_up() {
+    let many = ["a", "b", "c", "d", "e", "f", "g"];
+    for (status, good, asked) in [(403, 0, 3), (404, 0, 3), (403, 2, 7), (503, 0, 9), (503, 2, 2 + 9)] {
+        let (shop, client) = shop();
+        let script = serve(move |project, _| (project >= &*many[good]).then(|| bare(status)));
+        let found =
+            run(&client(&shop, &script), &wanted(&many, days("2026-01-01", "2026-01-02")), OnRunning::Wait)
+                .await;
+        assert_eq!(script.count(), asked, "{status} behind {good}");
+        assert_eq!(found.given_up, status == 503 || good == 0, "{status} behind {good}");
+        assert_eq!(found.failures.len(), if found.given_up { 3 } else { 5 });
+        assert_eq!(found.filled.requests, asked as u64);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_wrong_with_everything_ends_it() {
+    for (step, kind, requests) in [
+        ((|| bare(401)) as fn() -> Step, Kind::Status, 2),
+        (|| told(429, "3600"), Kind::Status, 2),
+        (|| Step::Unsent { fatal: true }, Kind::Connect, 1),
+    ] {
+        let (shop, client) = shop();
+        let script = serve(move |project, _| (project == "b").then(step));
+        let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-02"));
+        let found = run(&client(&shop, &script), &wanted, OnRunning::Wait).await;
+        assert_eq!((found.ended.unwrap().kind, found.filled.requests), (kind, requests));
+        assert_eq!((found.filled.rows, script.count(), found.failures.len()), (30, 2, 0));
+    }
+}
+
+#[tokio::test]
+async fn of_two_the_second_waits_or_leaves() {
+    let (shop, client) = shop();
+    let script = Script::each(|_| Step::Never);
+    let first = client(&shop, &script);
+    let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
+    let mut running = Box::pin(run(&first, &wanted, OnRunning::Wait));
+    while script.count() == 0 {
+        assert!(timeout(secs(1), &mut running).await.is_err() || script.count() > 0);
+    }
+    let quick = serve(|_, _| None);
+    let second = client(&shop, &quick);
+    let ended = run(&second, &wanted, OnRunning::Stop).await.ended.unwrap();
+    assert_eq!(ended.kind, Kind::StoreBusy);
+    let told = Arc::new(Told::default());
+    let exports = second.exports().unwrap();
+    let mut waiting = Box::pin(sync(&second, exports, &wanted, OnRunning::Wait, Arc::clone(&told) as _));
+    while told.notes().is_empty() {
+        assert!(timeout(secs(1), &mut waiting).await.is_err());
+    }
+    assert_eq!((told.notes().len(), quick.count()), (1, 0), "{:?}", told.log());
+    // The first one goes, in the middle of its request.
+    drop(running);
+    assert_eq!(waiting.await.filled, Filled { slices: 1, held: 0, open: 0, requests: 1, rows: 30 });
+    assert_eq!(run(&second, &wanted, OnRunning::Stop).await.filled.held, 1);
+}

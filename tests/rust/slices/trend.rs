@@ -1,0 +1,79 @@
+//! Trends and plans by way of the store, as the days go by.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use docplatform::client::Client;
+use docplatform::config::Options;
+use docplatform::dates::Moment;
+use docplatform::dates::slices::{Every, Slice, slices};
+use docplatform::slices::plan::plan;
+use docplatform::slices::trend::{Trend, trend};
+use docplatform::store::What;
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan as _};
+
+use crate::export::stored::{END, Shop};
+use crate::helpers::site::Site;
+use crate::helpers::support::{Script, Told, options, segment};
+
+/// The day on the shop's clock.
+fn today(shop: &Shop) -> Date {
+    let day = shop.day.load(Ordering::Relaxed);
+    Timestamp::from_second(day * 86_400).unwrap().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+/// The last year up to yesterday, day by day.
+fn year(shop: &Shop) -> Vec<Slice> {
+    let to = today(shop);
+    slices(&Moment::of(to.checked_sub(365.days()).unwrap()), &Moment::of(to), Some(Every::Day)).unwrap()
+}
+
+async fn totals(client: &Client, slices: &[Slice]) -> Trend {
+    trend(client, &segment("demo"), slices, What::Totals, Arc::new(Told::default())).await.unwrap()
+}
+
+fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
+    shop.client_with(script, &Options { settle_days, ..options() })
+}
+
+#[tokio::test]
+async fn a_year_of_daily_totals_costs_a_request_a_day_from_then_on() {
+    for (settle_days, each_day) in [(0, 1), (2, 3)] {
+        let (shop, script) = (Shop::new(), Site::new(9).serve());
+        let client = client(&shop, &script, settle_days);
+        assert_eq!(totals(&client, &year(&shop)).await.requests, 365);
+        for day in 1..5 {
+            shop.day.store(END + 2 + day, Ordering::Relaxed);
+            let days = year(&shop);
+            let planned = plan(&client, &segment("demo"), days.clone(), What::Totals).await.unwrap();
+            assert_eq!(planned.requests(), each_day, "{settle_days}");
+            let trend = totals(&client, &days).await;
+            assert_eq!((trend.table.len(), trend.requests), (365, each_day), "{settle_days}");
+            let open = i64::from(settle_days);
+            let from = (open > 0).then(|| today(&shop).checked_sub(open.days()).unwrap());
+            assert_eq!(trend.open_from, from);
+        }
+        let last = usize::try_from(each_day).unwrap();
+        assert_eq!(script.count(), 365 + 4 * last);
+    }
+}
+
+#[tokio::test]
+async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
+    let (shop, script) = (Shop::new(), Site::new(620).serve());
+    let client = client(&shop, &script, 30_000);
+    let days = year(&shop).split_off(360);
+    let demo = segment("demo");
+    let cost = || plan(&client, &demo, days.clone(), What::Pages);
+    let floor = cost().await.unwrap();
+    assert_eq!((floor.requests(), floor.slices.iter().any(|slice| slice.exact)), (5, false));
+    for _ in 0..2 {
+        let told = Arc::new(Told::default());
+        let before = script.count();
+        let planned = cost().await.unwrap();
+        let sent = trend(&client, &segment("demo"), &days, What::Pages, told).await.unwrap().requests;
+        assert_eq!((sent, script.count() - before), (15, 15));
+        assert_eq!((planned.requests() == 15, planned.slices[0].exact), (before > 0, before > 0));
+    }
+}

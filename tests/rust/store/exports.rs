@@ -1,0 +1,353 @@
+//! Exports in the store: bought once, resumed where they stopped, bought anew where that is asked for.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use docplatform::clock::{Clock, Millis};
+use docplatform::error::Kind;
+use docplatform::listing::rows::Totals;
+use docplatform::store::{Exports, Page, Range, Stock, Store, What};
+use proptest::prelude::*;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::budget::ledger::{key, owner, place};
+use crate::helpers::support::KEY;
+
+const DAY: Millis = 24 * 3_600_000;
+const NOW: Millis = 20_000 * DAY;
+
+/// A store with a clock that the test sets.
+struct Shop {
+    _directory: TempDir,
+    store: Store,
+    now: Arc<AtomicI64>,
+    exports: Exports,
+}
+
+fn shop() -> Shop {
+    let (directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let now = Arc::new(AtomicI64::new(NOW));
+    let hands = Arc::clone(&now);
+    let time = move || Duration::from_millis(hands.load(Ordering::Relaxed).unsigned_abs());
+    let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
+    let exports = Exports::new(store.clone(), clock, owner(key(KEY)));
+    Shop { _directory: directory, store, now, exports }
+}
+
+impl Shop {
+    fn now(&self) -> Millis {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    fn later(&self, by: Millis) {
+        self.now.fetch_add(by, Ordering::Relaxed);
+    }
+
+    fn page(&self, offset: u64, asked: u32, rows: u64, has_more: bool) -> Page {
+        let body = format!("{{\"offset\": {offset}}}").repeat(20).into_bytes();
+        Page { offset, asked, rows, has_more, seen: self.now(), body }
+    }
+
+    /// What there is of `range` in pages of 250.
+    async fn stock(&self, range: &Range) -> Stock {
+        self.exports.stock(range.clone(), What::Pages, 250).await.unwrap()
+    }
+
+    /// Begins or goes on, and buys the pages that are missing; says how many those were.
+    async fn buy(&self, range: &Range, pages: u64, anew: bool) -> u64 {
+        let export = self.exports.begin(range.clone(), What::Pages, 250, anew).await.unwrap();
+        if export.finished.is_some() {
+            return 0;
+        }
+        let mut bought = 0;
+        for number in export.pages..pages {
+            let last = number + 1 == pages;
+            let page = self.page(number * 250, 250, if last { 7 } else { 250 }, !last);
+            assert_eq!(self.exports.put(export.id, page, Some(TOTALS)).await.unwrap(), last);
+            bought += 1;
+        }
+        bought
+    }
+}
+
+const TOTALS: Totals = Totals { human: 3, ai: 2, total: 4 };
+
+/// A range that settled long ago.
+fn settled() -> Range {
+    Range {
+        project_id: Some("demo".to_owned()),
+        path: "/v1/analytics/{project_id}/visitors".to_owned(),
+        date_from: Some("2024-01-01".to_owned()),
+        date_to: Some("2024-02-01".to_owned()),
+        settles: Some(NOW - 100 * DAY),
+    }
+}
+
+/// One that may still change.
+fn open() -> Range {
+    Range { date_to: None, settles: None, ..settled() }
+}
+
+#[tokio::test]
+async fn a_settled_range_is_bought_once() {
+    let shop = shop();
+    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    assert_eq!(shop.buy(&settled(), 4, false).await, 4);
+    shop.later(1000 * DAY);
+    assert_eq!(shop.buy(&settled(), 4, false).await, 0);
+    let held = shop.stock(&settled()).await.held.unwrap();
+    assert_eq!((held.pages, held.rows, held.totals), (4, 757, Some(TOTALS)));
+    let page = shop.exports.page(held.id, 750).await.unwrap().unwrap();
+    assert_eq!(page, Page { seen: NOW, ..shop.page(750, 250, 7, false) });
+    assert_eq!(shop.exports.page(held.id, 751).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_was_bought_before_it_settled_is_bought_again() {
+    let shop = shop();
+    let settling = Range { settles: Some(NOW + 1), ..settled() };
+    shop.buy(&settling, 2, false).await;
+    let stock = shop.stock(&settling).await;
+    assert_eq!((stock.held, stock.latest.unwrap().pages), (None, 2));
+    shop.later(1);
+    assert_eq!(shop.buy(&settling, 2, false).await, 2);
+    assert_eq!(shop.buy(&settling, 2, false).await, 0);
+    assert_eq!(shop.exports.history(settling, What::Pages).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_open_range_is_bought_again_and_all_of_it_kept() {
+    let shop = shop();
+    for pages in [2, 3, 1] {
+        assert_eq!(shop.buy(&open(), pages, false).await, pages);
+        shop.later(DAY);
+    }
+    let history = shop.exports.history(open(), What::Pages).await.unwrap();
+    let seen: Vec<_> = history.iter().map(|export| (export.pages, export.begun)).collect();
+    assert_eq!(seen, [(1, NOW + 2 * DAY), (3, NOW + DAY), (2, NOW)]);
+    assert_eq!(shop.stock(&open()).await.latest.unwrap().pages, 1);
+}
+
+#[tokio::test]
+async fn refresh_buys_anew_and_keeps_the_older_one() {
+    let shop = shop();
+    shop.buy(&settled(), 2, false).await;
+    assert_eq!(shop.buy(&settled(), 3, true).await, 3);
+    assert_eq!(shop.stock(&settled()).await.held.unwrap().pages, 3, "the latest is what one gets");
+    assert_eq!(shop.exports.history(settled(), What::Pages).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_export_goes_on_where_it_stopped() {
+    let shop = shop();
+    for range in [settled(), open()] {
+        let begun = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
+        assert_eq!((begun.pages, begun.next, begun.finished), (0, 0, None));
+        for offset in [0, 250] {
+            assert!(!shop.exports.put(begun.id, shop.page(offset, 250, 250, true), None).await.unwrap());
+        }
+        let unfinished = shop.stock(&range).await.unfinished.unwrap();
+        assert_eq!(
+            (unfinished.id, unfinished.pages, unfinished.rows, unfinished.next),
+            (begun.id, 2, 500, 500)
+        );
+        assert_eq!(shop.buy(&range, 4, false).await, 2);
+        assert_eq!(shop.stock(&range).await.unfinished, None);
+    }
+}
+
+#[tokio::test]
+async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
+    let shop = shop();
+    for (range, taken_up) in [(settled(), true), (open(), false)] {
+        let export = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
+        shop.exports.put(export.id, shop.page(0, 250, 250, true), None).await.unwrap();
+        shop.later(DAY);
+        assert!(shop.stock(&range).await.unfinished.is_some());
+        shop.later(1);
+        assert_eq!(shop.stock(&range).await.unfinished.is_some(), taken_up);
+    }
+}
+
+#[tokio::test]
+async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
+    let shop = shop();
+    shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
+    shop.buy(&open(), 2, true).await;
+    assert_eq!(shop.stock(&open()).await.unfinished, None);
+}
+
+#[tokio::test]
+async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
+    let shop = shop();
+    let export = shop.exports.begin(settled(), What::Pages, 100, false).await.unwrap();
+    shop.exports.put(export.id, shop.page(0, 100, 100, true), None).await.unwrap();
+    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    shop.exports.put(export.id, shop.page(100, 100, 3, false), None).await.unwrap();
+    assert_eq!(shop.stock(&settled()).await.held.unwrap().page_size, 100);
+}
+
+#[tokio::test]
+async fn pages_in_any_order_make_one_export() {
+    let shop = shop();
+    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+    let put = |offset, rows, has_more| shop.exports.put(export, shop.page(offset, 250, rows, has_more), None);
+    // Beyond the end, on speculation.
+    assert!(!put(1000, 0, false).await.unwrap());
+    assert!(!put(500, 250, true).await.unwrap());
+    assert!(!put(0, 250, true).await.unwrap());
+    let unfinished = shop.stock(&settled()).await.unfinished.unwrap();
+    assert_eq!((unfinished.pages, unfinished.next), (1, 250));
+    assert!(!put(750, 9, false).await.unwrap());
+    assert!(put(250, 250, true).await.unwrap());
+    let held = shop.stock(&settled()).await.held.unwrap();
+    assert_eq!((held.pages, held.rows), (4, 759));
+    assert_eq!(shop.exports.page(export, 1000).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn short_pages_are_followed_as_the_pager_follows_them() {
+    let shop = shop();
+    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+    for (offset, rows, has_more) in [(0, 50, true), (50, 50, true), (100, 20, false)] {
+        shop.exports.put(export, shop.page(offset, 250, rows, has_more), None).await.unwrap();
+    }
+    assert_eq!(shop.stock(&settled()).await.held.unwrap().rows, 120);
+}
+
+#[tokio::test]
+async fn a_page_that_two_processes_bought_is_kept_once() {
+    let shop = shop();
+    let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
+    let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
+    assert_eq!(first.id, second.id);
+    shop.exports.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS)).await.unwrap();
+    let other = Page { body: b"{}".to_vec(), ..shop.page(0, 250, 249, true) };
+    shop.exports.put(second.id, other, Some(Totals { human: 0, ai: 0, total: 0 })).await.unwrap();
+    assert_eq!(shop.exports.page(first.id, 0).await.unwrap().unwrap().rows, 250);
+    assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().totals, Some(TOTALS));
+    // One that was cut short by the rows that were wanted gives way.
+    shop.exports.put(first.id, shop.page(250, 10, 10, true), None).await.unwrap();
+    shop.exports.put(first.id, shop.page(250, 250, 250, true), None).await.unwrap();
+    assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
+}
+
+#[tokio::test]
+async fn totals_are_an_export_of_one_request() {
+    let shop = shop();
+    let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
+    let export = begin().await.unwrap();
+    assert!(shop.exports.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS)).await.unwrap());
+    let held = begin().await.unwrap();
+    assert_eq!((held.totals, held.pages), (Some(TOTALS), 1));
+    assert_eq!(shop.stock(&settled()).await, Stock::default(), "its rows are not held");
+}
+
+#[tokio::test]
+async fn what_differs_in_anything_is_another_range() {
+    let shop = shop();
+    shop.buy(&settled(), 1, false).await;
+    for other in [
+        Range { project_id: None, ..settled() },
+        Range { project_id: Some("other".to_owned()), ..settled() },
+        Range { path: "/v1/analytics/{project_id}/views".to_owned(), ..settled() },
+        Range { date_from: None, ..settled() },
+        Range { date_from: Some("2024-01-02".to_owned()), ..settled() },
+        Range { date_to: Some("2024-02-02".to_owned()), ..settled() },
+    ] {
+        assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
+    }
+    let other = Exports::new(shop.store.clone(), Clock::system(), owner(key("dp_another")));
+    assert_eq!(other.stock(settled(), What::Pages, 250).await.unwrap(), Stock::default());
+    assert!(other.history(settled(), What::Pages).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_person_deletes_is_gone() {
+    let shop = shop();
+    shop.buy(&settled(), 3, false).await;
+    let unfinished = shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
+    let other = Connection::open(shop.store.path()).unwrap();
+    // As the shell of SQLite does.
+    other.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM export").unwrap();
+    let left: i64 = other.query_row("SELECT count(*) FROM page", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
+    drop(other);
+    assert_eq!(shop.stock(&settled()).await, Stock::default());
+    let error = shop.exports.put(unfinished.id, shop.page(0, 250, 1, false), None).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Store);
+    assert!(error.message.contains("deleted"), "{error}");
+}
+
+#[tokio::test]
+async fn a_page_that_was_damaged_is_an_error() {
+    let shop = shop();
+    shop.buy(&settled(), 1, false).await;
+    shop.store.run(|connection| Ok(connection.execute("UPDATE page SET body = x'00'", [])?)).await.unwrap();
+    let held = shop.stock(&settled()).await.held.unwrap();
+    assert!(shop.exports.page(held.id, 0).await.unwrap_err().message.contains("damaged"));
+}
+
+/// A body as the service sends them.
+fn body(page: u64) -> Vec<u8> {
+    let row = |number: u64| {
+        let (human, ai) = (number.wrapping_mul(7919) % 5000, number.wrapping_mul(104_729) % 900);
+        let path = format!("/docs/guide/section-{}/page-{number}", number % 37);
+        format!(r#"{{"path":"{path}","human":{human},"ai":{ai},"total":{}}}"#, human + ai)
+    };
+    let rows: Vec<_> = (page * 250..page * 250 + 250).map(row).collect();
+    let totals = r#""totals":{"human":1,"ai":1,"total":2}"#;
+    format!(r#"{{{totals},"visitors":[{}],"hasMore":true}}"#, rows.join(",")).into_bytes()
+}
+
+#[tokio::test]
+async fn a_row_takes_less_than_sixty_bytes() {
+    let shop = shop();
+    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+    let pages = 200;
+    for number in 0..pages {
+        let page = Page { body: body(number), ..shop.page(number * 250, 250, 250, number + 1 < pages) };
+        shop.exports.put(export, page, None).await.unwrap();
+    }
+    let size: i64 = shop
+        .store
+        .run(|c| {
+            Ok(c.query_row(
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+                [],
+                |row| row.get(0),
+            )?)
+        })
+        .await
+        .unwrap();
+    let a_row = size.unsigned_abs() / (pages * 250);
+    assert!(a_row < 60, "{a_row} bytes a row");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However the pages of an export come in, and however often: it is whole with the last one that was missing.
+    #[test]
+    fn an_export_is_whole_when_nothing_is_missing(
+        pages in 1..12_u64,
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let shop = shop();
+            let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
+            let mut missing: std::collections::BTreeSet<_> = (0..pages).collect();
+            let order = order.iter().map(|index| index.index(usize::try_from(pages).unwrap()) as u64);
+            for number in order.chain(0..pages) {
+                missing.remove(&number);
+                let page = shop.page(number * 250, 250, 250, number + 1 < pages);
+                let whole = shop.exports.put(export, page, None).await.unwrap();
+                assert_eq!(whole, missing.is_empty());
+            }
+        });
+    }
+}

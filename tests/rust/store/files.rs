@@ -1,0 +1,378 @@
+//! Which files are taken for a store, and which are left as they were.
+
+use std::fs;
+use std::path::Path;
+
+use docplatform::budget::{Grant, Ledger};
+use docplatform::clock::Clock;
+use docplatform::config::account::Terms;
+use docplatform::error::{Error, Kind};
+use docplatform::store::{Store, after_fork, before_fork};
+use http::HeaderMap;
+use rusqlite::Connection;
+
+use crate::budget::ledger::{key, owner, place};
+use crate::helpers::support::{KEY, far};
+
+fn refused(path: &Path) -> Error {
+    let error = Store::open(path).expect_err("it should be refused");
+    assert!(error.message.contains("store "), "{error}");
+    error
+}
+
+/// Returns when no store of this process is open.
+fn all_closed() {
+    before_fork();
+    after_fork(false);
+}
+
+/// Uses every table but those of exports.
+async fn spend(store: &Store) {
+    let budget =
+        Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap());
+    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    ticket.answered(200, &HeaderMap::new(), None);
+    assert_eq!(budget.left().await.unwrap(), 99);
+}
+
+#[tokio::test]
+async fn a_store_is_one_file_that_any_tool_reads() {
+    let (directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    let other = Connection::open(&path).unwrap();
+    let (count, url): (i64, String) = other
+        .query_row("SELECT count(*), base_url FROM request JOIN account ON account.id = account", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!((count, url.as_str()), (1, "https://docs.example.com/api"));
+    let check: String = other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    drop(other);
+    all_closed();
+    let left = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["visitors.db"], "whoever closes last leaves the one file");
+}
+
+/// As a process leaves it that ends in the middle of its work, when then somebody deletes the store alone.
+#[tokio::test]
+async fn a_log_whose_store_was_deleted_is_not_worked_into_the_next_one() {
+    let (_directory, path) = place();
+    spend(&Store::open(&path).unwrap()).await;
+    all_closed();
+    let other = Connection::open(&path).unwrap();
+    other.execute("INSERT INTO meta (name, value) VALUES ('old', zeroblob(100000))", []).unwrap();
+    let log = path.with_file_name("visitors.db-wal");
+    assert!(fs::metadata(&log).unwrap().len() > 100_000);
+    std::mem::forget(other);
+    fs::remove_file(&path).unwrap();
+
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    let old = |connection: &mut Connection| {
+        let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        let old: i64 =
+            connection.query_row("SELECT count(*) FROM meta WHERE name = 'old'", [], |row| row.get(0))?;
+        Ok((check, old))
+    };
+    assert_eq!(store.run(old).await.unwrap(), ("ok".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn no_key_is_in_it() {
+    let (directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    for file in fs::read_dir(directory.path()).unwrap() {
+        let bytes = fs::read(file.unwrap().path()).unwrap();
+        for part in [&KEY[3..], &KEY[..16], &KEY[KEY.len() - 8..]] {
+            assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
+        }
+    }
+}
+
+#[test]
+fn the_same_key_looks_another_in_another_store() {
+    let label = || {
+        let (_directory, path) = place();
+        let store = Store::open(&path).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(spend(&store));
+        let label: String = Connection::open(&path)
+            .unwrap()
+            .query_row("SELECT organization FROM account", [], |row| row.get(0))
+            .unwrap();
+        assert!(label.starts_with("key:") && label.len() == 36, "{label}");
+        label
+    };
+    assert_ne!(label(), label());
+}
+
+#[test]
+fn what_is_no_store_is_left_byte_for_byte() {
+    let foreign = |pragma: &str| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let connection = Connection::open(file.path()).unwrap();
+        connection
+            .execute_batch(&format!("CREATE TABLE mine (x); INSERT INTO mine VALUES (1); {pragma}"))
+            .unwrap();
+        connection.close().unwrap();
+        fs::read(file.path()).unwrap()
+    };
+    let store = |change: &dyn Fn(&Connection)| {
+        let (_directory, path) = place();
+        drop(Store::open(&path).unwrap());
+        all_closed();
+        let connection = Connection::open(&path).unwrap();
+        change(&connection);
+        connection.close().unwrap();
+        fs::read(&path).unwrap()
+    };
+    let whole = store(&|_| {});
+    let set = |name: &'static str, value: i64| {
+        store(&move |connection| connection.pragma_update(None, name, value).unwrap())
+    };
+    for (what, bytes, words) in [
+        ("text", b"path,human,ai,total\n".to_vec(), "no SQLite file"),
+        ("noise", vec![0xa5; 10_000], "no SQLite file"),
+        ("short", b"S".to_vec(), "no SQLite file"),
+        ("foreign", foreign(""), "another program"),
+        ("foreign with a log", foreign("PRAGMA journal_mode = WAL"), "another program"),
+        (
+            "foreign that says who it is",
+            foreign("PRAGMA application_id = 7; DROP TABLE mine"),
+            "another program",
+        ),
+        ("later", set("user_version", 2), "version 2"),
+        ("earlier", set("user_version", 0), "version 0"),
+        ("cut off", whole[..8192].to_vec(), "damaged"),
+        ("overwritten", [&whole[..100], &vec![0xff; whole.len() - 100]].concat(), "damaged"),
+    ] {
+        let (_directory, path) = place();
+        fs::write(&path, &bytes).unwrap();
+        let error = refused(&path);
+        assert!(error.message.contains(words), "{what}: {error}");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{what}: it was changed");
+        assert_eq!(error.kind.class(None), "ConfigurationError", "{what}");
+    }
+}
+
+#[test]
+fn a_log_that_another_program_left_is_not_worked_in() {
+    let (_directory, path) = place();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (x)").unwrap();
+    let (copy, log) = (path.with_extension("copy"), path.with_extension("copy-wal"));
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(path.with_extension("db-wal"), &log).unwrap();
+    let before = (fs::read(&copy).unwrap(), fs::read(&log).unwrap());
+    assert!(refused(&copy).message.contains("another program"));
+    assert_eq!((fs::read(&copy).unwrap(), fs::read(&log).unwrap()), before);
+}
+
+#[test]
+fn a_transaction_that_another_program_left_is_not_rolled_back() {
+    let (_directory, path) = place();
+    fs::write(&path, b"").unwrap();
+    fs::write(path.with_extension("db-journal"), b"half done").unwrap();
+    assert!(refused(&path).message.contains("unfinished"));
+}
+
+#[tokio::test]
+async fn an_empty_file_becomes_a_store() {
+    let (_directory, path) = place();
+    fs::write(&path, b"").unwrap();
+    spend(&Store::open(&path).unwrap()).await;
+}
+
+#[test]
+fn paths_that_cannot_be_a_file() {
+    let (directory, path) = place();
+    assert!(refused(directory.path()).message.contains("a directory"));
+    assert!(refused(Path::new("/")).message.contains("a directory"));
+    let error = refused(&directory.path().join("missing").join("visitors.db"));
+    assert!(error.message.contains("directory does not exist"), "{error}");
+    assert_eq!(error.kind, Kind::Configuration);
+    assert!(refused(&path.join("below-a-file").join("x")).message.contains("directory does not exist"));
+    assert!(fs::read_dir(directory.path()).unwrap().next().is_none(), "nothing was made");
+}
+
+#[test]
+fn a_path_means_the_same_wherever_the_process_goes() {
+    let (directory, path) = place();
+    let winding = directory.path().join("..").join(directory.path().file_name().unwrap()).join("visitors.db");
+    let store = Store::open(&winding).unwrap();
+    assert_eq!(store.path(), path.parent().unwrap().canonicalize().unwrap().join("visitors.db"));
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[tokio::test]
+    async fn it_is_for_its_owner_alone() {
+        let (_directory, path) = place();
+        let store = Store::open(&path).unwrap();
+        // While another connection is open, the files beside it stay.
+        let other = Connection::open(&path).unwrap();
+        spend(&store).await;
+        let mut files = vec![path.clone()];
+        files.extend(["db-wal", "db-shm"].map(|suffix| path.with_extension(suffix)));
+        for file in &files {
+            assert_eq!(mode(file), 0o600, "{}", file.display());
+            fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        Store::open(&path).unwrap();
+        for file in &files {
+            assert_eq!(mode(file), 0o600, "{}", file.display());
+        }
+        drop(other);
+    }
+
+    #[test]
+    fn a_symbolic_link_is_not_followed() {
+        let (directory, path) = place();
+        let target = directory.path().join("target");
+        for there in [false, true] {
+            if there {
+                fs::write(&target, b"precious").unwrap();
+            }
+            let _ = fs::remove_file(&path);
+            symlink(&target, &path).unwrap();
+            assert!(refused(&path).message.contains("symbolic link"));
+        }
+        assert_eq!(fs::read(&target).unwrap(), b"precious");
+    }
+
+    #[tokio::test]
+    async fn a_directory_may_be_a_symbolic_link() {
+        let (directory, path) = place();
+        let link = directory.path().join("link");
+        symlink(directory.path(), &link).unwrap();
+        spend(&Store::open(&link.join("visitors.db")).unwrap()).await;
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_pipe_is_no_file() {
+        let (_directory, path) = place();
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert!(refused(&path).message.contains("no plain file"));
+    }
+
+    /// Whether this user may write anyway.
+    fn may_all(directory: &Path) -> bool {
+        fs::write(directory.join("probe"), b"").is_ok()
+    }
+
+    /// Rows: M3.
+    #[test]
+    fn what_may_not_be_written_is_said() {
+        let (directory, path) = place();
+        drop(Store::open(&path).unwrap());
+        all_closed();
+        let bytes = fs::read(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o500)).unwrap();
+        if !may_all(directory.path()) {
+            assert_eq!(refused(&path).kind, Kind::Configuration);
+            assert_eq!(refused(&path.with_extension("new")).kind, Kind::Configuration);
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}
+
+/// Rows: M3.
+#[tokio::test]
+async fn a_full_disk_is_said_and_nothing_is_granted() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let budget = Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY)))
+        .budget(Terms::new(100_000, 0).unwrap());
+    spend(&store).await;
+    let fill = store
+        .run(|connection| {
+            let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+            connection.pragma_update(None, "max_page_count", pages)?;
+            connection.execute("INSERT INTO meta (name, value) VALUES ('x', zeroblob(1000000))", [])?;
+            Ok(())
+        })
+        .await;
+    let error = fill.unwrap_err();
+    assert_eq!(error.kind, Kind::Store);
+    assert!(error.message.contains("disk is full"), "{error}");
+    assert!(budget.left().await.unwrap() > 0, "what is there can be used");
+}
+
+#[tokio::test]
+async fn a_panic_in_a_piece_of_work_ends_that_piece() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let error = store.run(|_| -> Result<(), _> { panic!("on purpose") }).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Internal);
+    spend(&store).await;
+}
+
+#[tokio::test]
+async fn damage_that_shows_late_is_an_error_too() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
+    let budget = Ledger::in_store(Clock::system(), store, owner(key(KEY))).budget(Terms::new(1, 0).unwrap());
+    let error = budget.acquire(far()).await.unwrap_err();
+    assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
+}
+
+/// Rows: M3.
+#[tokio::test]
+async fn a_store_that_is_taken_away_is_made_anew() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    // Before it is closed, it would live on under no name.
+    all_closed();
+    fs::remove_file(&path).unwrap();
+    spend(&store).await;
+    assert!(path.exists());
+}
+
+#[tokio::test]
+async fn no_file_is_open_during_a_fork() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    spend(&store).await;
+    for _ in 0..5 {
+        store.run(|connection| Ok(connection.execute("UPDATE meta SET name = name", [])?)).await.unwrap();
+        before_fork();
+        assert!(!path.with_extension("db-wal").exists(), "the last connection takes its log with it");
+        after_fork(false);
+    }
+}
+
+#[test]
+fn work_can_be_done_without_a_runtime() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let tables = store
+        .ask(|connection| {
+            Ok(connection.query_row(
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table'",
+                [],
+                |row| row.get::<_, i64>(0),
+            )?)
+        })
+        .unwrap()
+        .wait()
+        .unwrap();
+    assert!(tables >= 6);
+}

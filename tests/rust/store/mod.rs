@@ -1,0 +1,4 @@
+//! The store's file and what it keeps.
+
+pub(crate) mod exports;
+pub(crate) mod files;

@@ -1,0 +1,445 @@
+"""A store as a partitioned dataset: complete, written once, whole at any moment, and read by everybody."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import docplatform
+from docplatform import DatasetReport, export_dataset
+from docplatform.testing import StubServer
+from helpers.lake import (
+    COLUMNS,
+    READERS,
+    alter,
+    backup,
+    expected,
+    files,
+    fill,
+    ordered,
+    with_polars,
+    with_pyarrow,
+)
+from helpers.pages import page, row, serve
+from helpers.scripts import command, environment, run_script
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "lake" / "visitors"
+
+
+every_reader = pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__.removeprefix("with_"))
+
+
+@every_reader
+def test_every_row_is_there(stub: StubServer, store: Path, root: Path, read: Callable[[Path], Any]) -> None:
+    fill(store, stub)
+    sent = len(stub.requests)
+    assert export_dataset(root, store=store) == DatasetReport(written=4, kept=0, rows=4_000, open=0)
+    assert ordered(read(root)) == ordered(expected(stub, store))
+    assert len(stub.requests) == sent == 16
+    assert sorted(files(root)) == [f"project=demo/date=2024-01-0{day}/part-0.parquet" for day in range(1, 5)]
+
+
+ODD = ["007", "1e5", "2024-01-01", "true", "null", "a/b", "a", "x=y", "50%", "%41", "ünï cødé 🦀", "..", ".", "-", "~", "it's",
+       '"', "[x]*?{}", "a b", "\t", "\x01", "__HIVE_DEFAULT_PARTITION__", "_hidden", ".hidden", "p" * 256, "ü" * 128]  # fmt: skip
+
+
+@every_reader
+def test_any_project_is_read_back(store: Path, root: Path, read: Callable[[Path], Any]) -> None:
+    names = [f"project-{number}" for number in range(len(ODD))]
+    with StubServer(visitors=3, projects=names) as stub:
+        fill(store, stub, names, date_to="2024-01-03")
+        rows = [line for name in names for line in expected(stub, store, name, 2)]
+    for name, odd in zip(names, ODD, strict=True):
+        alter(store, "UPDATE export SET project_id = ? WHERE project_id = ?", odd, name)
+    assert export_dataset(root, store=store).written == 2 * len(ODD)
+    renamed = [line | {"project_id": ODD[names.index(line["project_id"])]} for line in rows]
+    assert ordered(read(root)) == ordered(renamed)
+    assert all(path.parent.parent.parent == root for path in root.rglob("*.parquet"))
+    assert export_dataset(root, store=store, projects=ODD[-1]).kept == 2
+
+
+@every_reader
+def test_a_single_project_of_digits_stays_a_text(
+    stub: StubServer, store: Path, root: Path, read: Callable[[Path], Any]
+) -> None:
+    fill(store, stub, date_to="2024-01-02")
+    alter(store, "UPDATE export SET project_id = '007'")
+    export_dataset(root, store=store)
+    assert {line["project_id"] for line in read(root)} == {"007"}
+
+
+def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub)
+    export_dataset(root, store=store)
+    before = files(root)
+    assert export_dataset(root, store=store) == DatasetReport(written=0, kept=4, rows=0, open=0)
+    assert files(root) == before
+    fill(store, stub, date_to="2024-01-06")
+    assert export_dataset(root, store=store) == DatasetReport(written=1, kept=4, rows=1_000, open=0)
+    assert {name: seen for name, seen in files(root).items() if "01-05" not in name} == before
+
+
+def test_what_was_bought_anew_takes_its_files_place(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub)
+    export_dataset(root, store=store)
+    before = files(root)
+    serve(stub, page([row(1), row(2)]))
+    with stub.client(store=store) as client:
+        client.visitors(date_from="2024-01-02", date_to="2024-01-03", refresh=True).collect()
+    assert export_dataset(root, store=store) == DatasetReport(written=1, kept=3, rows=2, open=0)
+    assert ordered(with_polars(root)) == ordered(expected(stub, store))
+    after = files(root)
+    assert {name for name in before if after[name] != before[name]} == {
+        "project=demo/date=2024-01-02/part-0.parquet"
+    }
+    # An older purchase, as another store may have it, does not come back.
+    alter(store, "DELETE FROM export WHERE id = (SELECT max(id) FROM export)")
+    assert export_dataset(root, store=store).kept == 4
+    assert files(root) == after
+
+
+def test_what_may_still_change_is_marked_and_replaced(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub, settle_days=30_000)
+    late: dict[str, Any] = {"store": store, "settle_days": 30_000}
+    assert export_dataset(root, **late) == DatasetReport(written=4, kept=0, rows=4_000, open=4)
+    assert {line["settled"] for line in with_pyarrow(root)} == {False}
+    assert export_dataset(root, **late) == DatasetReport(written=0, kept=4, rows=0, open=4)
+    fill(store, stub, settle_days=30_000)
+    assert export_dataset(root, **late) == DatasetReport(written=4, kept=0, rows=4_000, open=4)
+    assert export_dataset(root, store=store) == DatasetReport(written=4, kept=0, rows=4_000, open=0)
+    assert {line["settled"] for line in with_pyarrow(root)} == {True}
+
+
+def test_the_columns_are_the_same_whatever_came(store: Path, root: Path) -> None:
+    import pyarrow.parquet  # type: ignore[import-untyped]
+
+    odd = [row(1, title="Ü", depth=[1, {"a": None}]), row(2), row(3, project="x", date="y", extra=1.50)]
+    urls = []
+    with StubServer(odd) as stub:
+        fill(store, stub, date_to="2024-01-02")
+        urls.append(stub.url)
+    with StubServer(projects=("other",)) as stub:
+        fill(store, stub, ("other",), date_from="2014-01-01", date_to="2014-01-02")
+        urls.append(stub.url)
+    for name, url in zip("ab", urls, strict=True):
+        export_dataset(root / name, store=store, base_url=url)
+    schemas = {pyarrow.parquet.read_schema(path).remove_metadata() for path in root.rglob("*.parquet")}
+    (schema,) = schemas
+    assert schema.names == COLUMNS
+    types = "string date32[day] date32[day] string int64 int64 int64 bool string".split()
+    assert [str(field.type) for field in schema] == types
+    assert [field.nullable for field in schema] == [False] * 8 + [True]
+    extras = [line["extra"] for line in with_pyarrow(root / "a")]
+    assert [extra and json.loads(extra) for extra in extras] == [
+        {"title": "Ü", "depth": [1, {"a": None}]},
+        None,
+        {"project": "x", "date": "y", "extra": 1.5},
+    ]
+
+
+def test_a_slice_without_rows_has_its_file(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub, date_from="2014-01-01", date_to="2014-01-03")
+    assert export_dataset(root, store=store) == DatasetReport(written=2, kept=0, rows=0, open=0)
+    assert len(files(root)) == 2
+    for read in READERS:
+        assert list(read(root)) == []
+
+
+@pytest.mark.parametrize(("every", "count"), [("day", 60), ("week", 7), ("month", 1)])
+def test_slices_have_one_length(stub: StubServer, store: Path, root: Path, every: Any, count: int) -> None:
+    # What is cut to fit at the ends is no week, and no month.
+    for length in ("day", "week", "month"):
+        fill(store, stub, date_from="2024-01-02", date_to="2024-03-02", every=length)
+    assert export_dataset(root, store=store, every=every).written == count
+    days = {(line["date_to"] - line["date_from"]).days for line in with_pyarrow(root)}
+    assert days == {{"day": 1, "week": 7, "month": 29}[every]}
+    other: Any
+    for other in {"day", "week", "month"} - {every}:
+        with pytest.raises(ValueError, match=f"slices of every='{every}'"):
+            export_dataset(root, store=store, every=other)
+
+
+def test_projects_and_days_are_chosen(store: Path, root: Path) -> None:
+    with StubServer(visitors=2, projects=("a", "b", "c")) as stub:
+        fill(store, stub, ("a", "b", "c"))
+    few: dict[str, Any] = {"projects": ["a", "c"], "date_from": date(2024, 1, 2), "date_to": "2024-01-04"}
+    assert export_dataset(root, store=store, **few).written == 4
+    found = {(line["project_id"], line["date_from"].day) for line in with_pyarrow(root)}
+    assert found == {("a", 2), ("a", 3), ("c", 2), ("c", 3)}
+    assert export_dataset(root, store=store, projects="b").written == 4
+    assert export_dataset(root, store=store) == DatasetReport(written=4, kept=8, rows=8, open=0)
+
+
+def test_what_is_no_store_is_told(store: Path, root: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"visitors\.db: there is none yet: .* sync\(\) fills it"):
+        export_dataset(root, store=store)
+    store.touch()
+    with pytest.raises(ValueError, match="there is none yet"):
+        export_dataset(root, store=store)
+    alter(store, "CREATE TABLE theirs (a)")
+    held = store.read_bytes()
+    with pytest.raises(ValueError, match="another program"):
+        export_dataset(root, store=store)
+    assert store.read_bytes() == held
+    store.write_bytes(b"no database, but long enough to be looked at")
+    with pytest.raises(ValueError, match="no SQLite file"):
+        export_dataset(root, store=store)
+    with pytest.raises(ValueError, match="a directory"):
+        export_dataset(root, store=tmp_path)
+    assert not root.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["visitors.db"]
+
+
+def test_a_store_of_totals_is_an_empty_dataset(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub, pages=False)
+    assert export_dataset(root, store=store) == DatasetReport(0, 0, 0, 0)
+    assert not root.exists()
+
+
+def test_what_cannot_be_meant_is_told(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub)
+    wrong: Any
+    for wrong, text in (
+        ({"every": "hour"}, "every must be"),
+        ({"every": None}, "every must be"),
+        (
+            {"every": "week"},
+            r'no whole slices of every="week" in this range; it holds 4 others, as from 2024-01-01',
+        ),
+        ({"projects": "typo"}, 'no visitors of "typo"; it holds those of "demo"'),
+        ({"date_from": "2024-01-05", "date_to": "2024-01-01"}, "not before"),
+        ({"date_from": "2024-01-01T12:00"}, "must be a day"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            export_dataset(root, store=store, **wrong)
+    for wrong in ({"projects": 5}, {"settle_days": "two"}, {"date_from": 3}, {"every": 7}):
+        with pytest.raises(TypeError):
+            export_dataset(root, store=store, **wrong)
+    assert not root.exists()
+
+
+def test_several_organizations_are_told_apart(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub, organization="acme")
+    fill(store, stub, organization="other", date_to="2024-01-03")
+    with pytest.raises(ValueError, match=r'organization="name:acme"; .*organization="name:other"'):
+        export_dataset(root, store=store)
+    assert export_dataset(root, store=store, organization="other").written == 2
+    assert export_dataset(root, store=store, organization="name:acme", base_url=stub.url).kept == 2, (
+        "of what both have the newest"
+    )
+    with pytest.raises(ValueError, match=r"is of http://127.0.0.1:\d+, not of http://127.0.0.1:1:"):
+        alter(store, "UPDATE account SET base_url = 'http://127.0.0.1:1'")
+        export_dataset(root, store=store, organization="acme")
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, store: Path, root: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fill(store, stub)
+    target = root / "project=demo" / "date=2024-01-03" / "part-0.parquet"
+    target.parent.mkdir(parents=True)
+    for write in (
+        lambda: pq.write_table(pa.table({"a": [1]}), target),
+        lambda: target.write_text("no Parquet"),
+        lambda: target.write_bytes(b""),
+    ):
+        write()
+        held = target.read_bytes()
+        with pytest.raises(ValueError, match="was not written by"):
+            export_dataset(root, store=store)
+        assert target.read_bytes() == held
+    assert len(files(root)) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
+@pytest.mark.parametrize("link", ["project=demo", "project=demo/date=2024-01-02"])
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_link_leads_nothing_out_of_the_folder(
+    stub: StubServer, store: Path, root: Path, tmp_path: Path, link: str, *, dangling: bool
+) -> None:
+    fill(store, stub)
+    outside = tmp_path / "outside"
+    if not dangling:
+        outside.mkdir()
+    (root / link).parent.mkdir(parents=True)
+    (root / link).symlink_to(outside)
+    with pytest.raises(ValueError, match="leads out of"):
+        export_dataset(root, store=store)
+    assert not outside.exists() or list(outside.iterdir()) == []
+    # The folder itself may be a link.
+    root.with_name("linked").symlink_to(tmp_path / "real")
+    (tmp_path / "real").mkdir()
+    assert export_dataset(root.with_name("linked"), store=store).written == 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir] if sys.platform != "win32" else [])
+def test_what_is_no_plain_file_is_not_opened(
+    stub: StubServer, store: Path, root: Path, make: Callable[[Path], None]
+) -> None:
+    fill(store, stub)
+    target = root / "project=demo" / "date=2024-01-03" / "part-0.parquet"
+    target.parent.mkdir(parents=True)
+    make(target)
+    with pytest.raises(ValueError, match="was not written by"):
+        export_dataset(root, store=store)
+
+
+def test_projects_that_the_file_system_takes_for_one(store: Path, root: Path) -> None:
+    with StubServer(visitors=2, projects=("Docs", "docs")) as stub:
+        fill(store, stub, ("Docs", "docs"), date_to="2024-01-02")
+    export_dataset(root, store=store, projects="Docs")
+    # As it is where names are equal but for their letters' case.
+    (root / "project=docs").symlink_to("project=Docs")
+    before = files(root)
+    with pytest.raises(ValueError, match="takes the projects 'Docs' and 'docs' for one"):
+        export_dataset(root, store=store)
+    assert files(root) == before
+
+
+@pytest.mark.parametrize("left", ["pyarrow", "polars", "duckdb"])
+def test_any_library_that_is_there_will_do(
+    stub: StubServer, store: Path, root: Path, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, stub, date_to="2024-01-03")
+    with monkeypatch.context() as patch:
+        for module in {"pyarrow", "polars", "duckdb"} - {left}:
+            patch.setitem(sys.modules, module, None)
+        assert export_dataset(root, store=store).written == 2
+        assert export_dataset(root, store=store).kept == 2
+        bad = root / "project=demo" / "date=2024-01-09"
+        bad.mkdir()
+        (bad / "part-0.parquet").write_text("no Parquet")
+        alter(
+            store,
+            "UPDATE export SET date_from = '2024-01-09', date_to = '2024-01-10' WHERE date_from = '2024-01-02'",
+        )
+        with pytest.raises(ValueError, match="was not written by"):
+            export_dataset(root, store=store)
+        shutil.rmtree(bad)
+    assert export_dataset(root, store=store).written == 1
+    assert len(list(with_polars(root))) == 3_000
+    assert {tuple(line) for line in with_pyarrow(root)} == {(*COLUMNS, "project", "date")}
+
+
+def test_without_a_library_it_says_what_to_install(
+    stub: StubServer, store: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("pyarrow", "polars", "duckdb"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        ImportError, match=r'needs pyarrow or polars or duckdb: pip install "docplatform\[arrow\]"'
+    ):
+        export_dataset(root, store=store)
+    assert not root.exists()
+
+
+def test_it_needs_no_key_and_no_service(store: Path, root: Path) -> None:
+    with StubServer() as stub:
+        fill(store, stub)
+    script = """
+import os, sys, docplatform
+assert not [name for name in os.environ if name.startswith("DOCPLATFORM_")]
+print("docplatform.dataset.export" in sys.modules, docplatform.export_dataset(sys.argv[1], store=sys.argv[2]).written)
+"""
+    ended = run_script(script, str(root), str(store))
+    assert (ended.out, ended.err) == ("False 4\n", "")
+    assert "export_dataset" in dir(docplatform)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")
+def test_a_store_that_may_only_be_read(stub: StubServer, store: Path, root: Path, tmp_path: Path) -> None:
+    fill(store, stub)
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    backup(store, locked / "visitors.db")
+    (locked / "visitors.db").chmod(0o444)
+    locked.chmod(0o555)
+    script = (
+        "import sys, docplatform; print(docplatform.export_dataset(sys.argv[1], store=sys.argv[2]).written)"
+    )
+    line = command(script, str(root), str(locked / "visitors.db"))
+    if os.geteuid() == 0:
+        # Root without its capabilities is kept from what the modes forbid.
+        if shutil.which("setpriv") is None:
+            pytest.skip("there is no setpriv")
+        line = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *line]
+    ended = subprocess.run(line, capture_output=True, text=True, env=environment())
+    assert (ended.stdout, ended.stderr) == ("4\n", "")
+    assert [path.name for path in locked.iterdir()] == ["visitors.db"]
+    locked.chmod(0o755)
+
+
+KILLED = """
+import os, signal, sys
+import docplatform
+from docplatform._hooks import parquet
+
+root, store, where, most = sys.argv[1:]
+write, count = parquet.write, 0
+
+def killing(*args):
+    global count
+    count += 1
+    if count > int(most) and where == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(*args)
+    if count > int(most):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+parquet.write = killing
+docplatform.export_dataset(root, store=store)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+@pytest.mark.parametrize("where", ["before", "behind"])
+def test_killed_at_every_file(stub: StubServer, store: Path, root: Path, where: str) -> None:
+    fill(store, stub)
+    for most in range(4):
+        shutil.rmtree(root, ignore_errors=True)
+        process = run_script(KILLED, str(root), str(store), where, str(most))
+        assert process.status == -signal.SIGKILL
+        assert len(files(root)) == most, "only whole files are within"
+        for read in READERS if most else ():
+            assert len(list(read(root))) == 1_000 * most
+        before = files(root)
+        assert export_dataset(root, store=store) == DatasetReport(4 - most, most, 1_000 * (4 - most), 0)
+        assert before.items() <= files(root).items()
+        assert ordered(with_polars(root)) == ordered(expected(stub, store))
+
+
+SYNCING = """
+import sys
+import docplatform
+
+with docplatform.Client(store=sys.argv[1]) as client:
+    client.sync(["demo"], date_from="2024-01-01", date_to="2024-02-20")
+"""
+
+
+def test_it_reads_beside_a_running_sync(stub: StubServer, store: Path, root: Path) -> None:
+    fill(store, stub, date_to="2024-01-02")
+    process = subprocess.Popen(command(SYNCING, str(store)), env=environment(stub), stderr=subprocess.PIPE)
+    written = [0]
+    while process.poll() is None:
+        written.append(export_dataset(root, store=store).written)
+    assert process.communicate()[1] == b""
+    written.append(export_dataset(root, store=store).written)
+    assert sum(written) == 50
+    assert len(stub.requests) == 200
+    assert ordered(with_polars(root)) == ordered(expected(stub, store, days=50))

@@ -1,0 +1,86 @@
+"""A service that goes away in the middle of an export and comes back on the same port (row B13)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from docplatform import ConnectError, DocPlatformError, TransportError
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.pages import rows
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    with StubServer(rows(0, 3_000)) as stub:
+        yield stub
+
+
+@pytest.mark.row("B13")
+@pytest.mark.parametrize("prefetch", [0, 1])
+def test_an_export_bears_a_restart_within_its_retries(
+    face: Face, given: StubServer, caplog: pytest.LogCaptureFixture, prefetch: int
+) -> None:
+    client = face.client(given, max_retries=30)
+    visitors = client.visitors(prefetch=prefetch)
+    got = [face.next(visitors)]
+    given.close()
+    came_back = threading.Event()
+
+    def restart() -> None:
+        # Only once it was missed.
+        while "attempt 1 failed" not in caplog.text:
+            came_back.wait(0.005)
+        given.start()
+
+    helper = threading.Thread(target=restart)
+    helper.start()
+    got += face.all(visitors)
+    helper.join()
+    assert got == rows(0, 3_000)
+
+
+@pytest.mark.row("B13", "E10")
+@pytest.mark.parametrize("prefetch", [0, 1, 3])
+@pytest.mark.parametrize("handed_out", [1, 250, 400])
+def test_an_export_that_a_restart_broke_off_goes_on_behind_it(
+    face: Face, given: StubServer, prefetch: int, handed_out: int
+) -> None:
+    client = face.client(given, max_retries=0)
+    visitors = client.visitors(prefetch=prefetch)
+    got = [face.next(visitors) for _ in range(handed_out)]
+    given.close()
+    # What was under way breaks off; what comes later finds nobody.
+    with pytest.raises(DocPlatformError) as caught:
+        while True:
+            got.append(face.next(visitors))
+    assert isinstance(caught.value, ConnectError | TransportError)
+    given.start()
+    checkpoint = caught.value.checkpoint
+    assert checkpoint == visitors.checkpoint
+    assert got + face.all(client.visitors(resume=checkpoint)) == rows(0, 3_000)
+    # The very iterator goes on, too.
+    assert got + face.all(visitors) == rows(0, 3_000)
+
+
+@pytest.mark.row("B13")
+def test_a_wait_bears_a_restart(face: Face, given: StubServer, caplog: pytest.LogCaptureFixture) -> None:
+    client = face.client(given, max_retries=0)
+    given.script_job("active", "completed")
+    job = face.run(client.create_job("Fix it"))
+    face.run(client.get_job(job))
+    given.close()
+    came_back = threading.Event()
+
+    def restart() -> None:
+        while "attempt 1 failed" not in caplog.text:
+            came_back.wait(0.005)
+        given.start()
+
+    helper = threading.Thread(target=restart)
+    helper.start()
+    assert face.run(client.wait_for_job(job, poll_interval=0.01)).status == "completed"
+    helper.join()

@@ -1,0 +1,181 @@
+"""Filling the store for many projects."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    AuthenticationError,
+    BudgetError,
+    ConfigurationError,
+    DocPlatformError,
+    NotFoundError,
+    ResponseError,
+    StoreBusyError,
+    SyncError,
+    SyncReport,
+)
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.exports import eventually
+from helpers.scripts import Script
+
+JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+
+
+def test_it_fills_the_store(face: Face, store: Path) -> None:
+    with StubServer(projects=("demo", "other"), visitors=300) as stub:
+        client = face.client(stub, store=store)
+        report = face.run(client.sync(["demo", "other", "demo"], **JANUARY, every="week"))
+        assert report == SyncReport(slices=10, held=0, open=0, requests=20, rows=3_000)
+        assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == (5, 5, 0, 0, 0)
+        trend = face.run(client.visitor_trend(**JANUARY, every="week", pages=True, project_id="other"))
+        assert (len(trend), trend.requests) == (1_500, 0)
+        # The totals came with the pages.
+        assert face.run(client.visitor_trend(**JANUARY, every="week")).requests == 0
+        assert face.run(client.sync("demo", **JANUARY, every="week", pages=False)).held == 5
+        assert len(stub.requests) == 20
+
+
+def test_totals_cost_one_request_a_slice(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    for requests in (31, 0):
+        report = face.run(client.sync("demo", **JANUARY, pages=False))
+        assert (report.slices, report.requests, report.rows) == (31, requests, 0)
+
+
+def test_it_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store, requests_per_hour=6)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
+    # One of the five was whole, and of the second two pages came.
+    assert caught.value.report == SyncReport(slices=5, held=0, open=0, requests=6, rows=1_500)
+    rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
+    assert (rest.held, rest.requests, len(stub.requests)) == (1, 14, 20)
+
+
+def test_it_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
+    with pytest.raises(ConfigurationError, match="store="):
+        face.client(stub).sync(["demo"], **JANUARY)
+    client = face.client(stub, store=store)
+    for wrong, error in [(5, TypeError), ([5], TypeError), (["a/b"], ValueError)]:
+        with pytest.raises(error):
+            client.sync(wrong, **JANUARY)
+    with pytest.raises(ValueError, match="projects: \"# my list\" contains '#'"):
+        client.sync(["a", "# my list"], **JANUARY)
+    with pytest.raises(ValueError, match="on_running must be"):
+        client.sync("demo", **JANUARY, on_running="leave")
+    assert face.run(client.sync([], **JANUARY)) == (0, 0, 0, 0, 0)
+    assert not stub.requests
+
+
+def test_a_project_that_fails_holds_up_no_other(face: Face, store: Path) -> None:
+    with StubServer(projects=("a", "c"), visitors=3) as stub:
+        client = face.client(stub, store=store)
+        with pytest.raises(SyncError, match="gone from 2024-01-01") as caught:
+            face.run(client.sync(["a", "gone", "c"], **JANUARY))
+        again = pickle.loads(pickle.dumps(caught.value))
+        for error in (caught.value, again):
+            ((project, *days, why),) = error.failures
+            assert (project, days) == ("gone", [date(2024, 1, 1), date(2024, 1, 2)])
+            assert isinstance(why, NotFoundError)
+            assert why.status == 404
+            assert error.report == SyncReport(slices=93, held=0, open=0, requests=63, rows=186)
+        stub.fail_next(status=200, body={"nonsense": 1}, path="/a/")
+        with pytest.raises(SyncError) as caught:
+            face.run(client.sync(["a", "c"], date_from="2024-02-01", date_to="2024-02-03"))
+        ((project, first, _, why),) = caught.value.failures
+        assert (project, first) == ("a", date(2024, 2, 1))
+        assert isinstance(why, ResponseError)
+        assert caught.value.report is not None
+        assert caught.value.report.rows == 9
+
+
+def test_many_failures_are_told_in_few_words(face: Face, store: Path) -> None:
+    gone = [f"gone-{number}" for number in range(9)]
+    with StubServer(projects=("a",), visitors=3) as stub:
+        client = face.client(stub, store=store)
+        with pytest.raises(SyncError, match="; and 6 more") as caught:
+            face.run(client.sync(["a", *gone], **JANUARY))
+        assert len(caught.value.failures) == 9
+        before = len(stub.requests)
+        with pytest.raises(SyncError, match="given up") as caught:
+            face.run(client.sync(gone, **JANUARY))
+        assert (len(caught.value.failures), len(stub.requests) - before) == (3, 3)
+
+
+def test_what_is_wrong_with_everything_ends_it(face: Face, store: Path) -> None:
+    with StubServer(projects=("a", "b"), visitors=3) as stub:
+        client = face.client(stub, store=store)
+        stub.fail_next(status=401, path="/b/")
+        with pytest.raises(AuthenticationError) as caught:
+            face.run(client.sync(["a", "b"], **JANUARY))
+        assert caught.value.report == SyncReport(slices=62, held=0, open=0, requests=32, rows=93)
+
+
+SYNC = """
+import sys, docplatform
+client = docplatform.Client(store=sys.argv[1])
+print("running", flush=True)
+client.sync(["demo"], date_from="2024-01-01", date_to="2024-01-03")
+"""
+
+
+def test_beside_another_one_it_waits_or_leaves(
+    face: Face, store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    days = {"date_from": "2024-01-01", "date_to": "2024-01-03"}
+    with StubServer(visitors=3, latency=30.0) as slow, Script(SYNC, str(store), stub=slow) as other:
+        assert other.read() == "running"
+        eventually(lambda: slow.requests)
+        with StubServer(visitors=3) as stub:
+            client = face.client(stub, store=store)
+            with pytest.raises(StoreBusyError) as caught:
+                face.run(client.sync(["demo"], **days, on_running="stop"))
+            assert isinstance(caught.value, DocPlatformError)
+            assert caught.value.report == SyncReport(0, 0, 0, 0, 0)
+            assert not stub.requests
+
+            class Killer(logging.Handler):
+                def emit(self, record: logging.LogRecord) -> None:
+                    # Told that it waits, and for what.
+                    assert record.getMessage() == "another sync fills this store: waiting for it"
+                    other.signal(9)
+
+            logger, killer = logging.getLogger("docplatform"), Killer()
+            logger.addHandler(killer)
+            with caplog.at_level(logging.INFO, "docplatform"):
+                report = face.run(client.sync(["demo"], **days))
+            logger.removeHandler(killer)
+            assert (report.requests, report.rows) == (2, 6)
+    assert store.with_name("visitors.db-sync").stat().st_mode & 0o077 == 0
+
+
+def test_progress_counts_slices(
+    face: Face, stub: StubServer, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+
+    class Bar:
+        def __init__(self, total: int, unit: str) -> None:
+            told.append((total, unit))
+
+        def update(self, done: int) -> None:
+            told.append(done)
+
+    monkeypatch.setattr("docplatform._hooks.progress.bar", Bar)
+    client = face.client(stub, store=store)
+    four = {"date_from": "2024-01-01", "date_to": "2024-01-05"}
+    face.run(client.sync("demo", date_from="2024-01-01", date_to="2024-01-02"))
+    assert told == []
+    face.run(client.sync("demo", **four, progress=True))
+    assert (told[0], told[-1]) == ((4, "slices"), 4)
+    told.clear()
+    face.run(client.visitor_trend(**four, progress=True))
+    assert (told[0], told[-1]) == ((4, "slices"), 4)

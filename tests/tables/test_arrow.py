@@ -1,0 +1,242 @@
+"""Arrow's PyCapsule interface: the same memory for every library that knows it, and never a request."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import nanoarrow  # type: ignore[import-untyped]
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+from docplatform import VisitorTable
+from docplatform.testing import StubServer
+from helpers.exports import ROWS, collect
+from helpers.pages import row
+
+COUNT = pa.int64()
+SCHEMA = pa.schema(
+    [
+        pa.field("path", pa.string(), nullable=False),
+        *(pa.field(name, COUNT, nullable=False) for name in ("human", "ai", "total")),
+    ]
+)
+EXTRAS = [
+    row(0, n=1, score=1.5, flag=True, note="x", deep=[1, {"a": None}], late=None),
+    row(1, n=None, score=2, note=""),
+    row(2, flag=False, mixed=1),
+    row(3, n=-(2**63), mixed="a", huge=2**64),
+]
+
+
+@pytest.fixture(scope="module")
+def table() -> VisitorTable:
+    return collect(ROWS)
+
+
+@pytest.fixture(scope="module")
+def empty() -> VisitorTable:
+    return collect([], max_rows=0)
+
+
+@pytest.fixture(scope="module")
+def extras() -> VisitorTable:
+    return collect(EXTRAS)
+
+
+def test_pyarrow(table: VisitorTable) -> None:
+    for made in (
+        table.to_arrow(),
+        pa.table(table),
+        pa.RecordBatchReader.from_stream(table).read_all(),
+    ):
+        assert made.schema == SCHEMA
+        assert made.to_pylist() == ROWS
+        made.validate(full=True)
+
+
+def test_polars(table: VisitorTable) -> None:
+    for made in (table.to_polars(), pl.DataFrame(table)):
+        assert dict(made.schema) == dict.fromkeys(["path"], pl.String) | dict.fromkeys(
+            ["human", "ai", "total"], pl.Int64
+        )
+        assert made.to_dicts() == ROWS
+
+
+def test_duckdb_may_scan_it_several_times(table: VisitorTable) -> None:
+    with duckdb.connect() as connection:
+        connection.register("visitors", table)
+
+        def ask(query: str) -> list[Any]:
+            return connection.execute(query).fetchall()
+
+        for _ in range(2):
+            assert ask("select count(*), sum(human) from visitors") == [(600, sum(range(600)))]
+        joined = (
+            "select count(*) from visitors a join visitors b using (path) where a.human + b.ai = 3 * a.human"
+        )
+        assert ask(joined) == [(600,)]
+        both = "select (select max(total) from visitors) - (select min(human) from visitors)"
+        assert ask(both) == [(3 * 599,)]
+        assert ask("select path from visitors where ai = 20 order by path") == [("/10",)]
+        assert [column[0] for column in ask("describe visitors")] == [
+            "path",
+            "human",
+            "ai",
+            "total",
+        ]
+
+
+def test_duckdb_finds_it_by_its_name(table: VisitorTable) -> None:
+    visitors = table
+    assert duckdb.execute("select max(human) from visitors").fetchall() == [(599,)]
+    assert visitors is table
+
+
+def test_nanoarrow(table: VisitorTable, empty: VisitorTable) -> None:
+    library: Any = nanoarrow
+    for each, rows in ((table, ROWS), (empty, [])):
+        assert [field.name for field in library.Schema(each).fields] == list(SCHEMA.names)
+        read = library.ArrayStream(each).read_all()
+        assert list(read.iter_py()) == rows
+        assert len(read) == len(rows)
+
+
+def test_no_rows_have_all_columns(empty: VisitorTable) -> None:
+    assert empty.to_arrow().schema == SCHEMA
+    assert empty.to_polars().columns == list(SCHEMA.names)
+    assert (empty.to_arrow().num_rows, empty.to_polars().height) == (0, 0)
+    visitors = empty
+    assert duckdb.execute("select count(*), max(path) from visitors").fetchall() == [(0, None)]
+    assert visitors is empty
+    assert pa.schema(empty) == SCHEMA
+
+
+def test_whatever_else_came_is_nullable_columns(extras: VisitorTable) -> None:
+    made = extras.to_arrow()
+    types = {field.name: field.type for field in made.schema}
+    text = pa.string()
+    assert list(types)[4:] == ["n", "score", "flag", "note", "deep", "late", "mixed", "huge"]
+    assert list(types.values())[4:] == [
+        COUNT,
+        pa.float64(),
+        pa.bool_(),
+        text,
+        text,
+        text,
+        text,
+        text,
+    ]
+    assert all(field.nullable for field in list(made.schema)[4:])
+    columns = {name: made.column(name).to_pylist() for name in made.column_names[4:]}
+    assert columns == {
+        "n": [1, None, None, -(2**63)],
+        "score": [1.5, 2.0, None, None],
+        "flag": [True, None, False, None],
+        "note": ["x", "", None, None],
+        "deep": ['[1,{"a":null}]', None, None, None],
+        "late": [None] * 4,
+        "mixed": [None, None, "1", "a"],
+        "huge": [None, None, None, str(2**64)],
+    }
+    assert extras.to_polars().select("n", "mixed").to_dict(as_series=False) == {
+        name: columns[name] for name in ("n", "mixed")
+    }
+    made.validate(full=True)
+
+
+def test_the_memory_is_the_tables_own(table: VisitorTable) -> None:
+    def addresses(made: pa.Table) -> list[int]:
+        chunks = [chunk for column in made.columns for chunk in column.chunks]
+        return [buffer.address for chunk in chunks for buffer in chunk.buffers() if buffer is not None]
+
+    one, other = table.to_arrow(), pa.table(table)
+    assert addresses(one) == addresses(other)
+    assert len(addresses(one)) == 5
+    polars_frame = table.to_polars()
+    assert polars_frame["human"].to_arrow().buffers()[1].address == one["human"].chunk(0).buffers()[1].address
+
+
+def test_what_was_made_outlives_the_table() -> None:
+    table = collect(ROWS)
+    made, stream = table.to_arrow(), table.__arrow_c_stream__()
+    del table
+    gc.collect()
+    assert made.to_pylist() == ROWS
+    assert pa.RecordBatchReader._import_from_c_capsule(stream).read_all().to_pylist() == ROWS
+
+
+def test_it_never_asks_the_service() -> None:
+    with StubServer(ROWS) as stub, stub.client() as client:
+        table = client.visitors().collect()
+        client.close()
+        asked = len(stub.requests)
+        for _ in range(3):
+            assert table.to_arrow().num_rows == 600
+            assert table.to_polars().height == 600
+            assert len(table.to_pandas()) == 600
+            assert table.__arrow_c_schema__() is not None
+        assert len(stub.requests) == asked == 3
+
+
+def test_a_schema_that_is_asked_for_may_be_passed_over(table: VisitorTable) -> None:
+    wish = pa.schema([("path", pa.large_string())])
+    stream = table.__arrow_c_stream__(wish.__arrow_c_schema__())
+    assert pa.RecordBatchReader._import_from_c_capsule(stream).schema == SCHEMA
+    assert table.__arrow_c_stream__(requested_schema=None) is not None
+    # The reader casts what it gets.
+    wide = SCHEMA.set(0, pa.field("path", pa.large_string(), nullable=False))
+    assert pa.RecordBatchReader.from_stream(table, schema=SCHEMA).read_all().to_pylist() == ROWS
+    assert pa.table(table).cast(wide).to_pylist() == ROWS
+
+
+def test_capsules_are_of_their_kind(table: VisitorTable) -> None:
+    assert '"arrow_schema"' in repr(table.__arrow_c_schema__())
+    assert '"arrow_array_stream"' in repr(table.__arrow_c_stream__())
+    # Read once, as the protocol has it.
+    stream = table.__arrow_c_stream__()
+    pa.RecordBatchReader._import_from_c_capsule(stream).read_all()
+    with pytest.raises(pa.ArrowInvalid, match="released"):
+        pa.RecordBatchReader._import_from_c_capsule(stream)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
+def test_capsules_that_nobody_reads_leak_nothing() -> None:
+    with StubServer(visitors=10_000) as stub, stub.client() as client:
+        pickled = pickle.dumps(client.visitors().collect())
+
+    def resident() -> int:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * 4096
+
+    def drop(rounds: int) -> None:
+        for _ in range(rounds):
+            table = pickle.loads(pickled)
+            table.__arrow_c_stream__()
+            table.__arrow_c_schema__()
+            pa.RecordBatchReader.from_stream(table).read_next_batch()
+
+    drop(5)
+    before = resident()
+    drop(60)
+    # Sixty tables would be some 35 MiB.
+    assert resident() - before < 12 * 2**20
+
+
+def test_more_than_one_batch() -> None:
+    with StubServer(visitors=66_000) as stub, stub.client() as client:
+        table = client.visitors(prefetch=4).collect()
+    made = table.to_arrow()
+    assert [len(chunk) for chunk in made["path"].chunks] == [65_500, 500]
+    rows = table.to_dicts()
+    assert made.to_pylist() == rows == table.to_polars().to_dicts() == table.to_pandas().to_dict("records")
+    assert [table[at] for at in (65_499, 65_500, -1)] == [rows[65_499], rows[65_500], rows[-1]]
+    visitors = table
+    counted = "select count(*), count(distinct path), sum(total) from visitors"
+    assert duckdb.execute(counted).fetchall() == [(66_000, 66_000, sum(row["total"] for row in rows))]
+    assert visitors is table

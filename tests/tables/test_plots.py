@@ -1,0 +1,249 @@
+"""`VisitorTable.plot()` and `TrendTable.plot()`: what is in the picture, and that it is matplotlib's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from io import BytesIO
+from itertools import pairwise
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+from docplatform import VisitorTable
+from docplatform.testing import StubServer
+from helpers import Face
+
+mpl.use("agg")
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.container import BarContainer
+
+EVIL = "/$\\frac{1}$<script>\u202e\x1b[31m" + "x" * 1_000
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def table(face: Face, rows: list[dict[str, Any]], **query: Any) -> VisitorTable:
+    with StubServer(visitors=rows, totals={"human": 1, "ai": 1, "total": 1}) as stub:
+        made: VisitorTable = face.run(face.client(stub).visitors(**query).collect())
+        return made
+
+
+def counted(number: int) -> list[dict[str, Any]]:
+    return [{"path": f"/{i}", "human": 10 * i, "ai": 1000 - i, "total": 2 * i} for i in range(number)]
+
+
+def containers(axes: Axes) -> list[BarContainer]:
+    return [found for found in axes.containers if isinstance(found, BarContainer)]
+
+
+def bars(axes: Axes) -> dict[Any, list[float]]:
+    return {found.get_label(): [patch.get_width() for patch in found.patches] for found in containers(axes)}
+
+
+def labels(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_yticklabels()]
+
+
+def keys(axes: Axes) -> list[Any]:
+    legend = axes.get_legend()
+    assert legend is not None
+    return [handle for handle in legend.legend_handles if handle is not None]
+
+
+def shown(axes: Axes, name: str) -> list[str]:
+    """The numbers at an axis, within its limits."""
+    axis, limits = (axes.xaxis, axes.get_xlim()) if name == "x" else (axes.yaxis, axes.get_ylim())
+    return [
+        label.get_text()
+        for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        if min(limits) <= place <= max(limits)
+    ]
+
+
+def grey(color: Any) -> float:
+    """How light it is in print."""
+    return sum(weight * part for weight, part in zip((0.299, 0.587, 0.114), to_rgb(color), strict=True))
+
+
+def drawn(axes: Axes) -> bytes:
+    file = BytesIO()
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(file, format="png")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("by", "best"), [("total", "/49"), ("human", "/49"), ("ai", "/0")])
+def test_the_most_read_pages_the_first_on_top(face: Face, by: Any, best: str) -> None:
+    axes = table(face, counted(50), date_from="2026-01-01", date_to="2026-02-01").plot(3, by=by)
+    assert isinstance(axes, Axes)
+    assert labels(axes)[0] == best
+    assert list(bars(axes)) == ["people", "AI agents"]
+    at = 49 if best == "/49" else 0
+    assert [widths[0] for widths in bars(axes).values()] == [10 * at, 1000 - at]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    assert axes.get_title() == "The 3 most read of 50 pages, from 2026-01-01 up to 2026-02-01"
+    assert "do not add up" in axes.get_xlabel()
+    assert drawn(axes).startswith(b"\x89PNG")
+
+
+def test_no_bar_covers_another(face: Face) -> None:
+    axes = table(face, counted(5)).plot()
+    places = sorted((p.get_y(), p.get_y() + p.get_height()) for c in containers(axes) for p in c.patches)
+    assert all(before[1] <= after[0] + 1e-9 for before, after in pairwise(places))
+
+
+def test_few_pages_or_none(face: Face) -> None:
+    for number, title in [(0, "No page had a visitor"), (1, "1 page"), (2, "2 pages")]:
+        axes = table(face, counted(number)).plot()
+        assert len(labels(axes)) == number
+        assert axes.get_title() == title
+        assert drawn(axes)
+        # The key looks as bars would, and one bar is no beam.
+        assert [handle.get_hatch() for handle in keys(axes)] == [None, "////"]
+        assert abs(axes.get_ylim()[0] - axes.get_ylim()[1]) >= 3
+
+
+def test_pages_that_nobody_read(face: Face) -> None:
+    axes = table(face, [{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
+    assert drawn(axes)
+    assert shown(axes, "x") == ["0", "1"]
+
+
+def test_letters_that_matplotlib_has_not(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("docplatform._hooks.plots.FONTS", ("STIXGeneral", "No Such Font"))
+    axes = table(
+        face, [{"path": path, "human": 1, "ai": 1, "total": 1} for path in ("/日本語", "/صفحة")]
+    ).plot()
+    families = {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()}
+    assert families == {("sans-serif", "STIXGeneral")}
+    axes = table(face, counted(2)).plot()
+    assert {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()} == {("sans-serif",)}
+
+
+@pytest.mark.parametrize("number", [15, 100])
+def test_the_key_hides_no_bar(face: Face, number: int) -> None:
+    axes = table(face, counted(number)).plot(number)
+    for title in (
+        axes.get_title(),
+        "A title of the user's own, which is as long as the whole picture is wide, or more",
+    ):
+        axes.set_title(title)
+        assert drawn(axes)
+        legend = axes.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
+        assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
+
+
+# -- trends ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("end", "every", "slices"),
+    [
+        ("2026-02-01", None, 1),
+        ("2026-01-02", "day", 1),
+        ("2026-01-08", "day", 7),
+        ("2026-03-02", "day", 60),
+        ("2027-02-05", "day", 400),
+    ],
+)
+def test_the_days_below_a_trend_do_not_lie_upon_each_other(
+    face: Face, stub: StubServer, end: str, every: Any, slices: int
+) -> None:
+    found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=end, every=every))
+    assert len(found) == slices
+    axes = found.plot()
+    _, small = plt.subplots(figsize=(3, 3))
+    for one in (axes, found.plot(ax=small)):
+        assert drawn(one)
+        named = [label for label in one.get_xticklabels() if label.get_text()]
+        assert named[0].get_text() == "2026-01-01"
+        boxes = [label.get_window_extent() for label in named]
+        assert all(before.x1 < after.x0 for before, after in pairwise(boxes))
+    assert len(axes.get_xticks()) >= min(slices, 5)
+
+
+def test_slices_that_are_cut_are_hollow(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    weeks = face.run(client.visitor_trend(date_from="2026-01-01", date_to="2026-01-20", every="week"))
+    axes = weeks.plot()
+    people, agents = axes.collections
+    assert [tuple(place) for place in people.get_offsets()] == [
+        ((weeks[at]["date_from"] - date(1970, 1, 1)).days, weeks[at]["human"]) for at in (0, 3)
+    ]
+    assert len(agents.get_offsets()) == 2
+    assert "hollow: a week that is cut" in axes.get_xlabel()
+    whole = face.run(client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week")).plot()
+    assert list(whole.collections) == []
+    assert whole.get_xlabel() == ""
+
+
+def test_the_two_lines_differ_without_colours(face: Face, stub: StubServer) -> None:
+    for days in ("2026-01-08", "2027-02-05"):
+        found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=days))
+        people, agents = found.plot().get_lines()
+        assert (people.get_linestyle(), agents.get_linestyle()) == ("-", "--")
+        assert (people.get_marker() == agents.get_marker()) == (len(found) > 100)
+        assert abs(grey(people.get_color()) - grey(agents.get_color())) > 0.25
+
+
+def test_a_trend_of_nobody(face: Face) -> None:
+    with StubServer([]) as stub:
+        axes = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-08")).plot()
+    assert drawn(axes)
+    assert shown(axes, "y") == ["0", "1"]
+    assert axes.get_title() == "Visitors by day, from 2026-01-01 up to 2026-01-08"
+
+
+@pytest.mark.row("J8")
+def test_a_path_is_shown_and_no_formula(face: Face) -> None:
+    axes = table(face, [{"path": EVIL, "human": 1, "ai": 1, "total": 1}]).plot()
+    (label,) = labels(axes)
+    assert label.startswith("/$\\frac{1}$<script>")
+    assert label.isprintable()
+    assert len(label) < 80
+    assert not axes.get_yticklabels()[0].get_parse_math()
+    assert drawn(axes)
+
+
+def test_into_axes_of_ones_own(face: Face) -> None:
+    figure, (left, right) = plt.subplots(1, 2)
+    found = table(face, counted(3))
+    assert found.plot(ax=left) is left
+    assert found.plot(ax=right, by="ai") is right
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_the_two_differ_in_grey_and_by_their_hatching(face: Face) -> None:
+    axes = table(face, counted(3)).plot()
+    people, agents = (container.patches[0] for container in containers(axes))
+    assert grey(agents.get_facecolor()) - grey(people.get_facecolor()) > 0.25
+    assert agents.get_hatch() == "////" != people.get_hatch()
+
+
+def test_wrong_arguments(face: Face) -> None:
+    found = table(face, counted(3))
+    with pytest.raises(ValueError, match="n: must be 1 or more"):
+        found.plot(0)
+    with pytest.raises(ValueError, match="by: must be one of human, ai, total"):
+        found.plot(by="path")  # type: ignore[arg-type]
+    assert plt.get_fignums() == []
+
+
+def test_a_missing_library_is_named(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = table(face, counted(3))
+    monkeypatch.setattr("docplatform._hooks.plots.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r'pip install "docplatform\[plot\]"') as caught:
+        found.plot()
+    assert caught.value.name == "matplotlib"

@@ -1,0 +1,216 @@
+"""A table as Python sees it: a sequence of dicts that never changes, shows itself safely, and pickles."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from docplatform import VisitorTable
+from docplatform.testing import StubServer
+from helpers.exports import ROWS, collect
+from helpers.pages import row
+
+ODD = [
+    row(0),
+    row(1, path='a,"b"\r\n\0\ufeff', note="=1", n=2**62, score=1.5, flag=True),
+    row(2, path="", note=None, n=None),
+    row(3, path="/\u65e5\u672c/\U0001f600", deep={"a": [1, {"b": None}]}, mixed=1),
+    row(4, mixed="1", n=-5, huge=2**100, score=2),
+]
+
+
+@pytest.fixture(scope="module")
+def table() -> VisitorTable:
+    return collect(ROWS)
+
+
+@pytest.fixture(scope="module")
+def odd() -> VisitorTable:
+    return collect(ODD)
+
+
+def test_it_has_a_length_rows_and_iteration(table: VisitorTable) -> None:
+    assert (len(table), bool(table), bool(collect([]))) == (600, True, False)
+    assert list(table) == table.to_dicts() == ROWS
+    assert list(reversed(table)) == ROWS[::-1]
+    assert ROWS[599] in table
+    assert {} not in table
+    # Polars would take a Sequence for a list of dicts, and read it row by row.
+    assert not isinstance(table, Sequence)
+
+
+@pytest.mark.parametrize("at", [0, 1, 250, 599, -1, -600])
+def test_a_row_by_its_number(table: VisitorTable, at: int) -> None:
+    assert table[at] == ROWS[at]
+    assert list(table[at]) == ["path", "human", "ai", "total"]
+
+
+@pytest.mark.parametrize("at", [600, -601, 2**63, -(2**70)])
+def test_a_number_beyond_it_is_an_index_error(table: VisitorTable, at: int) -> None:
+    with pytest.raises(IndexError, match="out of range"):
+        table[at]
+    with pytest.raises(IndexError, match="out of range"):
+        collect([])[at]
+
+
+def test_what_is_no_number_is_a_type_error(table: VisitorTable) -> None:
+    wrong: Any
+    for wrong in ("0", 1.0, None, (1, 2)):
+        with pytest.raises(TypeError):
+            table[wrong]
+    numpy: Any = pytest.importorskip("numpy")
+    assert table[numpy.int64(3)] == ROWS[3]
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        slice(None),
+        slice(10),
+        slice(-5, None),
+        slice(None, None, -1),
+        slice(500, 10, -37),
+        slice(3, 3),
+        slice(590, 10**9),
+        slice(-(10**30), 10**30, 7),
+    ],
+)
+def test_slices_are_lists(table: VisitorTable, cut: slice) -> None:
+    assert table[cut] == ROWS[cut]
+    assert isinstance(table[cut], list)
+
+
+def test_a_slice_without_a_step_is_a_value_error(table: VisitorTable) -> None:
+    with pytest.raises(ValueError, match="zero"):
+        table[::0]
+
+
+def test_nobody_changes_it(table: VisitorTable) -> None:
+    table[0]["path"] = "mine"
+    next(iter(table)).clear()
+    table.to_dicts().clear()
+    table.warnings.append("mine")
+    assert list(table) == ROWS
+    assert table.warnings == []
+    anything: Any = table
+    for name in ("totals", "requests", "other"):
+        with pytest.raises(AttributeError):
+            setattr(anything, name, 1)
+    with pytest.raises(TypeError):
+        anything[0] = {}
+    with pytest.raises(TypeError):
+        VisitorTable()
+
+
+def test_passes_are_apart_from_each_other(table: VisitorTable) -> None:
+    one, other = iter(table), iter(table)
+    assert [next(one), next(one), next(other)] == [ROWS[0], ROWS[1], ROWS[0]]
+    assert list(one) == ROWS[2:]
+    assert next(one, None) is None
+    assert list(table) == ROWS
+
+
+def test_rows_are_as_they_were_sent(odd: VisitorTable) -> None:
+    assert list(odd) == odd.to_dicts() == ODD
+    assert [list(row) for row in odd] == [list(row) for row in ODD]
+    assert odd[4] == ODD[4]
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        *(
+            lambda table, protocol=protocol: pickle.loads(pickle.dumps(table, protocol))
+            for protocol in range(2, 6)
+        ),
+        copy.copy,
+        copy.deepcopy,
+    ],
+)
+def test_a_pickle_is_the_same_table(odd: VisitorTable, through: Callable[[Any], Any]) -> None:
+    again = through(odd)
+    assert type(again) is VisitorTable
+    assert list(again) == ODD
+    for name in ("totals", "date_from", "date_to", "project_id", "requests", "warnings"):
+        assert getattr(again, name) == getattr(odd, name)
+    assert repr(again) == repr(odd)
+    assert [list(row) for row in again] == [list(row) for row in ODD]
+
+
+def test_a_pickle_of_nothing_and_one_that_is_broken() -> None:
+    from docplatform._native import _table
+
+    empty = collect([], max_rows=0)
+    assert len(pickle.loads(pickle.dumps(empty))) == 0
+    reduced: Any = collect(ROWS[:3]).__reduce__()
+    load, (meta, lines) = reduced
+    assert load is _table
+    for broken in (("{}", lines), ("", lines), (meta, lines[:-5]), (meta, b'{"path": 1}\n')):
+        with pytest.raises(ValueError, match="not a pickled table"):
+            _table(*broken)
+
+
+def test_its_representation_says_what_it_is_of() -> None:
+    with StubServer(ROWS) as stub, stub.client() as client:
+        table = client.visitors(date_from="2026-01-01", date_to="2026-02-01", max_rows=3).collect()
+    assert repr(table) == (
+        "VisitorTable(3 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')"
+    )
+
+
+# -- in a notebook ---------------------------------------------------------------------------------
+
+
+class Shown(HTMLParser):
+    """The tags, and the text between them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.row("J7", "J8")
+def test_what_a_notebook_shows_is_escaped() -> None:
+    evil = "<script>alert(1)</script>\"'&\x1b]52;c;\x07\u202e"
+    table = collect([row(1, path=evil, **{evil: evil}), row(2, more=[evil], flag=True)])
+    html = table._repr_html_()
+    shown = Shown(html)
+    assert set(shown.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert shown.attributes == {"class", "style"}
+    # A path with dollars in it is no formula.
+    assert html.startswith('<table class="tex2jax_ignore mathjax_ignore">')
+    assert sum("<script>alert(1)</script>" in text for text in shown.texts) >= 3
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", html)
+
+
+def test_a_notebook_shows_the_first_rows_and_what_it_is_about(table: VisitorTable) -> None:
+    shown = Shown(table._repr_html_())
+    assert shown.tags.count("tr") == 11
+    text = " ".join(shown.texts)
+    for part in ("first 10 of 600 pages", "179,700 people", "/9"):
+        assert part in text
+    assert "/10" not in shown.texts
+    # Numbers are to the right, also where some are missing; a long text is wrapped.
+    html = collect([row(1, more=5), row(2)])._repr_html_()
+    styles = {name: style for style, name in re.findall('<th style="(.*?)">(.*?)</th>', html)}
+    assert styles["more"] == "text-align: right"
+    assert "overflow-wrap: anywhere" in styles["path"]
+    empty = Shown(collect([], max_rows=0)._repr_html_())
+    assert empty.tags.count("th") == 4
+    assert empty.tags.count("tr") == 1

@@ -1,0 +1,110 @@
+"""The stub as users' own tests see it: through the real client."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    AsyncClient,
+    Client,
+    RateLimitError,
+    ServerError,
+    TransportError,
+)
+from docplatform.testing import StubServer
+from helpers import Face
+
+
+def test_the_fixture_is_a_fresh_stub(docplatform_stub: StubServer, face: Face) -> None:
+    assert isinstance(docplatform_stub, StubServer)
+    assert (docplatform_stub.requests, docplatform_stub.jobs) == ([], [])
+    client = face.client(docplatform_stub)
+    job = face.run(client.run_job("Update the changelog", poll_interval=0.01))
+    assert (job.status, job.pr_link) == ("completed", "https://github.com/example/docs/pull/1")
+    assert len(face.all(client.visitors())) == 1_000
+
+
+@pytest.mark.parametrize("docplatform_stub", [{"visitors": 3, "active_polls": 0}], indirect=True)
+def test_the_fixture_takes_settings(docplatform_stub: StubServer, face: Face) -> None:
+    client = face.client(docplatform_stub)
+    assert len(face.all(client.visitors())) == 3
+    face.run(client.run_job("Update the changelog", poll_interval=0.01))
+    assert docplatform_stub.jobs[0].polls == 1
+
+
+def test_its_clients_are_ready_to_use_and_take_settings(stub: StubServer) -> None:
+    with stub.client() as client:
+        assert type(client) is Client
+        assert repr(client) == f"Client(base_url='{stub.url}', project_id='demo', api_key='…demo')"
+    assert type(stub.async_client()) is AsyncClient
+    for make in (stub.client, stub.async_client):
+        assert "project_id='other'" in repr(make(project_id="other"))
+        with pytest.raises(ValueError, match="timeout"):
+            make(timeout=0)
+        with pytest.raises(TypeError, match="tiemout"):
+            make(tiemout=3)
+
+
+def test_both_faces_send_the_same(stub: StubServer) -> None:
+    import asyncio
+
+    def calls(client: Any) -> list[Any]:
+        return [
+            lambda: client.create_job("Fix it"),
+            lambda: client.get_job("job-1"),
+            lambda: client.send_message("job-1", "And that"),
+            lambda: client.visitor_totals(date_from="2026-01-01"),
+            lambda: client.request("GET", "/v1/analytics/{project_id}/visitors", params={"limit": 2}),
+        ]
+
+    def sent() -> list[Any]:
+        return [(r.method, r.path, r.query, r.headers, r.json, r.status) for r in stub.requests]
+
+    with stub.client() as client:
+        for call in calls(client):
+            call()
+    blocking = sent()
+    stub.reset()
+
+    async def use() -> None:
+        async with stub.async_client() as client:
+            for call in calls(client):
+                await call()
+
+    asyncio.run(use())
+    assert sent() == blocking
+
+
+def test_faults_are_what_the_client_makes_of_them(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, max_retries=0)
+    stub.fail_next(path="/visitors")
+    stub.fail_next(drop=True, path="/job/")
+    face.run(client.create_job("Fix it"))
+    with pytest.raises(ServerError) as caught:
+        face.run(client.visitor_totals())
+    assert (caught.value.status, caught.value.message) == (503, "Service Unavailable")
+    with pytest.raises(TransportError):
+        face.run(client.get_job("job-1"))
+    assert face.run(client.get_job("job-1")).id == "job-1"
+    stub.fail_next(
+        status=429, times=2, retry_after=7, body={"error": "slow down"}, headers={"x-request-id": "req-7"}
+    )
+    with pytest.raises(RateLimitError, match="slow down") as throttled:
+        face.run(client.get_job("job-1"))
+    assert (throttled.value.retry_after, throttled.value.request_id) == (7, "req-7")
+
+
+@pytest.mark.row("K5")
+def test_the_client_does_not_load_the_stub() -> None:
+    code = (
+        "import sys, docplatform; docplatform.Client('k', base_url='https://x.example'); print(*sys.modules)"
+    )
+    modules = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert "docplatform" in modules
+    assert not [name for name in modules if name.startswith("docplatform.testing")]
