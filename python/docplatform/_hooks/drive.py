@@ -41,14 +41,6 @@ class _Turn:
 TURN = _Turn()
 
 
-def running_loop() -> asyncio.AbstractEventLoop:
-    """The loop that runs on this thread; an error where there is none."""
-    # Here: it takes 60 ms, which a program that never awaits anything is spared.
-    import asyncio
-
-    return asyncio.get_running_loop()
-
-
 def aside(call: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
     """The value of ``call``, which another thread works out."""
     import asyncio
@@ -62,7 +54,10 @@ def future() -> asyncio.Future[None]:
     The extension refers to it weakly, so that a task which nobody can resume any more is collected, and its request
     ends. While its loop is there, the loop keeps it: a task that nobody else refers to must not vanish before.
     """
-    loop = running_loop()
+    # Here: it takes 60 ms, which a program that never awaits anything is spared.
+    import asyncio
+
+    loop = asyncio.get_running_loop()
     waiting: set[asyncio.Future[None]] = vars(loop).setdefault("_docplatform_waiting", set())
     made = loop.create_future()
     waiting.add(made)

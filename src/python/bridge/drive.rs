@@ -12,7 +12,6 @@ struct Drive {
     coroutine: Py<PyAny>,
     turn: Py<PyAny>,
     future: Py<PyAny>,
-    running_loop: Py<PyAny>,
     aside: Py<PyAny>,
     /// [`coroutine`](Self::coroutine) under the name of each method, for its coroutines to have.
     named: Mutex<HashMap<&'static str, Py<PyAny>>>,
@@ -27,7 +26,6 @@ fn module(py: Python<'_>) -> PyResult<&Drive> {
             coroutine: module.getattr("drive")?.unbind(),
             turn: module.getattr("TURN")?.unbind(),
             future: module.getattr("future")?.unbind(),
-            running_loop: module.getattr("running_loop")?.unbind(),
             aside: module.getattr("aside")?.unbind(),
             named: Mutex::default(),
         })
@@ -61,11 +59,6 @@ pub(crate) fn aside(py: Python<'_>, call: Py<PyAny>) -> PyResult<Py<PyAny>> {
 /// A future of the running loop, which keeps it.
 pub(crate) fn future(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     module(py)?.future.bind(py).call0()
-}
-
-/// The loop that runs on this thread; an error where there is none.
-pub(crate) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    module(py)?.running_loop.bind(py).call0()
 }
 
 /// How many frames of a coroutine of ours are on top of the stack.

@@ -13,6 +13,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyWeakrefReference;
+use pyo3_async_runtimes::get_running_loop;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -25,7 +26,6 @@ use crate::http::trace::TraceParent;
 use crate::job::Job;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
-use crate::python::bridge::drive;
 use crate::python::bridge::op::{Face, Finish, Op, Then};
 use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::waker::Waker;
@@ -60,7 +60,7 @@ impl Caller {
     pub(crate) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
         Ok(match face {
             Face::Blocking => Self::Thread(thread::current().id()),
-            Face::Async => Self::Loop(PyWeakrefReference::new(&drive::running_loop(py)?)?.unbind()),
+            Face::Async => Self::Loop(PyWeakrefReference::new(&get_running_loop(py)?)?.unbind()),
         })
     }
 }
