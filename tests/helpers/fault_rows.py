@@ -86,8 +86,8 @@ def in_rust(text: str, file: str) -> Iterator[Covered]:
 def everything() -> list[Covered]:
     """All that is covered, anywhere."""
     found: list[Covered] = []
-    for path in sorted((ROOT / "tests").glob("test_*.py")):
-        found += in_python(path.read_text(encoding="utf-8"), path.name)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        found += in_python(path.read_text(encoding="utf-8"), path.relative_to(ROOT / "tests").as_posix())
     for folder in ("tests/rust", "src"):
         for path in sorted((ROOT / folder).rglob("*.rs")):
             name = path.relative_to(ROOT).as_posix().removeprefix("tests/")
