@@ -23,6 +23,9 @@ use crate::listing::rows::{Page, Rows, Totals};
 use crate::listing::visitor_rows::VisitorRows;
 use crate::store::{self, Export, Exports, Fault, What};
 
+/// A `Date` header is in whole seconds, and older by the way that the answer took.
+const DATE_STEPS: Millis = 2_000;
+
 /// Where the pages of an export that stands at `place` come from. `anew`: nothing that is held will do.
 pub fn source(client: Client, place: &Checkpoint, anew: bool) -> Arc<dyn Source> {
     let listing = place.listing.clone();
@@ -87,7 +90,8 @@ async fn keep(
     let Asked { page, body, date } = asked;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
-    let seen = date.unwrap_or(Millis::MAX).min(exports.now());
+    let now = exports.now();
+    let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::Page { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
     if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals)).await {

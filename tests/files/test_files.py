@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from docplatform import VisitorTable
+from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import FILES, ROWS, export, names, offsets, read
@@ -251,7 +252,7 @@ def test_any_library_writes_parquet(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(__import__("docplatform._hooks.frames")._frames._MODULES, "to_parquet", (library,))
+    monkeypatch.setitem(frames._MODULES, "to_parquet", (library,))
     target = tmp_path / "quoted '\" file.parquet"
     assert export(face, face.client(given).visitors(), "to_parquet", target) == ROWS
     assert table.to_parquet(target) == 600

@@ -13,6 +13,7 @@ from helpers.faults import APPLY, FIN, HOLD, JOB, READ_ALL, RST, SEND, FaultServ
 from helpers.wired import Wire
 
 QUERY, PROJECT, JOB_ID = "walrus-of-the-customer", "otter-of-the-customer", "heron-of-the-customer"
+"""An error names the ids, as its owner needs them; the query it does not, and a log line none of the three."""
 
 CALLS: dict[str, Callable[[AnyClient], Any]] = {
     "read by hand": lambda client: client.request("GET", "/v3/things", params={"q": QUERY}),
@@ -36,14 +37,16 @@ ENDS: dict[str, Script] = {
 
 
 def watched(wire: Wire, **settings: Any) -> AnyClient:
-    wire.secrets += [QUERY, JOB_ID]  # the project is in the client's repr
+    wire.secrets.append(QUERY)
     return wire.client(**{"project_id": PROJECT, "timeout": 0.2, "max_retries": 1, **settings})
 
 
 @pytest.mark.row("H9")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("end", ENDS)
-def test_no_failure_of_an_answer_shows_its_url(wire: Wire, call: str, end: str) -> None:
+def test_no_failure_of_an_answer_shows_its_url(
+    wire: Wire, caplog: pytest.LogCaptureFixture, call: str, end: str
+) -> None:
     steps = [READ_ALL, *([APPLY] if call in ("write by hand", "message") else []), *ENDS[end]]
     wire.server.rest(*steps)
     client = watched(wire, base_url=f"{wire.server.url}/behind")
@@ -51,8 +54,10 @@ def test_no_failure_of_an_answer_shows_its_url(wire: Wire, call: str, end: str) 
     sent = wire.server.requests[0].target
     assert sent.startswith("/behind/v")
     assert any(told in sent for told in (QUERY, PROJECT, JOB_ID))
-    for told in (PROJECT, "behind", wire.server.url.removeprefix("http://")):
-        assert told not in str(error)
+    assert "behind" not in str(error)
+    assert not any(
+        name in line.getMessage() for line in caplog.records for name in (PROJECT, JOB_ID, "behind")
+    )
 
 
 @pytest.mark.row("H9")

@@ -251,5 +251,5 @@ def test_a_panic_is_an_ordinary_error(
         assert type(caught.value) is DocPlatformError
         assert face.run(client.visitor_totals()).total > 0
     # Where it was is in the error, and not on the console.
-    assert "client.rs:" in str(caught.value)
+    assert "client/mod.rs:" in str(caught.value)
     assert capfd.readouterr() == ("", "")
