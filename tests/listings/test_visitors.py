@@ -1,17 +1,22 @@
-"""Visitors as an iterator: rows, pages, totals, and how many requests they cost."""
+"""Visitors as an iterator: rows, pages, totals, how many requests they cost, and who may read them."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
-from docplatform import NotFoundError, Totals, VisitorsPage
+from docplatform import Totals, VisitorsPage
 from docplatform.testing import StubServer
-from helpers import Face
+from helpers import AsyncFace, Face
+from helpers.exports import offsets
+from helpers.wire import Listener, http_answer
 
 ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n} for n in range(600)]
+TOTALS = (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
 
 
 @pytest.fixture
@@ -21,58 +26,44 @@ def given() -> Iterator[StubServer]:
         yield stub
 
 
-def offsets(stub: StubServer) -> list[int]:
-    return [int(request.query["offset"]) for request in stub.requests]
-
-
-def limits(stub: StubServer) -> list[int]:
-    return [int(request.query["limit"]) for request in stub.requests]
-
-
 def test_rows_are_dicts_in_the_services_order(face: Face, given: StubServer) -> None:
     rows = face.all(face.client(given).visitors())
     assert rows == ROWS
     assert all(list(row) == ["path", "human", "ai", "total"] for row in rows)
     assert offsets(given) == [0, 250, 500]
-    assert limits(given) == [250] * 3
+    assert {request.query["limit"] for request in given.requests} == {"250"}
 
 
-def test_each_row_is_the_callers_own(face: Face, given: StubServer) -> None:
+def test_changing_a_row_changes_no_other(face: Face, given: StubServer) -> None:
     rows = face.all(face.client(given).visitors())
     rows[0]["mine"] = 1
     del rows[1]["path"]
     assert rows[2:] == ROWS[2:]
 
 
-@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("prefetch", [0, 4])
 def test_nothing_is_sent_before_a_row_is_asked_for(face: Face, given: StubServer, prefetch: int) -> None:
-    client = face.client(given)
-    visitors = client.visitors(prefetch=prefetch)
+    visitors = face.client(given).visitors(prefetch=prefetch)
     pages = visitors.pages()
     assert "0 rows handed out" in repr(visitors)
     assert (visitors.warnings, bool(visitors.checkpoint), bool(repr(pages))) == ([], True, True)
     assert given.peak_connections == 0
 
 
-def test_it_is_an_iterator_of_its_kind(face: Face, given: StubServer) -> None:
+def test_visitors_are_an_iterator_without_a_length(face: Face, given: StubServer) -> None:
     visitors: Any = face.client(given).visitors()
     assert isinstance(visitors, Iterator if face.name == "sync" else AsyncIterator)
     assert not isinstance(visitors, AsyncIterator if face.name == "sync" else Iterator)
-    # An iterator of unknown length, not a list: a len() would have to ask for all of it.
+    # A len() would have to ask for all of it.
     assert not hasattr(visitors, "__len__")
 
 
-def test_a_loop_may_break_and_go_on(face: Face, given: StubServer) -> None:
+def test_a_second_pass_continues_the_first_and_a_third_is_a_runtime_error(
+    face: Face, given: StubServer
+) -> None:
     visitors = face.client(given).visitors()
     first = [face.next(visitors) for _ in range(260)]
-    rest = face.all(visitors)
-    assert first + rest == ROWS
-    assert len(given.requests) == 3
-
-
-def test_a_pass_after_the_end_is_a_runtime_error(face: Face, given: StubServer) -> None:
-    visitors = face.client(given).visitors()
-    face.all(visitors)
+    assert first + face.all(visitors) == ROWS
     with pytest.raises(RuntimeError, match="read to its end"):
         face.all(visitors)
     with pytest.raises(RuntimeError, match="read to its end"):
@@ -82,27 +73,12 @@ def test_a_pass_after_the_end_is_a_runtime_error(face: Face, given: StubServer) 
     assert len(given.requests) == 3
 
 
-def test_an_empty_range_has_no_rows_and_ends_alike(face: Face) -> None:
-    with StubServer([]) as stub:
-        visitors = face.client(stub).visitors()
-        assert face.all(visitors) == []
-        assert face.run(visitors.totals()) == Totals(0, 0, 0)
-        with pytest.raises(RuntimeError, match="read to its end"):
-            face.all(visitors)
-        assert len(stub.requests) == 1
-
-
-# -- totals ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rows_before", [0, 251, 600])
-def test_totals_cost_no_request_of_their_own(face: Face, given: StubServer, rows_before: int) -> None:
+def test_totals_come_with_the_rows_and_cost_no_request(face: Face, given: StubServer) -> None:
     visitors = face.client(given).visitors()
-    first = [face.next(visitors) for _ in range(rows_before)]
+    first = [face.next(visitors) for _ in range(251)]
     totals = face.run(visitors.totals())
     assert isinstance(totals, Totals)
-    assert totals == (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
-    assert (totals.human, totals.ai, totals.total) == totals
+    assert (totals.human, totals.ai, totals.total) == totals == TOTALS
     assert first + face.all(visitors) == ROWS
     assert face.run(visitors.totals()) == totals
     assert len(given.requests) == 3
@@ -110,12 +86,9 @@ def test_totals_cost_no_request_of_their_own(face: Face, given: StubServer, rows
 
 def test_visitor_totals_are_one_request_for_one_row(face: Face, given: StubServer) -> None:
     totals = face.run(face.client(given).visitor_totals(date_from="2026-01-01", date_to="2026-02-01"))
-    assert totals == (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
+    assert totals == TOTALS
     (request,) = given.requests
     assert request.query == {"dateFrom": "2026-01-01", "dateTo": "2026-02-01", "limit": "1", "offset": "0"}
-
-
-# -- pages -----------------------------------------------------------------------------------------
 
 
 def test_pages_are_what_the_service_sent(face: Face, given: StubServer) -> None:
@@ -123,11 +96,11 @@ def test_pages_are_what_the_service_sent(face: Face, given: StubServer) -> None:
     assert all(isinstance(page, VisitorsPage) for page in pages)
     assert [page.rows for page in pages] == [ROWS[:250], ROWS[250:500], ROWS[500:]]
     assert [(page.offset, page.has_more) for page in pages] == [(0, True), (250, True), (500, False)]
-    assert {page.totals for page in pages} == {(sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))}
+    assert {page.totals for page in pages} == {TOTALS}
     assert offsets(given) == [0, 250, 500]
 
 
-def test_pages_and_rows_are_one_iterator(face: Face, given: StubServer) -> None:
+def test_pages_and_rows_share_one_position(face: Face, given: StubServer) -> None:
     visitors = face.client(given).visitors()
     rows = [face.next(visitors) for _ in range(10)]
     pages = visitors.pages()
@@ -141,155 +114,137 @@ def test_pages_and_rows_are_one_iterator(face: Face, given: StubServer) -> None:
         face.all(visitors)
 
 
-# -- how much, and from where ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("offset", "max_rows", "page_size", "asked"),
-    [
-        (0, 251, 250, [(0, 250), (250, 1)]),
-        (10, 7, 3, [(10, 3), (13, 3), (16, 1)]),
-        (600, None, 250, [(600, 250)]),
-    ],
-)
-@pytest.mark.parametrize("prefetch", [0, 1])
-def test_the_fewest_requests_that_will_do(
-    face: Face,
-    given: StubServer,
-    offset: int,
-    max_rows: int | None,
-    page_size: int,
-    asked: list[Any],
-    prefetch: int,
-) -> None:
+def test_offset_max_rows_and_page_size_decide_the_requests(face: Face, given: StubServer) -> None:
     client = face.client(given)
-    visitors = client.visitors(offset=offset, max_rows=max_rows, page_size=page_size, prefetch=prefetch)
-    rows = face.all(visitors)
-    assert rows == ROWS[offset:][:max_rows]
-    assert list(zip(offsets(given), limits(given), strict=True)) == asked
+    visitors = client.visitors(offset=10, max_rows=7, page_size=3)
+    assert face.all(visitors) == ROWS[10:17]
+    asked = [(request.query["offset"], request.query["limit"]) for request in given.requests]
+    assert asked == [("10", "3"), ("13", "3"), ("16", "1")]
     with pytest.raises(RuntimeError, match="read to its end"):
         face.all(visitors)
-
-
-@pytest.mark.parametrize("prefetch", [0, 3])
-def test_no_rows_cost_no_request(face: Face, given: StubServer, prefetch: int) -> None:
-    visitors = face.client(given).visitors(max_rows=0, prefetch=prefetch)
-    assert face.all(visitors) == []
+    nothing = client.visitors(max_rows=0)
+    assert face.all(nothing) == []
     with pytest.raises(RuntimeError, match="visitor_totals"):
-        face.run(visitors.totals())
+        face.run(nothing.totals())
+    assert len(given.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "bad"),
+    [
+        *(
+            (ValueError, *case)
+            for case in [
+                ("page_size", 0),
+                ("page_size", 251),
+                ("page_size", 2**70),
+                ("offset", -1),
+                ("max_rows", -1),
+                ("prefetch", 17),
+                ("resume", "{}"),
+                ("project_id", "a/b"),
+            ]
+        ),
+        *(
+            (TypeError, *case)
+            for case in [
+                ("page_size", 10.0),
+                ("page_size", None),
+                ("page_size", True),
+                ("max_rows", "all"),
+                ("resume", {"offset": 5}),
+                ("strict", 1),
+                ("project_id", 5),
+                ("limit", 50),
+            ]
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named_at_the_call(
+    face: Face, given: StubServer, error: type[Exception], name: str, bad: Any
+) -> None:
+    with pytest.raises(error, match=name):
+        face.client(given).visitors(**{name: bad})
     assert given.peak_connections == 0
 
 
-def test_more_rows_may_be_handed_out_by_another_export(face: Face, given: StubServer) -> None:
+# -- several readers, and none ---------------------------------------------------------------------
+
+
+def test_many_rows_may_be_awaited_at_once(given: StubServer, async_face: AsyncFace) -> None:
+    visitors = async_face.client(given).visitors(page_size=50)
+
+    async def together() -> list[dict[str, Any]]:
+        return await asyncio.gather(*(anext(visitors) for _ in range(600)))
+
+    assert sorted(async_face.run(together()), key=lambda row: row["human"]) == ROWS
+    assert async_face.all(visitors) == []
+
+
+@pytest.mark.row("E14")
+def test_two_iterators_of_one_client_are_independent(face: Face, given: StubServer) -> None:
     client = face.client(given)
-    visitors = client.visitors(max_rows=100)
-    rows = face.all(visitors)
-    rows += face.all(client.visitors(resume=visitors.checkpoint, max_rows=300))
-    assert rows == ROWS[:400]
+    first, second = client.visitors(), client.visitors(offset=300)
+    rows: tuple[list[Any], list[Any]] = ([], [])
+    for _ in range(300):
+        rows[0].append(face.next(first))
+        rows[1].append(face.next(second))
+    assert rows == (ROWS[:300], ROWS[300:])
+    assert face.all(first) == ROWS[300:]
+    assert face.all(second) == []
 
 
-# -- prefetch --------------------------------------------------------------------------------------
-
-
-def test_without_prefetch_a_page_is_asked_for_when_its_row_is_wanted(face: Face, given: StubServer) -> None:
-    visitors = face.client(given).visitors(prefetch=0)
-    for _ in range(250):
-        face.next(visitors)
-        assert len(given.requests) == 1
-    face.next(visitors)
-    assert len(given.requests) == 2
-
-
-def test_one_page_ahead_is_asked_for_and_no_more(face: Face, given: StubServer) -> None:
+@pytest.mark.row("E14")
+@pytest.mark.parametrize(("prefetch", "asked"), [(0, [0]), (1, [0, 250])])
+def test_an_iterator_that_is_left_alone_sends_nothing_more(
+    face: Face, given: StubServer, prefetch: int, asked: list[int]
+) -> None:
     client = face.client(given)
-    visitors = client.visitors()
-    face.next(visitors)
-    given.wait_for(lambda stub: len(stub.requests) == 2 and stub.requests[1].status)
-    for _ in range(249):
+    visitors = client.visitors(prefetch=prefetch)
+    for _ in range(100):
         face.next(visitors)
+    given.wait_for(lambda stub: len(stub.requests) == len(asked))
+    del visitors
+    gc.collect()
     # A request of our own comes after whatever the iterator would have sent by now.
-    face.run(client.visitor_totals())
-    assert offsets(given) == [0, 250, 0]
+    face.run(client.get_job(face.run(client.create_job("Fix it"))))
+    assert offsets(given) == asked
 
 
-@pytest.mark.parametrize("prefetch", [3])
-def test_speculation_costs_little_beyond_the_end(face: Face, prefetch: int) -> None:
-    rows = [{"path": f"/{n}", "human": 1, "ai": 1, "total": 2} for n in range(100)]
-    with StubServer(rows) as stub:
-        client = face.client(stub)
-        visitors = client.visitors(page_size=10, prefetch=prefetch)
-        assert face.all(visitors) == rows
-        asked = offsets(stub)
-        assert len(set(asked)) == len(asked) <= 10 + prefetch - 1
-        assert set(asked) >= {10 * n for n in range(10)}
+@pytest.mark.row("E14")
+def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
+    page = {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": ROWS[:250], "hasMore": True}
+    with Listener(http_answer(200, page), None) as listener:
+        client = face.make("dp_key", base_url=listener.url, project_id="demo")
+        visitors = client.visitors()
+        assert face.next(visitors) == ROWS[0]
+        assert listener.held.wait(5)
+        assert not listener.left.is_set()
+        del visitors
+        gc.collect()
+        assert listener.left.wait(5)
+        assert len(listener.heads) == 2
 
 
-# -- arguments -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        ("page_size", 0),
-        ("page_size", 251),
-        ("page_size", -1),
-        ("page_size", 2**70),
-        ("offset", -1),
-        ("offset", 2**70),
-        ("max_rows", -1),
-        ("prefetch", -1),
-        ("prefetch", 17),
-        ("resume", ""),
-        ("resume", "{}"),
-        ("project_id", "a/b"),
-    ],
-)
-def test_arguments_out_of_range_are_value_errors_at_the_call(
-    face: Face, given: StubServer, name: str, bad: Any
-) -> None:
-    with pytest.raises(ValueError, match=name):
-        face.client(given).visitors(**{name: bad})
-    assert given.peak_connections == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        ("page_size", 10.0),
-        ("page_size", "10"),
-        ("page_size", None),
-        ("page_size", True),
-        ("offset", 1.5),
-        ("max_rows", "all"),
-        ("prefetch", None),
-        ("resume", {"offset": 5}),
-        ("strict", "yes"),
-        ("strict", 1),
-        ("project_id", 5),
-        ("date_from", 20260101),
-        ("limit", 50),
-    ],
-)
-def test_arguments_of_a_wrong_type_are_type_errors_that_name_them(
-    face: Face, given: StubServer, name: str, bad: Any
-) -> None:
-    with pytest.raises(TypeError, match=name):
-        face.client(given).visitors(**{name: bad})
-
-
-# -- failures --------------------------------------------------------------------------------------
-
-
-@pytest.mark.row("E10")
-@pytest.mark.parametrize("prefetch", [0, 1])
-def test_an_iterator_goes_on_behind_a_failure(face: Face, given: StubServer, prefetch: int) -> None:
-    totals = {"human": sum(range(600)), "ai": 2 * sum(range(600)), "total": 3 * sum(range(600))}
-    given.fail_next(status=200, body={"totals": totals, "visitors": ROWS[:250], "hasMore": True})
-    given.fail_next(status=404)
-    visitors = face.client(given).visitors(prefetch=prefetch)
-    rows = [face.next(visitors) for _ in range(250)]
-    with pytest.raises(NotFoundError) as caught:
+def test_a_closed_client_fetches_no_more_pages(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    visitors = client.visitors(prefetch=0)
+    rows = [face.next(visitors) for _ in range(10)]
+    face.run(client.close())
+    rows += [face.next(visitors) for _ in range(240)]
+    with pytest.raises(RuntimeError, match="closed"):
         face.next(visitors)
-    assert caught.value.checkpoint == visitors.checkpoint
-    assert rows + face.all(visitors) == ROWS
-    assert offsets(given) == [0, 250, 250, 500]
+    assert rows == ROWS[:250]
+    assert len(given.requests) == 1
+    rows += face.all(face.client(given).visitors(resume=visitors.checkpoint))
+    assert rows == ROWS
+
+
+def test_closing_a_client_leaves_the_iterators_of_its_other_handles(face: Face, given: StubServer) -> None:
+    client = face.client(given)
+    handle = client.with_options(timeout=20)
+    visitors = handle.visitors(prefetch=0)
+    face.next(visitors)
+    face.run(client.close())
+    assert [ROWS[0], *face.all(visitors)] == ROWS
+    face.run(handle.close())

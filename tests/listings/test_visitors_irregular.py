@@ -1,0 +1,177 @@
+"""A service that breaks its own rules: what warns, what is an error, and that no row is lost over it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import pytest
+
+from docplatform import AsyncVisitors, DataChangedWarning, DataWarning, PaginationError, ResponseError
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.exports import offsets
+from helpers.pages import TOTALS, page, row, rows, serve
+
+MOVED = [page(rows(0, 10), True), page(rows(10, 20), totals={**TOTALS, "ai": 21})]
+
+
+def test_the_warnings_are_user_warnings() -> None:
+    assert issubclass(DataChangedWarning, DataWarning)
+    assert issubclass(DataWarning, UserWarning)
+
+
+@pytest.mark.row("E1", "E2")
+@pytest.mark.parametrize(
+    ("last", "why"), [([], "no rows"), (rows(0, 10), "same page again")], ids=["empty", "again"]
+)
+def test_a_page_without_progress_ends_the_export(
+    face: Face, stub: StubServer, last: list[Any], why: str
+) -> None:
+    served = [page(rows(0, 10), has_more=True), page(rows(10, 20), has_more=True), page(last, has_more=True)]
+    serve(stub, *served)
+    visitors = face.client(stub).visitors(page_size=10, prefetch=0)
+    got = [face.next(visitors) for _ in range(20)]
+    with pytest.raises(PaginationError, match=why) as caught:
+        face.next(visitors)
+    assert got == rows(0, 20)
+    assert caught.value.checkpoint == visitors.checkpoint
+    assert len(stub.requests) == 3
+
+
+@pytest.mark.row("E4")
+def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face) -> None:
+    with StubServer(rows(0, 500), page_cap=50) as stub:
+        visitors = face.client(stub).visitors()
+        with pytest.warns(DataWarning) as records:
+            assert face.all(visitors) == rows(0, 500)
+        (record,) = records
+        assert record.category is DataWarning
+        assert "50 rows where 250 were asked for" in str(record.message)
+        assert visitors.warnings == [str(record.message)]
+        assert offsets(stub) == list(range(0, 500, 50))
+
+
+@pytest.mark.row("E5", "E7")
+def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stub: StubServer) -> None:
+    moved = row(9, human=90)
+    serve(stub, page(rows(0, 10), True), page([row(8), moved, *rows(10, 18)], True), page([row(10), row(18)]))
+    visitors = face.client(stub).visitors(page_size=10)
+    with pytest.warns(DataChangedWarning) as records:
+        assert face.all(visitors) == [*rows(0, 10), moved, *rows(10, 19)]
+    assert {record.category for record in records} == {DataChangedWarning}
+    assert len(list(records)) == 2
+    dropped, differing = visitors.warnings
+    assert dropped.startswith("2 rows came a second time")
+    assert differing.startswith("1 paths came a second time with other counts")
+
+
+@pytest.mark.row("E13")
+def test_totals_are_not_compared_with_the_sum_of_the_rows(face: Face, stub: StubServer) -> None:
+    # A visitor of two pages is one visitor: both are right.
+    serve(stub, page(rows(1, 251), totals={"human": 7, "ai": 9, "total": 8}))
+    visitors = face.client(stub).visitors(strict=True)
+    assert len(face.all(visitors)) == 250
+    assert face.run(visitors.totals()) == (7, 9, 8)
+    assert list(visitors.warnings) == []
+    assert [name for name in dir(visitors) if "sum" in name] == []
+
+
+def test_each_page_has_the_totals_it_came_with(face: Face, stub: StubServer) -> None:
+    serve(stub, *MOVED)
+    with pytest.warns(DataChangedWarning):
+        pages = face.all(face.client(stub).visitors(page_size=10).pages())
+    assert [page.totals.ai for page in pages] == [20, 21]
+
+
+# -- strict, and warnings as errors ----------------------------------------------------------------
+
+
+@pytest.mark.row("E6")
+def test_strict_makes_an_error_of_what_would_warn(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    serve(stub, *MOVED)
+    visitors = client.visitors(page_size=10, strict=True, prefetch=0)
+    got = [face.next(visitors) for _ in range(10)]
+    with pytest.raises(PaginationError, match="strict") as caught:
+        face.next(visitors)
+    assert caught.value.checkpoint == visitors.checkpoint
+    stub.reset()
+    serve(stub, *MOVED[1:])
+    with pytest.warns(DataChangedWarning, match=r"ai=.* ai=21"):
+        got += face.all(client.visitors(resume=caught.value.checkpoint))
+    assert got == rows(0, 20)
+
+
+@pytest.mark.parametrize("by_page", [True, False])
+def test_a_warning_that_is_made_an_error_loses_no_row(face: Face, stub: StubServer, by_page: bool) -> None:
+    serve(stub, *MOVED)
+    visitors = face.client(stub).visitors(page_size=10)
+    pages = visitors.pages()
+    got: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        errors = 0
+        while True:
+            try:
+                got += face.next(pages).rows if by_page else [face.next(visitors)]
+            except DataWarning:
+                errors += 1
+            except (StopIteration, StopAsyncIteration):
+                break
+    assert got == rows(0, 20)
+    assert errors == len(visitors.warnings) == 1
+
+
+def test_a_warning_points_at_the_line_that_asked_for_the_row(face: Face, stub: StubServer) -> None:
+    async def read(visitors: AsyncVisitors) -> list[Any]:
+        return [row async for row in visitors]
+
+    serve(stub, *MOVED)
+    visitors = face.client(stub).visitors(page_size=10)
+    with pytest.warns(DataChangedWarning) as records:
+        list(visitors) if face.name == "sync" else face.run(read(visitors))
+    assert records[0].filename == __file__
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("D5", "D7")
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("<html>captive portal</html>", None),
+        ({**page([]), "totals": []}, "totals"),
+        (page([*rows(0, 3), row(3, ai=12.5)]), r"visitors\[3\]\.ai"),
+    ],
+)
+def test_a_body_of_a_wrong_shape_is_an_error_that_names_the_place(
+    face: Face, stub: StubServer, body: Any, place: str | None
+) -> None:
+    serve(stub, page(rows(0, 250), has_more=True), body)
+    visitors = face.client(stub).visitors()
+    got = [face.next(visitors) for _ in range(250)]
+    with pytest.raises(ResponseError, match=place) as caught:
+        face.next(visitors)
+    error = caught.value
+    assert got == rows(0, 250)
+    assert error.checkpoint == visitors.checkpoint
+    assert (error.status, error.outcome, len(error.attempts)) == (200, None, 1)
+    assert error.request_id
+    assert error.body is not None
+    assert len(error.body) <= 257
+    assert len(stub.requests) == 2
+
+
+@pytest.mark.row("D6", "D7", "D14")
+def test_counts_are_ints_and_further_fields_stay_as_they_were_sent(face: Face, stub: StubServer) -> None:
+    more = {"bounce": 0.25, "big": 10**30, "deep": {"list": [1, None, True, "é"]}, "é": None, "flag": False}
+    sent = [row(0, **more), row(1, ai=2**63 - 1), row(2, new="x", ai=12.0)]
+    answer = {**page(sent), "generatedAt": "2026-01-31", "totals": {**TOTALS, "bots": 5}}
+    serve(stub, json.dumps(answer))
+    got = face.all(face.client(stub).visitors())
+    assert got == sent
+    assert [list(row) for row in got] == [list(row) for row in sent]
+    assert {type(row["ai"]) for row in got} == {type(got[0]["big"])} == {int}
