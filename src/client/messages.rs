@@ -1,5 +1,6 @@
 //! Failures in words: log lines, and the errors that users see. Nothing here decides anything.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::budget::Slot;
@@ -13,11 +14,11 @@ use crate::text;
 use crate::text::redact;
 
 /// The most of a `Location` or content type that is shown, in characters.
-const MOST_HEADER: usize = 120;
+const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
-const MOST_SEARCHED: usize = 4096;
+const MAX_SEARCHED: usize = 4096;
 /// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
-const ECHO: usize = 24;
+const PROMPT_PREFIX: usize = 24;
 
 /// Where to find what belongs together.
 const SAME_PAGE: &str = "the key and the project's id are copied from the same page of the dashboard";
@@ -174,8 +175,10 @@ impl Failed<'_> {
     /// The ids that stand in the path, as they were given: log lines do without them.
     fn ids(&self) -> String {
         let shown = |name, id: &Option<Segment>| {
-            id.as_ref()
-                .map(|id| format!("{name} '{}'", text::safe(&self.settings.redact(id.as_str()), MAX_SEGMENT)))
+            id.as_ref().map(|id| {
+                let id = redact::withhold(id.as_str(), self.settings.secret_in(id.as_str()));
+                format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
+            })
         };
         let ids = [shown("project", &self.call.project), shown("job", &self.call.id)];
         let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -198,7 +201,7 @@ impl Failed<'_> {
         }
     }
 
-    /// The beginning of a body. Secrets go before it is cut, as half of one would not be found.
+    /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not be found.
     fn clip(&self, body: &[u8]) -> String {
         text::clip_body(&self.redact(&String::from_utf8_lossy(body)))
     }
@@ -212,7 +215,7 @@ impl Failed<'_> {
     }
 
     fn header(&self, value: &str) -> String {
-        text::safe(&self.redact(value), MOST_HEADER)
+        text::safe(&self.redact(value), MAX_HEADER)
     }
 
     fn request_id(&self) -> Option<String> {
@@ -245,7 +248,7 @@ impl Failed<'_> {
                     head.status,
                     self.words(reason),
                     self.header(kind),
-                    text::safe(&self.clip(body), MOST_HEADER),
+                    text::safe(&self.clip(body), MAX_HEADER),
                 )
             }
             Failure::Refused { head, body } => {
@@ -295,14 +298,12 @@ impl Failed<'_> {
         })
     }
 
-    fn redact(&self, words: &str) -> String {
-        let words = words.get(..words.floor_char_boundary(MOST_SEARCHED)).unwrap_or(words);
-        let words = self.settings.redact(words);
-        // The prompt itself first: as a field, one that is not escaped would end at its first quote.
-        let words = match &self.call.prompt {
-            Some(prompt) => redact::hide(&words, prompt, "[prompt]", ECHO),
-            None => words,
-        };
-        text::hide_prompt_fields(&words)
+    /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = text.get(..text.floor_char_boundary(MAX_SEARCHED)).unwrap_or(text);
+        let prompt =
+            self.call.prompt.as_ref().is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
+        let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
+        redact::withhold(text, self.settings.secret_in(text).or(prompt))
     }
 }

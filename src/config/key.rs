@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::text::redact;
 
 /// Only the last four letters of a key at least this long are ever shown.
-const SHOWABLE_KEY: usize = 20;
+const MIN_HINTED_KEY: usize = 20;
 
-/// So many letters at a key's beginning, its fixed prefix among them, are as good as the key.
-pub(super) const SHOWN_KEY: usize = 16;
+/// This much of a key's beginning, its fixed prefix included, is as secret as the key.
+pub(super) const KEY_PREFIX: usize = 16;
 
 /// The bytes of a key's fingerprint: no two keys will ever share one.
 const FINGERPRINT: usize = 16;
@@ -46,7 +46,7 @@ impl ApiKey {
     /// The last four letters of a long key, for people to tell keys apart.
     pub fn hint(&self) -> Option<&str> {
         let key = self.0.expose_secret();
-        if key.len() < SHOWABLE_KEY {
+        if key.len() < MIN_HINTED_KEY {
             return None;
         }
         key.get(key.len() - 4..)
@@ -68,9 +68,9 @@ impl ApiKey {
         tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
-    /// `text` with every echo of the key, or of so much of it that it could be told, replaced.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        redact::hide(text, self.0.expose_secret(), "[API key]", SHOWN_KEY)
+    /// Whether `text` repeats the key, or as much of it as gives it away.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        redact::repeats(text, self.0.expose_secret(), KEY_PREFIX)
     }
 }
 

@@ -20,12 +20,12 @@ mod options;
 mod seconds;
 
 pub use key::ApiKey;
-use key::SHOWN_KEY;
+use key::KEY_PREFIX;
 pub use options::{ENV_API_KEY, ENV_BASE_URL, ENV_PROJECT_ID, Options};
 pub use seconds::{seconds, seconds_or_zero};
 
 /// A header's value that is shorter is no secret worth a search.
-const SECRET_HEADER: usize = 8;
+const MIN_SECRET_HEADER: usize = 8;
 
 /// Checked settings. Cheap to share, impossible to print a secret from.
 #[derive(Debug, Clone)]
@@ -72,12 +72,14 @@ pub struct Memory {
 }
 
 impl Settings {
-    /// `text` with every echo of the key and of the headers' values replaced.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    /// Which secret of these settings `text` repeats, if any.
+    pub(crate) fn secret_in(&self, text: &str) -> Option<&'static str> {
+        if self.api_key.is_in(text) {
+            return Some("the API key");
+        }
         let values = self.headers.values().filter_map(|value| value.to_str().ok());
-        values
-            .filter(|value| value.len() >= SECRET_HEADER)
-            .fold(self.api_key.redact(text), |text, value| redact::hide(&text, value, "[header]", SHOWN_KEY))
+        let mut secret = values.filter(|value| value.len() >= MIN_SECRET_HEADER);
+        secret.any(|value| redact::repeats(text, value, KEY_PREFIX)).then_some("a header of yours")
     }
 }
 

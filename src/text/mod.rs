@@ -1,4 +1,4 @@
-//! Foreign text made fit to be shown: short, without control characters, without secrets.
+//! Makes foreign text fit to be shown: short, without control characters, without secrets.
 
 pub mod json;
 pub mod redact;
@@ -34,7 +34,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a body, as errors keep it. Secrets are to be taken out before: half of one is not found again.
+/// The beginning of a body, as errors keep it. Secrets are looked for before: half of one is not found again.
 pub fn clip_body(body: &str) -> String {
     safe(body.get(..body.floor_char_boundary(MOST_BODY)).unwrap_or(body), MOST_BODY)
 }
@@ -61,33 +61,6 @@ pub fn service_message(body: &[u8]) -> Option<String> {
 /// A service's words as errors show them.
 pub fn clip_message(words: &str) -> String {
     safe(words, MOST_MESSAGE)
-}
-
-/// `text` with the value of every JSON field `"prompt"` replaced: what a service says of a job may hold what another
-/// call asked of it.
-pub fn hide_prompt_fields(text: &str) -> String {
-    const NAME: &str = "\"prompt\"";
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(NAME) {
-        let (before, after) = rest.split_at(at + NAME.len());
-        shown.push_str(before);
-        rest = after;
-        let value = after.trim_start().strip_prefix(':').map(str::trim_start);
-        if let Some(value) = value.and_then(|value| value.strip_prefix('"')) {
-            let mut escaped = false;
-            let end = value.find(|c| {
-                let ends = c == '"' && !escaped;
-                escaped = c == '\\' && !escaped;
-                ends
-            });
-            shown.push_str(":\"[prompt]");
-            // A value that was cut has no end.
-            rest = end.and_then(|end| value.get(end..)).unwrap_or_default();
-        }
-    }
-    shown.push_str(rest);
-    shown
 }
 
 #[cfg(test)]
@@ -118,18 +91,6 @@ mod tests {
         assert_eq!(service_message(br#"{"detail": [{"message": "limit"}]}"#).unwrap(), "limit");
         for none in [&b"<html>"[..], b"", b"[]", b"{}", br#"{"error": 5}"#] {
             assert_eq!(service_message(none), None);
-        }
-    }
-
-    #[test]
-    fn prompt_fields_are_hidden() {
-        for (text, shown) in [
-            (r#"{"id":1,"prompt":"a \"b\" c","x":2}"#, r#"{"id":1,"prompt":"[prompt]","x":2}"#),
-            (r#"{"prompt" : "cut off \"#, r#"{"prompt":"[prompt]"#),
-            (r#"{"prompt":"a\\","prompt":"b"}"#, r#"{"prompt":"[prompt]","prompt":"[prompt]"}"#),
-            (r#"{"prompt":null} "prompt" "#, r#"{"prompt":null} "prompt" "#),
-        ] {
-            assert_eq!(hide_prompt_fields(text), shown);
         }
     }
 }

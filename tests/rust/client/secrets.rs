@@ -221,20 +221,20 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either() {
                 let told = Told::default();
                 let error = create(&client(&script), prompt, &told).await.unwrap_err();
                 assert_no_prompt(&shown(&error, &told), &format!("{echo:?}"));
-                assert!(error.message.contains("not accepted"), "{error}");
+                assert!(error.message.contains("withheld: it repeats the prompt"), "{error}");
             }
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn white_space_around_a_prompt_hides_nothing_from_being_hidden() {
+async fn white_space_around_a_prompt_does_not_matter() {
     let script = Script::each(|_| reply(400, r#"{"error": "bad: falcon and heron"}"#).into());
     for prompt in ["\n  falcon and heron\n", "falcon and heron"] {
         let told = Told::default();
         let error = create(&client(&script), prompt, &told).await.unwrap_err();
         assert_no_prompt(&shown(&error, &told), prompt);
-        assert_eq!(error.service_message.as_deref(), Some("bad: [prompt]"));
+        assert_eq!(error.service_message.as_deref(), Some("[withheld: it repeats the prompt]"));
     }
 }
 
@@ -261,8 +261,9 @@ async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
     let error = client(&script).call(read(), &told, json).await.unwrap_err();
     assert_eq!(error.attempts.len(), 3);
     assert_no_key(&shown(&error, &told), "three attempts");
-    assert!(error.attempts[1].error.contains("who is [API key]? (request id [API key])"), "{error:?}");
-    assert_eq!(told.notes().iter().filter(|note| note.text.contains("[API key]")).count(), 3);
+    let withheld = "[withheld: it repeats the API key]";
+    assert!(error.attempts[1].error.ends_with(&format!("{withheld} (request id {withheld})")), "{error:?}");
+    assert_eq!(told.notes().iter().filter(|note| note.text.contains(withheld)).count(), 3);
 }
 
 /// Rows: H8.
