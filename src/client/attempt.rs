@@ -18,12 +18,11 @@ use crate::client::Answer;
 use crate::client::Call;
 use crate::client::Client;
 use crate::client::messages;
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::{Failure, Head};
 use crate::client::throttle::Lane;
 use crate::error::Result;
 use crate::http::retry_after::retry_after;
-use crate::http::trace::TRACEPARENT;
 use crate::http::{Departure, Incoming, Outgoing, SendError};
 
 /// The most of an error's body that is read.
@@ -147,7 +146,7 @@ impl Client {
         }
         // One that the user set holds.
         if let Some(trace) = observer.trace().filter(|_| !headers.contains_key(TRACEPARENT)) {
-            headers.insert(TRACEPARENT, trace.header());
+            headers.insert(TRACEPARENT, trace);
         }
         Ok(headers)
     }

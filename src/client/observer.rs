@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use http::HeaderValue;
 use jiff::Timestamp;
 
 use crate::config::url::Segment;
 use crate::error::Outcome;
-use crate::http::trace::TraceParent;
+
+/// The header that names a call's trace.
+pub const TRACEPARENT: &str = "traceparent";
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +63,8 @@ pub trait Observer: Send + Sync {
     /// counts as applied, so that there is no moment at which neither is known.
     fn job(&self, _id: &Segment) {}
 
-    /// The trace that the call belongs to.
-    fn trace(&self) -> Option<TraceParent> {
+    /// The `traceparent` of the trace that the call belongs to.
+    fn trace(&self) -> Option<HeaderValue> {
         None
     }
 }

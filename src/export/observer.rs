@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use http::HeaderValue;
+
 use crate::client::observer::{Note, Observer};
 use crate::export::findings::Finding;
-use crate::http::trace::TraceParent;
 use crate::listing::rows::Rows;
 
 /// Receives what an export has to tell while it runs.
@@ -33,7 +34,7 @@ struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
     /// Of whoever listened last: what was asked for ahead was asked for on its behalf.
-    trace: Option<TraceParent>,
+    trace: Option<HeaderValue>,
 }
 
 impl Relay {
@@ -82,7 +83,7 @@ impl Observer for Relay {
 /// See [`Relay::asked`].
 struct Asked {
     relay: Arc<Relay>,
-    trace: Option<TraceParent>,
+    trace: Option<HeaderValue>,
 }
 
 impl Observer for Asked {
@@ -90,7 +91,7 @@ impl Observer for Asked {
         self.relay.note(note);
     }
 
-    fn trace(&self) -> Option<TraceParent> {
+    fn trace(&self) -> Option<HeaderValue> {
         self.trace.clone()
     }
 

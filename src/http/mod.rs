@@ -3,7 +3,6 @@
 pub mod rate_limit;
 pub mod reqwest;
 pub mod retry_after;
-pub mod trace;
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,16 +1,17 @@
 //! The trace that the caller is in, where the user's process traces with OpenTelemetry.
 
+use http::HeaderValue;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::http::trace::{TRACEPARENT, TraceParent};
+use crate::client::observer::TRACEPARENT;
 use crate::python::bridge::runtime::call_out;
 
 /// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
-pub(crate) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
+pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
     // A finalizer at the very end finds no modules any more, and no span either.
     let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules")))
     else {
@@ -31,7 +32,7 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Option<TraceParent>> {
 
 /// Asks the propagator that the user configured, which may be none. Of what it writes only the header that names the
 /// trace is sent: baggage may hold anything, and is not for this service.
-fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<TraceParent>> {
+fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<HeaderValue>> {
     let py = trace.py();
     let span = call_out(&trace.getattr(intern!(py, "get_current_span"))?, ())?;
     let context = span.call_method0(intern!(py, "get_span_context"))?;
@@ -43,5 +44,7 @@ fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<TraceParent>> {
     let Some(value) = carrier.get_item(TRACEPARENT)? else {
         return Ok(None);
     };
-    Ok(TraceParent::parse(&value.extract::<String>()?))
+    // What cannot stand in a header is not sent; everything else is the propagator's business.
+    let value = HeaderValue::from_str(&value.extract::<String>()?).ok();
+    Ok(value.filter(|value| !value.is_empty()))
 }

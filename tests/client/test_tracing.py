@@ -171,10 +171,10 @@ def test_what_the_user_configured_holds(face: Face, stub: StubServer, propagator
     assert sent(stub) == [None, own["traceparent"]]
 
 
-@pytest.mark.parametrize(
-    "value", ["", "00-1-2-3", "x\r\nauthorization: Bearer stolen", "\ud800", 5, None, ["a"]]
-)
-def test_no_other_value_is_sent(face: Face, stub: StubServer, propagator: Any, value: object) -> None:
+@pytest.mark.parametrize("value", ["", "x\r\nauthorization: Bearer stolen", "\ud800", 5, None, ["a"]])
+def test_what_is_no_header_value_is_not_sent(
+    face: Face, stub: StubServer, propagator: Any, value: object
+) -> None:
     unraisable: list[Any] = []
     hook, sys.unraisablehook = sys.unraisablehook, unraisable.append
     try:

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use http::HeaderValue;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -22,7 +23,6 @@ use crate::config::url::Segment;
 use crate::error::{Error, Outcome};
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
-use crate::http::trace::TraceParent;
 use crate::job::Job;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
@@ -98,7 +98,7 @@ pub(crate) struct Port {
     /// Whether the caller wants to see polls.
     polls: bool,
     /// The caller's, when the operation began.
-    trace: Option<TraceParent>,
+    trace: Option<HeaderValue>,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
     /// Whether the caller wants the rows as they come.
@@ -107,7 +107,7 @@ pub(crate) struct Port {
 
 impl Port {
     /// What the caller of `op` does not want to see never comes.
-    pub(crate) fn new(op: &Op, caller: Option<Caller>, trace: Option<TraceParent>) -> Self {
+    pub(crate) fn new(op: &Op, caller: Option<Caller>, trace: Option<HeaderValue>) -> Self {
         Self {
             state: Mutex::new(PortState {
                 write: op.writes.then_some(Outcome::NotSent),
@@ -260,7 +260,7 @@ impl Observer for Port {
         self.state().job = Some(id.as_str().to_owned());
     }
 
-    fn trace(&self) -> Option<TraceParent> {
+    fn trace(&self) -> Option<HeaderValue> {
         self.trace.clone()
     }
 }
