@@ -312,7 +312,7 @@ class Client:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = None,
-        pages: bool = True,
+        by_path: bool = True,
         project_id: str | None = None,
     ) -> Plan:
         """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
@@ -325,7 +325,7 @@ class Client:
             date_to: The day behind the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
-            pages: Whether all rows are wanted, or the totals alone.
+            by_path: Whether all rows are wanted, or the totals alone.
             project_id: Overrides the client's project.
 
         Raises:
@@ -337,7 +337,7 @@ class Client:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = "day",
-        pages: bool = False,
+        by_path: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
         project_id: str | None = None,
@@ -352,7 +352,7 @@ class Client:
             date_to: The day behind the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
-            pages: A row for each slice and path, in place of one for each slice.
+            by_path: A row for each slice and path, in place of one for each slice.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -369,7 +369,7 @@ class Client:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = "day",
-        pages: bool = True,
+        by_path: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -387,7 +387,7 @@ class Client:
         Args:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
-            pages: All rows, or the totals alone.
+            by_path: All rows, or the totals alone.
             on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
                 :class:`StoreBusyError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -684,7 +684,7 @@ class AsyncClient:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = None,
-        pages: bool = True,
+        by_path: bool = True,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
@@ -697,7 +697,7 @@ class AsyncClient:
             date_to: The day behind the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
-            pages: Whether all rows are wanted, or the totals alone.
+            by_path: Whether all rows are wanted, or the totals alone.
             project_id: Overrides the client's project.
 
         Raises:
@@ -709,7 +709,7 @@ class AsyncClient:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = "day",
-        pages: bool = False,
+        by_path: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
         project_id: str | None = None,
@@ -724,7 +724,7 @@ class AsyncClient:
             date_to: The day behind the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
-            pages: A row for each slice and path, in place of one for each slice.
+            by_path: A row for each slice and path, in place of one for each slice.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -741,7 +741,7 @@ class AsyncClient:
         date_from: _Date,
         date_to: _Date,
         every: _Every | None = "day",
-        pages: bool = True,
+        by_path: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
@@ -759,7 +759,7 @@ class AsyncClient:
         Args:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
-            pages: All rows, or the totals alone.
+            by_path: All rows, or the totals alone.
             on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
                 :class:`StoreBusyError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -1169,7 +1169,7 @@ class TrendTable:
     """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
     asks the service for anything. It is used as a :class:`VisitorTable` is, and pickles.
 
-    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``pages=True`` ``path``, and ``human``, ``ai`` and
+    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
     ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
 
     Uniques of slices do not add up: whoever came on two days counts in both, and once in the range.

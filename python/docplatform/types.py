@@ -90,7 +90,7 @@ class PlanSlice(NamedTuple):
     """The day behind the last."""
     requests: int
     """Requests to be sent."""
-    held: int
+    cached: int
     """Requests whose answers are in the client's store."""
     exact: bool
     """Whether ``requests`` is known; else it is the least that it can be."""
@@ -101,7 +101,7 @@ class Plan(NamedTuple):
 
     requests: int
     """Requests to be sent."""
-    held: int
+    cached: int
     """Requests whose answers are in the client's store, and which are not sent."""
     exact: bool
     """Whether ``requests`` is known, from the store, or as totals cost one each; else it is the least that it can be."""
@@ -116,7 +116,7 @@ class Plan(NamedTuple):
         least = "" if self.exact else "at least "
         plural = "" if self.requests == 1 else "s"
         waits = "" if self.hours is None else f"; {self.hours:,g} hours to wait for the budget"
-        caption = f"Plan: {least}{self.requests:,} request{plural} to be sent; {self.held:,} held{waits}"
+        caption = f"Plan: {least}{self.requests:,} request{plural} to be sent; {self.cached:,} cached{waits}"
         return notebook.tuples(caption, PlanSlice._fields, self.slices, "slices")
 
 
@@ -125,7 +125,7 @@ class SyncReport(NamedTuple):
 
     slices: int
     """Slices in all, over all projects."""
-    held: int
+    cached: int
     """Those of them that were in the store already."""
     open: int
     """Those that may still change, and are bought again the next time."""

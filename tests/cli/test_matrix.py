@@ -334,7 +334,7 @@ def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, row: Row) -> None:
     line = [
         *row.line,
         *(["--timeout", "0"] if row.waits else []),
-        *(["--pages"] if "trend" in row.name else []),
+        *(["--by-path"] if "trend" in row.name else []),
     ]
     for status, body in ((200, job | page), (400, {"error": HOSTILE})):
         for options in ((), row.json):

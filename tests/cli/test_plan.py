@@ -27,8 +27,8 @@ def document(cli: Cli, *arguments: object) -> Any:
 
 def test_it_sends_nothing_and_needs_no_service(cli: Cli) -> None:
     cli.stub.close()
-    assert facts(cli) == {"requests": "1", "held": "0", "exact": "no"}
-    assert facts(cli, "--totals", "--every", "day") == {"requests": "31", "held": "0", "exact": "yes"}
+    assert facts(cli) == {"requests": "1", "cached": "0", "exact": "no"}
+    assert facts(cli, "--totals", "--every", "day") == {"requests": "31", "cached": "0", "exact": "yes"}
     assert cli.stub.requests == []
 
 
@@ -40,7 +40,7 @@ def test_it_sends_nothing_and_needs_no_service(cli: Cli) -> None:
         ((), ("report", "-o", "-", "--every", "none", "--no-rising"), 4),
         (("--totals",), ("visitors", "totals"), 1),
         (("--totals", "--every", "day"), ("visitors", "trend"), 31),
-        (("--every", "week"), ("visitors", "trend", "--pages", "--every", "week"), 20),
+        (("--every", "week"), ("visitors", "trend", "--by-path", "--every", "week"), 20),
     ],
 )
 def test_it_is_what_a_command_then_costs(
@@ -53,7 +53,7 @@ def test_it_is_what_a_command_then_costs(
     assert before["exact"] == ("yes" if "--totals" in options else "no")
     assert cli(*command, *JANUARY, "--store", str(store)).status == 0
     assert len(cli.stub.requests) == requests
-    assert facts(cli, *options) == {"requests": "0", "held": str(requests), "exact": "yes"}
+    assert facts(cli, *options) == {"requests": "0", "cached": str(requests), "exact": "yes"}
 
 
 def test_a_floor_is_said_to_be_one(cli: Cli) -> None:
@@ -80,14 +80,14 @@ def test_a_line_for_each_slice(cli: Cli, store: Path) -> None:
     assert cli("visitors", "totals", "--from", "2024-01-08", "--to", "2024-01-15", *options[3:]).status == 0
     ended = cli("plan", *JANUARY, *options, "--slices", "--requests-per-hour", "3")
     assert ended.out.splitlines() == [
-        "date_from\tdate_to\trequests\theld\texact",
+        "date_from\tdate_to\trequests\tcached\texact",
         "2024-01-01\t2024-01-08\t1\t0\tyes",
         "2024-01-08\t2024-01-15\t0\t1\tyes",
         "2024-01-15\t2024-01-22\t1\t0\tyes",
         "2024-01-22\t2024-01-29\t1\t0\tyes",
         "2024-01-29\t2024-02-01\t1\t0\tyes",
     ]
-    assert ended.err == "In all: 4 requests, 1 held, 1 hour to wait.\n"
+    assert ended.err == "In all: 4 requests, 1 cached, 1 hour to wait.\n"
 
 
 @pytest.mark.row("J11")
@@ -97,15 +97,15 @@ def test_json_is_one_document(cli: Cli, store: Path) -> None:
         "date_from": "2024-01-01",
         "date_to": "2024-02-01",
         "every": "month",
-        "pages": True,
+        "by_path": True,
         "requests": 1,
-        "held": 0,
+        "cached": 0,
         "exact": False,
         "hours": 0.0,
         "slices": [
-            {"date_from": "2024-01-01", "date_to": "2024-02-01", "requests": 1, "held": 0, "exact": False}
+            {"date_from": "2024-01-01", "date_to": "2024-02-01", "requests": 1, "cached": 0, "exact": False}
         ],
     }
     found = document(cli, "--totals", "--store", store)
-    assert (found["every"], found["pages"], found["hours"], found["exact"]) == (None, False, None, True)
+    assert (found["every"], found["by_path"], found["hours"], found["exact"]) == (None, False, None, True)
     assert cli.stub.requests == []

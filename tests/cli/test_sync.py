@@ -36,11 +36,11 @@ def document(cli: Cli, *arguments: str, status: int = 0) -> dict[str, Any]:
 
 def test_it_fills_the_store_and_says_what_it_did(cli: Cli, store: Path) -> None:
     ended = cli("sync", "demo", "other", *JANUARY)
-    assert ended.out == "slices\t62\nheld\t0\nopen\t0\nrequests\t62\nrows\t186\n"
+    assert ended.out == "slices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\n"
     assert ended.err == "Filling the store\n"
     assert store.is_file()
     before = len(cli.stub.requests)
-    assert cli("sync", "other", *JANUARY).out.splitlines()[1] == "held\t31"
+    assert cli("sync", "other", *JANUARY).out.splitlines()[1] == "cached\t31"
     trend = cli("visitors", "trend", "--project", "other", *JANUARY)
     assert (trend.status, len(cli.stub.requests)) == (0, before)
 
@@ -51,10 +51,10 @@ def test_as_json(cli: Cli, store: Path) -> None:
         "date_from": "2024-01-01",
         "date_to": "2024-02-01",
         "every": "week",
-        "pages": False,
+        "by_path": False,
         "complete": True,
         "slices": 5,
-        "held": 0,
+        "cached": 0,
         "open": 0,
         "requests": 5,
         "rows": 0,
@@ -67,9 +67,9 @@ def test_projects_come_from_a_file_or_a_pipe(cli: Cli, store: Path, tmp_path: Pa
     day = ("--from", "2024-01-01", "--to", "2024-01-02")
     assert document(cli, "-f", str(tmp_path / "projects.txt"), *day)["slices"] == 2
     ended = cli("sync", "--file", "-", *day, "--json", stdin=b"other\n-odd\n")
-    assert json.loads(ended.out)["held"] == 1
+    assert json.loads(ended.out)["cached"] == 1
     assert "Reading the projects from standard input." in ended.err
-    assert cli("sync", *day, "--", "-odd").out.splitlines()[1] == "held\t1"
+    assert cli("sync", *day, "--", "-odd").out.splitlines()[1] == "cached\t1"
 
 
 def test_what_failed_is_listed_and_the_rest_is_there(cli: Cli, store: Path) -> None:
@@ -79,7 +79,7 @@ def test_what_failed_is_listed_and_the_rest_is_there(cli: Cli, store: Path) -> N
     assert ended.out.splitlines()[0] == "slices\t3"
     assert "some slices could not be bought: gone from 2024-01-01: " in ended.err
     found = document(cli, "demo", "gone", "other", *day, status=1)
-    assert (found["complete"], found["held"]) == (False, 2)
+    assert (found["complete"], found["cached"]) == (False, 2)
     ((failure),) = found["failures"]
     assert (failure["project_id"], failure["date_from"]) == ("gone", "2024-01-01")
     assert "No such project" in failure["error"]

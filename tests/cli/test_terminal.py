@@ -98,7 +98,7 @@ def test_a_trend_on_a_terminal(stub: StubServer) -> None:
     row = {"path": "/\x1b]52;c;eA==\x07[bold]x", "human": 1, "ai": 1, "total": 1_234}
     body = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [row], "hasMore": False}
     stub.fail_next(status=200, body=body)
-    shown = on_terminal(stub, "visitors", "trend", "--pages", "--every", "month", *JANUARY, NO_COLOR="1")
+    shown = on_terminal(stub, "visitors", "trend", "--by-path", "--every", "month", *JANUARY, NO_COLOR="1")
     assert "2024-02-01" in shown
     assert "1,234" in shown
     assert r"/\u{1b}]52;c;eA==\u{7}[bold]x" in shown

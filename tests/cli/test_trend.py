@@ -22,10 +22,10 @@ def trend(cli: Cli, *arguments: object) -> Any:
     return cli("visitors", "trend", *map(str, arguments))
 
 
-def expected(stub: StubServer, *, pages: bool = False) -> list[dict[str, Any]]:
+def expected(stub: StubServer, *, by_path: bool = False) -> list[dict[str, Any]]:
     with stub.client() as client:
         found = client.visitor_trend(
-            date_from="2024-01-01", date_to="2024-02-01", every="week", pages=pages
+            date_from="2024-01-01", date_to="2024-02-01", every="week", by_path=by_path
         ).to_dicts()
     stub.reset()
     return [{name: str(v) if isinstance(v, date) else v for name, v in row.items()} for row in found]
@@ -53,8 +53,8 @@ def test_how_long_a_slice_is(cli: Cli, every: str | None, slices: int) -> None:
 
 
 def test_with_pages_a_row_is_a_slice_and_a_page(cli: Cli) -> None:
-    rows = expected(cli.stub, pages=True)
-    ended = trend(cli, *JANUARY, "--every", "week", "--pages")
+    rows = expected(cli.stub, by_path=True)
+    ended = trend(cli, *JANUARY, "--every", "week", "--by-path")
     lines = [line.split("\t") for line in ended.out.splitlines()]
     assert lines[0] == ["date_from", "date_to", "path", *COUNTS]
     assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in rows]
@@ -63,9 +63,9 @@ def test_with_pages_a_row_is_a_slice_and_a_page(cli: Cli) -> None:
 
 
 @pytest.mark.row("J11")
-@pytest.mark.parametrize("options", [(), ("--pages",)])
+@pytest.mark.parametrize("options", [(), ("--by-path",)])
 def test_json_is_one_document(cli: Cli, options: tuple[str, ...]) -> None:
-    rows = expected(cli.stub, pages=bool(options))
+    rows = expected(cli.stub, by_path=bool(options))
     found = json.loads(trend(cli, *JANUARY, "--every", "week", "--json", *options).out)
     assert found == {
         "date_from": "2024-01-01",
@@ -86,13 +86,13 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.row("J15")
-@pytest.mark.parametrize("pages", [False, True])
+@pytest.mark.parametrize("by_path", [False, True])
 @pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
 def test_a_file_of_the_format_that_its_name_asks_for(
-    cli: Cli, tmp_path: Path, name: str, pages: bool
+    cli: Cli, tmp_path: Path, name: str, by_path: bool
 ) -> None:
-    rows, file = expected(cli.stub, pages=pages), tmp_path / name
-    options = (*JANUARY, "--every", "week", "-o", file, *(["--pages"] if pages else []))
+    rows, file = expected(cli.stub, by_path=by_path), tmp_path / name
+    options = (*JANUARY, "--every", "week", "-o", file, *(["--by-path"] if by_path else []))
     ended = trend(cli, *options)
     assert (ended.status, ended.out) == (0, "")
     assert f"Wrote {len(rows):,} rows to {file}." in ended.err

@@ -105,11 +105,11 @@ def test_the_small_values() -> None:
     slices = tuple(PlanSlice(*pair, 1_000, 0, True) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
     assert (
-        "Plan: at least 12,000 requests to be sent; 3 held; 2 hours to wait for the budget; first 10 of 12 slices"
+        "Plan: at least 12,000 requests to be sent; 3 cached; 2 hours to wait for the budget; first 10 of 12 slices"
         in html
     )
     assert html.count("<tr>") == 11
-    assert re.findall("<th [^>]*>(.*?)</th>", html) == ["date_from", "date_to", "requests", "held", "exact"]
+    assert re.findall("<th [^>]*>(.*?)</th>", html) == ["date_from", "date_to", "requests", "cached", "exact"]
     assert "2026-01-02" in html
     assert "2026-01-12" not in html
     assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0
@@ -121,7 +121,7 @@ def test_the_small_values() -> None:
 @pytest.mark.row("J7")
 def test_what_a_trend_shows_is_escaped(face: Face) -> None:
     with StubServer([{"path": EVIL, "human": 1, "ai": 1, "total": 1, EVIL: EVIL}]) as stub:
-        call = face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-02", pages=True)
+        call = face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-02", by_path=True)
         html = face.run(call)._repr_html_()
     assert html.count("&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&amp;") == 3
     assert "<script" not in html

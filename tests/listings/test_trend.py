@@ -57,7 +57,7 @@ def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
     assert face.run(face.client(stub).plan_visitors(**JANUARY)).hours is None
     for per_hour, reserve, hours in [(100, 0, 0.0), (31, 0, 0.0), (31, 1, 1.0), (10, 0, 3.0), (1, 0, 30.0)]:
         client = face.client(stub, requests_per_hour=per_hour, reserve=reserve)
-        plan = face.run(client.plan_visitors(**JANUARY, every="day", pages=False))
+        plan = face.run(client.plan_visitors(**JANUARY, every="day", by_path=False))
         assert plan.hours == hours, per_hour
 
 
@@ -91,7 +91,7 @@ def test_the_defaults_are_daily_totals(face: Face, stub: StubServer) -> None:
 def test_with_pages_a_row_is_a_slice_and_a_path(face: Face) -> None:
     given = rows(0, 300)
     with StubServer(given) as stub:
-        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
     assert len(stub.requests) == 10
     assert list(trend[0]) == ["date_from", "date_to", "path", "human", "ai", "total"]
     for number, (start, end) in enumerate(pairwise(WEEKS)):
@@ -147,7 +147,7 @@ def test_sums_are_refused(face: Face, stub: StubServer) -> None:
 def test_frames_and_files(face: Face, tmp_path: Path, pages: bool) -> None:
     given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
     with StubServer(given) as stub:
-        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=pages))
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=pages))
     names = ["date_from", "date_to", *(["path"] if pages else []), "human", "ai", "total"]
     names += ["locale"] if pages else []
     expected = [tuple(row.get(name) for name in names) for row in trend]
@@ -192,7 +192,7 @@ def to_days(row: dict[str, Any]) -> dict[str, Any]:
 
 def test_slices_without_rows(face: Face) -> None:
     with StubServer([]) as stub:
-        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", pages=True))
+        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
     assert (len(trend), list(trend), len(stub.requests)) == (0, [], 5)
     assert list(trend.to_pandas().columns) == list(trend.to_polars().columns)
     assert len(pickle.loads(pickle.dumps(trend))) == 0
@@ -245,8 +245,8 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
     assert list(people.get_ydata()) == [row["human"] for row in weeks]
     assert list(agents.get_ydata()) == [row["ai"] for row in weeks]
     assert "by week, from 2024-01-01 up to 2024-02-01" in axes.get_title()
-    paths = face.run(client.visitor_trend(**JANUARY, every=None, pages=True))
-    with pytest.raises(ValueError, match="pages=False"):
+    paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
+    with pytest.raises(ValueError, match="by_path=False"):
         paths.plot(ax=axes)
 
 
@@ -255,7 +255,7 @@ def test_fields_named_as_columns_of_ours_stand_beside_them(face: Face, tmp_path:
     sent = [{**row, "date_from": "theirs", "bot": 1} for row in rows(0, 300)]
     with StubServer(sent) as stub:
         client = face.client(stub)
-        trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", pages=True))
+        trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", by_path=True))
         names = ["date_from", "date_to", "path", "human", "ai", "total", "service_date_from", "bot"]
         assert list(trend[0]) == list(trend.to_pandas()) == pa.table(trend).column_names == names
         assert trend.to_csv(tmp_path / "trend.csv") == trend.to_jsonl(tmp_path / "trend.jsonl") == 300

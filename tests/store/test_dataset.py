@@ -204,7 +204,7 @@ def test_what_is_no_store_is_told(store: Path, root: Path, tmp_path: Path) -> No
 
 
 def test_a_store_of_totals_is_an_empty_dataset(stub: StubServer, store: Path, root: Path) -> None:
-    fill(store, stub, pages=False)
+    fill(store, stub, by_path=False)
     assert export_dataset(root, store=store) == DatasetReport(0, 0, 0, 0)
     assert not root.exists()
 

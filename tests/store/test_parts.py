@@ -100,7 +100,7 @@ def test_other_processes_read_it(stub: StubServer, store: Path, method: str) -> 
 
 
 def test_nothing_is_a_part_too(stub: StubServer, store: Path) -> None:
-    fill(store, stub, pages=False)
+    fill(store, stub, by_path=False)
     (part,) = parts(store=store)
     assert part.read().column_names == COLUMNS
     assert read(part) == []

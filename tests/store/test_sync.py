@@ -33,20 +33,20 @@ def test_it_fills_the_store(face: Face, store: Path) -> None:
     with StubServer(projects=("demo", "other"), visitors=300) as stub:
         client = face.client(stub, store=store)
         report = face.run(client.sync(["demo", "other", "demo"], **JANUARY, every="week"))
-        assert report == SyncReport(slices=10, held=0, open=0, requests=20, rows=3_000)
+        assert report == SyncReport(slices=10, cached=0, open=0, requests=20, rows=3_000)
         assert face.run(client.sync(iter(["other"]), **JANUARY, every="week")) == (5, 5, 0, 0, 0)
-        trend = face.run(client.visitor_trend(**JANUARY, every="week", pages=True, project_id="other"))
+        trend = face.run(client.visitor_trend(**JANUARY, every="week", by_path=True, project_id="other"))
         assert (len(trend), trend.requests) == (1_500, 0)
         # The totals came with the pages.
         assert face.run(client.visitor_trend(**JANUARY, every="week")).requests == 0
-        assert face.run(client.sync("demo", **JANUARY, every="week", pages=False)).held == 5
+        assert face.run(client.sync("demo", **JANUARY, every="week", by_path=False)).cached == 5
         assert len(stub.requests) == 20
 
 
 def test_totals_cost_one_request_a_slice(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     for requests in (31, 0):
-        report = face.run(client.sync("demo", **JANUARY, pages=False))
+        report = face.run(client.sync("demo", **JANUARY, by_path=False))
         assert (report.slices, report.requests, report.rows) == (31, requests, 0)
 
 
@@ -55,9 +55,9 @@ def test_it_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubSe
     with pytest.raises(BudgetError) as caught:
         face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
     # One of the five was whole, and of the second two pages came.
-    assert caught.value.report == SyncReport(slices=5, held=0, open=0, requests=6, rows=1_500)
+    assert caught.value.report == SyncReport(slices=5, cached=0, open=0, requests=6, rows=1_500)
     rest = face.run(client.with_options(requests_per_hour=None).sync(["demo"], **JANUARY, every="week"))
-    assert (rest.held, rest.requests, len(stub.requests)) == (1, 14, 20)
+    assert (rest.cached, rest.requests, len(stub.requests)) == (1, 14, 20)
 
 
 def test_it_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_project_that_fails_holds_up_no_other(face: Face, store: Path) -> None
             assert (project, days) == ("gone", [date(2024, 1, 1), date(2024, 1, 2)])
             assert isinstance(why, NotFoundError)
             assert why.status == 404
-            assert error.report == SyncReport(slices=93, held=0, open=0, requests=63, rows=186)
+            assert error.report == SyncReport(slices=93, cached=0, open=0, requests=63, rows=186)
         stub.fail_next(status=200, body={"nonsense": 1}, path="/a/")
         with pytest.raises(SyncError) as caught:
             face.run(client.sync(["a", "c"], date_from="2024-02-01", date_to="2024-02-03"))
@@ -116,7 +116,7 @@ def test_what_is_wrong_with_everything_ends_it(face: Face, store: Path) -> None:
         stub.fail_next(status=401, path="/b/")
         with pytest.raises(AuthenticationError) as caught:
             face.run(client.sync(["a", "b"], **JANUARY))
-        assert caught.value.report == SyncReport(slices=62, held=0, open=0, requests=32, rows=93)
+        assert caught.value.report == SyncReport(slices=62, cached=0, open=0, requests=32, rows=93)
 
 
 SYNC = """

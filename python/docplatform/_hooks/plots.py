@@ -86,7 +86,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     """People and AI agents by slice, each over the day that its slice begins with."""
     if "path" in table._columns():
         raise ValueError(
-            "plot() draws the whole site by slice; this trend has a row for each path: use pages=False"
+            "plot() draws the whole site by slice; this trend has a row for each path: use by_path=False"
         )
     _need()
     from matplotlib.dates import DateFormatter

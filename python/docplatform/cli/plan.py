@@ -18,7 +18,7 @@ What these cost, of the same days:
   docplatform plan                        visitors export, visitors top, the rows of a report
   docplatform plan --totals               visitors totals
   docplatform plan --every day --totals   visitors trend
-  docplatform plan --every day            visitors trend --pages
+  docplatform plan --every day            visitors trend --by-path
 """
 
 
@@ -30,20 +30,20 @@ What these cost, of the same days:
 def plan(session: Session, date_from: str, date_to: str, *, every: Any, totals: bool, slices: bool) -> None:
     """Say what a range costs in requests, and send none.
 
-    `held` are the requests whose answers are in the --store: they are not sent. Where the store does not know
+    `cached` are the requests whose answers are in the --store: they are not sent. Where the store does not know
     how many pages a slice has, the slice counts for one request, and the number is the least that it can be.
 
     With --requests-per-hour, `hours` is how long the budget has to be waited for, from what it grants now.
     """
     with session.client() as client:
-        found = client.plan_visitors(date_from=date_from, date_to=date_to, every=every, pages=not totals)
+        found = client.plan_visitors(date_from=date_from, date_to=date_to, every=every, by_path=not totals)
     if session.json:
         output.document(
             {
                 "date_from": date_from,
                 "date_to": date_to,
                 "every": every,
-                "pages": not totals,
+                "by_path": not totals,
                 **found._asdict(),
                 "slices": [part._asdict() for part in found.slices],
             }
@@ -52,13 +52,13 @@ def plan(session: Session, date_from: str, date_to: str, *, every: Any, totals: 
     if slices:
         output.table([(*part[:4], _yes(part.exact)) for part in found.slices], PlanSlice._fields)
         waits = "" if found.hours is None else f", {count(int(found.hours), 'hour')} to wait"
-        session.say(f"In all: {count(found.requests, 'request')}, {found.held:,} held{waits}.")
+        session.say(f"In all: {count(found.requests, 'request')}, {found.cached:,} cached{waits}.")
     else:
         hours = None if found.hours is None else int(found.hours)
         output.fields(
             [
                 ("requests", found.requests),
-                ("held", found.held),
+                ("cached", found.cached),
                 ("exact", _yes(found.exact)),
                 ("hours", hours),
             ]

@@ -67,7 +67,12 @@ def sync(
         raise click.UsageError("it fills a store: name its file with --store, or in DOCPLATFORM_STORE")
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
-    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "pages": not totals}
+    slices: dict[str, Any] = {
+        "date_from": date_from,
+        "date_to": date_to,
+        "every": every,
+        "by_path": not totals,
+    }
     wanted = [*projects, *(_listed(file, quiet=session.quiet) if file is not None else ())]
     if not wanted:
         wanted = [session.project_id()]

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @click.command("trend", cls=Command)
 @slice_options("day")
-@click.option("--pages", is_flag=True, help="A row for each slice and page, in place of one for each slice.")
+@click.option(
+    "--by-path", is_flag=True, help="A row for each slice and page, in place of one for each slice."
+)
 @output_options(None, "a table")
 @with_budget
 def trend(
@@ -29,7 +31,7 @@ def trend(
     date_to: str,
     *,
     every: Any,
-    pages: bool,
+    by_path: bool,
     name: str | None,
     format_: str | None,
     force: bool,
@@ -37,7 +39,7 @@ def trend(
 ) -> None:
     """Show the site's visitors by day, week or month.
 
-    It takes one request for each slice; with --pages, one for each 250 rows. `docplatform plan` says how many that
+    It takes one request for each slice; with --by-path, one for each 250 rows. `docplatform plan` says how many that
     are. With --store, days that have settled are bought once, and tomorrow costs tomorrow's.
 
     Uniques do not add up: whoever came on two days counts in both, and once in `visitors totals` of the range.
@@ -48,7 +50,7 @@ def trend(
     if name is not None or format_ is not None:
         writer = begin(name or "-", format_, raw=raw, force=force, json=session.json)
         writer.check()
-    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "pages": pages}
+    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "by_path": by_path}
     with session.client() as client:
         progress = Progress(_announced(client.plan_visitors(**slices)), quiet=session.quiet)
         with progress, progress.counting():
@@ -62,7 +64,7 @@ def trend(
         output.document({**_facts(found), **where})
         return
     if writer is None:
-        columns = ("date_from", "date_to", *(["path"] if pages else []), *COUNTS)
+        columns = ("date_from", "date_to", *(["path"] if by_path else []), *COUNTS)
         output.table([[row[column] for column in columns] for row in found], columns)
     elif writer.path is not None:
         session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")

@@ -229,25 +229,25 @@ macro_rules! client_face {
             }
 
             /// What a range costs, slice by slice, before anything is sent.
-            #[pyo3(signature = (*, date_from, date_to, every = None, pages = true, project_id = None))]
+            #[pyo3(signature = (*, date_from, date_to, every = None, by_path = true, project_id = None))]
             fn plan_visitors(
                 &self,
                 py: Python<'_>,
                 date_from: &Bound<'_, PyAny>,
                 date_to: &Bound<'_, PyAny>,
                 #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-                pages: bool,
+                by_path: bool,
                 project_id: Option<&str>,
             ) -> PyResult<Py<PyAny>> {
                 let slices = convert::slices(date_from, date_to, every)?;
                 let name = concat!($name, ".plan_visitors");
-                $run(py, ops::plan_visitors(name, &self.handle, slices, What::of(pages), project_id)?)
+                $run(py, ops::plan_visitors(name, &self.handle, slices, What::of(by_path), project_id)?)
             }
 
             /// Visitors slice by slice: a row a slice, or a row a slice and path.
-            #[pyo3(signature = (*, date_from, date_to, every = Some(Every::Day), pages = false,
+            #[pyo3(signature = (*, date_from, date_to, every = Some(Every::Day), by_path = false,
                 on_budget = OnBudget::Wait, progress = None, project_id = None),
-                text_signature = "($self, *, date_from, date_to, every='day', pages=False, on_budget='wait', \
+                text_signature = "($self, *, date_from, date_to, every='day', by_path=False, on_budget='wait', \
                 progress=None, project_id=None)")]
             #[expect(clippy::too_many_arguments)]
             fn visitor_trend(
@@ -256,7 +256,7 @@ macro_rules! client_face {
                 date_from: &Bound<'_, PyAny>,
                 date_to: &Bound<'_, PyAny>,
                 #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-                pages: bool,
+                by_path: bool,
                 #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
                 progress: Option<bool>,
                 project_id: Option<&str>,
@@ -264,15 +264,15 @@ macro_rules! client_face {
                 let name = concat!($name, ".visitor_trend");
                 let slices = convert::slices(date_from, date_to, every)?;
                 let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
-                let what = What::of(pages);
+                let what = What::of(by_path);
                 let op = ops::visitor_trend(name, &self.handle, (slices, every), what, on_budget, project_id)?;
                 $run(py, op.progress(bar))
             }
 
             /// Buys whatever the store does not have of some projects.
-            #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), pages = true,
+            #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), by_path = true,
                 on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
-                text_signature = "($self, projects, *, date_from, date_to, every='day', pages=True, on_budget='wait', \
+                text_signature = "($self, projects, *, date_from, date_to, every='day', by_path=True, on_budget='wait', \
                 on_running='wait', progress=None)")]
             #[expect(clippy::too_many_arguments)]
             fn sync(
@@ -282,7 +282,7 @@ macro_rules! client_face {
                 date_from: &Bound<'_, PyAny>,
                 date_to: &Bound<'_, PyAny>,
                 #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-                pages: bool,
+                by_path: bool,
                 #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
                 #[pyo3(from_py_with = convert::on_running)] on_running: OnRunning,
                 progress: Option<bool>,
@@ -290,7 +290,7 @@ macro_rules! client_face {
                 let slices = convert::slices(date_from, date_to, every)?;
                 let projects = convert::projects(projects)?;
                 let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
-                let wanted = Wanted { projects, slices, what: What::of(pages) };
+                let wanted = Wanted { projects, slices, what: What::of(by_path) };
                 let op = ops::sync(concat!($name, ".sync"), &self.handle, wanted, on_budget, on_running)?;
                 $run(py, op.progress(bar))
             }

@@ -147,7 +147,7 @@ def _plan_trend(ahead: Ahead) -> None:
         return
     try:
         found = ahead.client.plan_visitors(
-            date_from=days.date_from, date_to=days.date_to, every=every, pages=False
+            date_from=days.date_from, date_to=days.date_to, every=every, by_path=False
         )
     except DocPlatformError:
         raise
