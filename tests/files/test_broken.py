@@ -234,11 +234,12 @@ getattr(client.visitors(prefetch=0), way)(folder / "file")
 
 @posix
 @pytest.mark.row("I5")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 @every_way
 def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp_path: Path) -> None:
     if not is_unnamed(tmp_path):
         pytest.skip("this file system has no files without a name")
+    (tmp_path / "file").write_text("before")
     with StubServer(ROWS) as stub:
         stub.fail_next(retry_after=30)
         command = [
@@ -251,11 +252,12 @@ def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp
             stub.url,
             stub.project_id,
         ]
-        with subprocess.Popen(command) as child:
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as child:
             stub.wait_for(lambda s: len(s.requests) == 1)
             child.send_signal(number)
             assert child.wait(timeout=30) == -number
-    assert names(tmp_path) == []
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "before"
 
 
 @posix

@@ -1,4 +1,4 @@
-"""Ranges of dates: what is taken for one, how it goes on the wire, and that its end is not included."""
+"""Ranges of dates: what is accepted, how it goes on the wire, and that the end is exclusive."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from docplatform.testing import StubServer
 from helpers import Face
-
-
-class Timestamp(datetime):
-    """As pandas' is: a datetime whose text knows nanoseconds."""
-
-    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
-        text = super().isoformat(sep, timespec)
-        return text + "001" if self.microsecond else text
-
-
-class NotATime(datetime):
-    """As pandas' NaT is."""
-
-    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
-        return "NaT"
-
 
 ASKS: list[Callable[..., Any]] = [
     lambda face, client, **dates: face.all(client.visitors(max_rows=1, **dates)),
@@ -44,13 +29,15 @@ TWO_HOURS = timezone(timedelta(hours=2))
         ("2026-01-31", "2026-01-31"),
         (date(2026, 1, 31), "2026-01-31"),
         (datetime(2026, 1, 31), "2026-01-31"),  # noqa: DTZ001  # what a user may well give
-        (Timestamp(2026, 1, 31), "2026-01-31"),
+        (pd.Timestamp(2026, 1, 31), "2026-01-31"),
         (datetime(2026, 1, 31, 1, 2, 3, 4, tzinfo=TWO_HOURS), "2026-01-31T01:02:03.000004+02:00"),
-        (Timestamp(2026, 1, 31, 1, 2, 3, 4), "2026-01-31T01:02:03.000004001"),
+        (pd.Timestamp("2026-01-31T01:02:03.000004001"), "2026-01-31T01:02:03.000004001"),
     ],
 )
 @pytest.mark.parametrize("ask", ASKS)
-def test_what_is_a_date(face: Face, stub: StubServer, given: Any, sent: str, ask: Callable[..., Any]) -> None:
+def test_dates_of_any_type_are_sent_as_iso_8601(
+    face: Face, stub: StubServer, given: Any, sent: str, ask: Callable[..., Any]
+) -> None:
     stub.fail_next(
         status=200, body={"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False}
     )
@@ -69,10 +56,10 @@ def test_dates_that_are_not_given_are_not_sent(face: Face, stub: StubServer, ask
 
 @pytest.mark.parametrize(
     "bad",
-    ["2026-02-30", "\ud800", "x" * 10_000, NotATime(2026, 1, 1)],
+    ["2026-02-30", "\ud800", "x" * 10_000, pd.NaT],
 )
 @pytest.mark.parametrize("name", ["date_from", "date_to"])
-def test_what_is_no_date_is_a_value_error_at_the_call(
+def test_a_text_that_is_no_date_is_a_value_error_at_the_call(
     face: Face, stub: StubServer, name: str, bad: Any
 ) -> None:
     client = face.client(stub)
@@ -83,11 +70,9 @@ def test_what_is_no_date_is_a_value_error_at_the_call(
     assert stub.peak_connections == 0
 
 
-@pytest.mark.parametrize(
-    "wrong", [20260131, 1769817600.0, b"2026-01-31", time(1, 2), timedelta(days=1), ["2026-01-31"]]
-)
+@pytest.mark.parametrize("wrong", [20260131, b"2026-01-31", time(1, 2), ["2026-01-31"]])
 @pytest.mark.parametrize("name", ["date_from", "date_to"])
-def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
+def test_a_value_of_another_type_is_a_type_error_at_the_call(
     face: Face, stub: StubServer, name: str, wrong: Any
 ) -> None:
     client = face.client(stub)
@@ -105,7 +90,7 @@ def test_what_cannot_be_a_date_is_a_type_error_at_the_call(
         (datetime(2026, 1, 1, tzinfo=UTC), datetime(2025, 12, 31, 23, 59, tzinfo=UTC)),
     ],
 )
-def test_a_range_that_holds_nothing_is_told_of_the_exclusive_end(
+def test_an_empty_range_is_an_error_that_says_the_end_is_exclusive(
     face: Face, stub: StubServer, start: Any, end: Any
 ) -> None:
     client = face.client(stub)

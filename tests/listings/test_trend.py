@@ -1,4 +1,4 @@
-"""Slices: what they cost, what they have, and the store that is filled with them."""
+"""Trends and plans: what slices cost, what is in them, and what a store saves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from docplatform import BudgetError, Plan, PlanSlice, TrendTable
+from docplatform import BudgetError, Plan, PlanSlice
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
@@ -38,7 +38,9 @@ def days(first: str, number: int) -> list[date]:
 # -- plans -----------------------------------------------------------------------------------------
 
 
-def test_a_plan_sends_nothing_and_is_what_is_sent(face: Face, stub: StubServer, store: Path) -> None:
+def test_a_plan_sends_nothing_and_counts_what_is_left_to_fetch(
+    face: Face, stub: StubServer, store: Path
+) -> None:
     client = face.client(stub, store=store)
     plan = face.run(client.plan_visitors(**JANUARY))
     day = (date(2024, 1, 1), date(2024, 2, 1))
@@ -53,7 +55,7 @@ def test_a_plan_sends_nothing_and_is_what_is_sent(face: Face, stub: StubServer, 
     assert len(stub.requests) == 4
 
 
-def test_a_plan_tells_the_hours(face: Face, stub: StubServer) -> None:
+def test_a_plan_counts_the_hours_of_the_budget(face: Face, stub: StubServer) -> None:
     assert face.run(face.client(stub).plan_visitors(**JANUARY)).hours is None
     for per_hour, reserve, hours in [(100, 0, 0.0), (31, 0, 0.0), (31, 1, 1.0), (10, 0, 3.0), (1, 0, 30.0)]:
         client = face.client(stub, requests_per_hour=per_hour, reserve=reserve)
@@ -81,14 +83,7 @@ def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts:
     assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
 
 
-def test_the_defaults_are_daily_totals(face: Face, stub: StubServer) -> None:
-    trend = face.run(face.client(stub).visitor_trend(**JANUARY))
-    assert isinstance(trend, TrendTable)
-    assert list(trend[0]) == ["date_from", "date_to", "human", "ai", "total"]
-    assert [row["date_from"] for row in trend] == days("2024-01-01", 31)
-
-
-def test_with_pages_a_row_is_a_slice_and_a_path(face: Face) -> None:
+def test_by_path_a_row_is_a_slice_and_a_path(face: Face) -> None:
     given = rows(0, 300)
     with StubServer(given) as stub:
         trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
@@ -103,7 +98,7 @@ def test_with_pages_a_row_is_a_slice_and_a_path(face: Face) -> None:
             }
 
 
-def test_a_store_makes_it_incremental(face: Face, stub: StubServer, store: Path) -> None:
+def test_with_a_store_only_new_slices_are_fetched(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     trend = face.run(client.visitor_trend(**JANUARY))
     assert (len(stub.requests), trend.requests) == (31, 31)
@@ -119,7 +114,7 @@ print(json.dumps([len(trend), trend.requests]))
     assert len(stub.requests) == 32
 
 
-def test_what_may_still_change_is_said(face: Face, stub: StubServer, store: Path) -> None:
+def test_slices_that_may_still_change_are_marked(face: Face, stub: StubServer, store: Path) -> None:
     today = datetime.now(UTC).date()
     end = today + timedelta(2)
     client = face.client(stub, store=store)
@@ -134,7 +129,7 @@ def test_what_may_still_change_is_said(face: Face, stub: StubServer, store: Path
         assert f"open_from='{trend.open_from}'" in repr(trend)
 
 
-def test_sums_are_refused(face: Face, stub: StubServer) -> None:
+def test_adding_up_visitors_is_refused(face: Face, stub: StubServer) -> None:
     trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week"))
     for arguments in ((), ("total",)):
         with pytest.raises(TypeError, match="do not add up"):
@@ -144,7 +139,7 @@ def test_sums_are_refused(face: Face, stub: StubServer) -> None:
 
 
 @pytest.mark.parametrize("pages", [False, True])
-def test_frames_and_files(face: Face, tmp_path: Path, pages: bool) -> None:
+def test_every_frame_and_file_has_the_same_rows(face: Face, tmp_path: Path, pages: bool) -> None:
     given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
     with StubServer(given) as stub:
         trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=pages))
@@ -190,7 +185,7 @@ def to_days(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_slices_without_rows(face: Face) -> None:
+def test_a_trend_without_rows_has_its_columns(face: Face) -> None:
     with StubServer([]) as stub:
         trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
     assert (len(trend), list(trend), len(stub.requests)) == (0, [], 5)
@@ -198,13 +193,15 @@ def test_slices_without_rows(face: Face) -> None:
     assert len(pickle.loads(pickle.dumps(trend))) == 0
 
 
-def test_a_budget_that_is_spent_in_the_middle(face: Face, stub: StubServer, store: Path) -> None:
+def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
+    face: Face, stub: StubServer, store: Path
+) -> None:
     client = face.client(stub, store=store, requests_per_hour=20)
     with pytest.raises(BudgetError) as caught:
         face.run(client.visitor_trend(**JANUARY, on_budget="stop"))
     assert caught.value.resets_at is not None
     assert len(stub.requests) == 20
-    # What was bought is there, for another budget too.
+    # What was fetched is there, for another budget too.
     rest = face.run(client.with_options(requests_per_hour=None).visitor_trend(**JANUARY))
     assert (rest.requests, len(rest), len(stub.requests)) == (11, 31, 31)
 
@@ -251,7 +248,7 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
 
 
 @pytest.mark.row("M7")
-def test_fields_named_as_columns_of_ours_stand_beside_them(face: Face, tmp_path: Path) -> None:
+def test_fields_named_as_our_columns_stand_beside_them(face: Face, tmp_path: Path) -> None:
     sent = [{**row, "date_from": "theirs", "bot": 1} for row in rows(0, 300)]
     with StubServer(sent) as stub:
         client = face.client(stub)
