@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::job::Job;
-
 /// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -156,8 +154,6 @@ pub struct Details {
     pub deadline_exceeded: bool,
     /// Each try.
     pub attempts: Vec<Attempt>,
-    /// The last snapshot of the job that was waited for.
-    pub job: Option<Job>,
     /// What this one rests on.
     pub source: Option<Error>,
 }
@@ -178,7 +174,6 @@ impl Error {
             transient: false,
             deadline_exceeded: false,
             attempts: Vec::new(),
-            job: None,
             source: None,
         }))
     }
@@ -202,13 +197,6 @@ impl Error {
     #[must_use]
     pub fn with_outcome(mut self, outcome: Option<Outcome>) -> Self {
         self.0.outcome = outcome;
-        self
-    }
-
-    /// The same error, with the last snapshot of the job it is about.
-    #[must_use]
-    pub fn with_job(mut self, job: Option<Job>) -> Self {
-        self.0.job = job;
         self
     }
 

@@ -12,4 +12,7 @@ pub trait JobObserver: Observer {
     fn polled(&self, _job: &Job) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
     }
+
+    /// The wait fails; `last` is the job's last snapshot.
+    fn failed(&self, _last: Option<Job>) {}
 }

@@ -148,7 +148,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             None => poll.await,
             Some(until) => match timeout_at(until.max(Instant::now() + LAST_POLL), poll).await {
                 Ok(polled) => polled,
-                Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()))),
+                Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()), observer)),
             },
         };
         let borne = match polled {
@@ -157,16 +157,19 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
                 stale = stale && job.is_final() && asked < settled;
                 observer.polled(&job).await;
                 if job.is_final() && !stale {
-                    return finish(job, wait.check);
+                    return finish(job, wait.check, observer);
                 }
                 last = Some(job);
                 None
             }
             Err(error) if bearable(&error, unborn.is_some_and(|unborn| asked < unborn)) => Some(error),
-            Err(error) => return Err(error.with_job(last)),
+            Err(error) => {
+                observer.failed(last);
+                return Err(error);
+            }
         };
         if until.is_some_and(|until| Instant::now() >= until) {
-            return Err(too_late(&target.id, wait.timeout, last, borne));
+            return Err(too_late(&target.id, wait.timeout, last, borne, observer));
         }
         let told = borne.as_ref().and_then(|error| error.retry_after);
         let mut at = next_poll(client, &mut interval, &wait, told);
@@ -179,7 +182,8 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             && until.is_some_and(|until| at > until)
         {
             // The service wants a longer pause than is left.
-            return Err(error.with_job(last));
+            observer.failed(last);
+            return Err(error);
         }
         rest(at, until).await;
     }
@@ -204,15 +208,22 @@ async fn rest(at: Instant, until: Option<Instant>) {
     sleep_until(until.map_or(at, |until| at.min(until))).await;
 }
 
-fn finish(job: Job, check: bool) -> Result<Job> {
+fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
         let message = format!("job {} failed; its last snapshot is in the error's `job`", shown(&job.id));
-        return Err(Error::new(Kind::JobFailed, message).with_job(Some(job)));
+        observer.failed(Some(job));
+        return Err(Error::new(Kind::JobFailed, message));
     }
     Ok(job)
 }
 
-fn too_late(id: &Segment, timeout: Option<Duration>, last: Option<Job>, borne: Option<Error>) -> Error {
+fn too_late(
+    id: &Segment,
+    timeout: Option<Duration>,
+    last: Option<Job>,
+    borne: Option<Error>,
+    observer: &dyn JobObserver,
+) -> Error {
     let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
     let message = format!(
         "job {} was not final after {} s (last status: {}); it goes on by itself, and a new wait_for_job takes it up",
@@ -220,7 +231,8 @@ fn too_late(id: &Segment, timeout: Option<Duration>, last: Option<Job>, borne: O
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),
     );
-    Error::new(Kind::WaitTimeout, message).with_job(last).because(borne)
+    observer.failed(last);
+    Error::new(Kind::WaitTimeout, message).because(borne)
 }
 
 /// Why the last poll of a wait tells nothing.

@@ -49,9 +49,6 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
     if let Some(at) = error.resets_at {
         exception.setattr("resets_at", job::datetime(py, at)?)?;
     }
-    if let Some(job) = error.job.take() {
-        exception.setattr("job", job::wrap(py, job)?)?;
-    }
     if let Some(source) = error.source.take() {
         exception.setattr("__cause__", to_py(py, source).into_value(py))?;
     }

@@ -88,6 +88,8 @@ pub(crate) struct PortState {
     pub(crate) progress: Option<u64>,
     pub(crate) write: Option<Outcome>,
     pub(crate) job: Option<String>,
+    /// The last snapshot of the job that a failed wait was for.
+    pub(crate) last: Option<Job>,
     /// Whether its caller was interrupted, and told what was known of the write: nothing leaves any more.
     pub(crate) ended: bool,
 }
@@ -296,6 +298,10 @@ impl JobObserver for Port {
         let (seen, done) = oneshot::channel();
         self.push(Message::Polled(Box::new(job.clone()), seen));
         done.map(drop).boxed()
+    }
+
+    fn failed(&self, last: Option<Job>) {
+        self.state().last = last;
     }
 }
 

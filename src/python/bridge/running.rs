@@ -189,14 +189,21 @@ impl Running {
 
     /// The exception of its failure. One that says nothing of a write says what is known of it.
     fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
-        let outcome = error.outcome.or(self.port.state().write);
+        let (outcome, last) = {
+            let mut state = self.port.state();
+            (error.outcome.or(state.write), state.last.take())
+        };
         let error = errors::to_py(py, error.with_outcome(outcome));
         if !error.is_instance_of::<PyException>(py) {
             // Ctrl-C, while the exception was made.
             return self.interrupted(py, error);
         }
-        let told = self.on_error.as_ref().map_or(Ok(()), |on_error| on_error(error.value(py).as_any()));
-        told.err().unwrap_or(error)
+        let details = last.map_or(Ok(()), |last| error.value(py).setattr("job", job::wrap(py, last)?));
+        let details = details.and_then(|()| match &self.on_error {
+            Some(on_error) => on_error(error.value(py).as_any()),
+            None => Ok(()),
+        });
+        details.err().unwrap_or(error)
     }
 
     /// Goes on with what the call of an [`Event::Aside`] returned.

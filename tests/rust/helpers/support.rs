@@ -42,6 +42,7 @@ pub(crate) struct Told {
     /// Each with how many outcomes had been told before it.
     jobs: Mutex<Vec<(usize, Segment)>>,
     polls: Mutex<Vec<(Instant, Job)>>,
+    last: Mutex<Option<Job>>,
     /// Whether its caller has gone.
     pub(crate) gone: std::sync::atomic::AtomicBool,
 }
@@ -78,6 +79,11 @@ impl Told {
     pub(crate) fn polls(&self) -> Vec<(Instant, Job)> {
         self.polls.lock().unwrap().clone()
     }
+
+    /// The last snapshot of the job, after a wait that failed.
+    pub(crate) fn last(&self) -> Option<Job> {
+        self.last.lock().unwrap().clone()
+    }
 }
 
 impl Observer for Told {
@@ -105,6 +111,10 @@ impl JobObserver for Told {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         self.polls.lock().unwrap().push((Instant::now(), job.clone()));
         std::future::ready(()).boxed()
+    }
+
+    fn failed(&self, last: Option<Job>) {
+        *self.last.lock().unwrap() = last;
     }
 }
 

@@ -28,7 +28,11 @@ pub(crate) fn how() -> Wait {
 
 /// Waits with dice that make every interval just as long as it is named.
 pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
-    wait(&client_with(script, &options(), 0.5), target(), how, &Told::default()).await
+    wait_told(script, how, &Told::default()).await
+}
+
+async fn wait_told(script: &Arc<Script>, how: Wait, told: &Told) -> Result<Job> {
+    wait(&client_with(script, &options(), 0.5), target(), how, told).await
 }
 
 /// The times of all requests, in seconds since `begun`.
@@ -44,11 +48,11 @@ pub(crate) fn round(seconds: f64) -> f64 {
 #[tokio::test(start_paused = true)]
 async fn a_wait_looks_once_more_at_its_very_end() {
     let begun = Instant::now();
-    let script = Script::each(|_| shows("active"));
-    let error = wait_for(&script, Wait { timeout: Some(secs(10)), ..how() }).await.unwrap_err();
+    let (script, told) = (Script::each(|_| shows("active")), Told::default());
+    let error = wait_told(&script, Wait { timeout: Some(secs(10)), ..how() }, &told).await.unwrap_err();
     assert_eq!(times(&script, begun), [0.0, 2.0, 5.0, 9.5, 10.0]);
     assert_eq!((error.kind, begun.elapsed()), (Kind::WaitTimeout, secs(10)));
-    assert_eq!(error.job.as_ref().unwrap().status, "active");
+    assert_eq!(told.last().unwrap().status, "active");
     assert!(error.message.contains("not final after 10 s (last status: active)"), "{error}");
     assert!(error.outcome.is_none() && error.source.is_none());
 
@@ -99,12 +103,12 @@ async fn how_a_job_ended() {
         ("failed", true, true),
         ("failed", false, false),
     ] {
-        let script = Script::new([shows(status)]);
-        match wait_for(&script, Wait { check, ..how() }).await {
+        let (script, told) = (Script::new([shows(status)]), Told::default());
+        match wait_told(&script, Wait { check, ..how() }, &told).await {
             Ok(job) => assert_eq!((job.status.as_str(), raised), (status, false)),
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
-                assert_eq!(error.job.as_ref().unwrap().status, status);
+                assert_eq!(told.last().unwrap().status, status);
                 assert!(error.message.contains("job job_1 failed"), "{error}");
             }
         }
@@ -166,20 +170,20 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     let client = client_with(&script, &options(), 0.5);
     let job = create(&client, "Fix", &Told::default()).await.unwrap();
     let short = Wait { timeout: Some(Duration::ZERO), ..how() };
-    let error =
-        wait(&client, Target::just_written(job, prompt()), short, &Told::default()).await.unwrap_err();
-    let again = Target { last: error.job.clone(), ..target() };
+    let told = Told::default();
+    assert!(wait(&client, Target::just_written(job, prompt()), short, &told).await.is_err());
+    let again = Target { last: told.last(), ..target() };
     wait(&client, again, how(), &Told::default()).await.unwrap();
 
     let begun = Instant::now();
     let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
     let client = client_with(&script, &options(), 0.5);
     let job = create(&client, "Fix", &Told::default()).await.unwrap();
-    let error =
-        wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap_err();
+    let told = Told::default();
+    let error = wait(&client, Target::just_written(job, prompt()), how(), &told).await.unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
     assert_eq!(times(&script, begun)[1..], [2.0, 5.0, 9.5, 16.25], "for ten seconds, and no more");
-    assert_eq!(error.job.as_ref().unwrap().id.as_str(), "job_1", "what was created is not lost");
+    assert_eq!(told.last().unwrap().id.as_str(), "job_1", "what was created is not lost");
 }
 
 /// Rows: B14.
@@ -194,10 +198,10 @@ async fn what_cannot_mend_itself_ends_a_wait() {
         ("certificate", Step::Unsent { fatal: true }, Kind::Connect),
     ];
     for (name, step, kind) in ends {
-        let script = Script::new([shows("active"), shows("active"), step]);
-        let error = wait_for(&script, how()).await.unwrap_err();
+        let (script, told) = (Script::new([shows("active"), shows("active"), step]), Told::default());
+        let error = wait_told(&script, how(), &told).await.unwrap_err();
         assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
-        assert_eq!(error.job.as_ref().unwrap().status, "active", "{name}");
+        assert_eq!(told.last().unwrap().status, "active", "{name}");
     }
 }
 
@@ -217,9 +221,10 @@ async fn transient_failures_are_borne() {
         steps.push(shows("completed"));
         assert!(wait_for(&Script::new(steps), how()).await.is_ok());
     }
-    let script = Script::each(|_| bare(500));
-    let error: Error = wait_for(&script, Wait { timeout: Some(secs(60)), ..how() }).await.unwrap_err();
-    assert_eq!((error.kind, error.job.is_none()), (Kind::WaitTimeout, true));
+    let (script, told) = (Script::each(|_| bare(500)), Told::default());
+    let error: Error =
+        wait_told(&script, Wait { timeout: Some(secs(60)), ..how() }, &told).await.unwrap_err();
+    assert_eq!((error.kind, told.last().is_none()), (Kind::WaitTimeout, true));
     assert!(error.message.contains("last status: never seen"), "{error}");
     let last = error.source.as_ref().unwrap();
     assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is told");
@@ -234,10 +239,10 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
     assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
 
     let begun = Instant::now();
-    let script = Script::new([shows("active"), told(429, "3600")]);
-    let error = wait_for(&script, how()).await.unwrap_err();
+    let (script, observer) = (Script::new([shows("active"), told(429, "3600")]), Told::default());
+    let error = wait_told(&script, how(), &observer).await.unwrap_err();
     assert_eq!((error.status, error.retry_after, begun.elapsed()), (Some(429), Some(secs(3600)), secs(2)));
-    assert_eq!(error.job.as_ref().unwrap().status, "active");
+    assert_eq!(observer.last().unwrap().status, "active");
 
     let script = Script::new([told(429, &"9".repeat(40))]);
     assert_eq!(wait_for(&script, how()).await.unwrap_err().status, Some(429));
