@@ -1,4 +1,4 @@
-"""The stub service, from the outside: through ``http.client`` and raw sockets."""
+"""The stub service on the wire, through ``http.client`` and raw sockets: what a stand-in on loopback needs."""
 
 from __future__ import annotations
 
@@ -127,13 +127,6 @@ def test_job_from_creation_to_pull_request(stub: StubServer) -> None:
     assert stub.jobs[0].polls == 4
 
 
-@pytest.mark.parametrize("active_polls", [0, 3])
-def test_active_polls(active_polls: int) -> None:
-    with StubServer(active_polls=active_polls) as stub:
-        shown = poll(stub, create(stub), active_polls + 1)
-    assert shown == ["active"] * active_polls + ["completed"]
-
-
 @pytest.mark.parametrize(
     ("stale", "answered", "then"),
     [
@@ -141,7 +134,7 @@ def test_active_polls(active_polls: int) -> None:
         (2, "completed", ["completed", "completed", "active", "completed"]),
     ],
 )
-def test_message_arms_the_job_again(stale: int, answered: str, then: list[str]) -> None:
+def test_a_message_makes_the_job_active_again(stale: int, answered: str, then: list[str]) -> None:
     with StubServer(active_polls=1, stale_polls=stale) as stub:
         job = create(stub)
         assert poll(stub, job, 2) == ["active", "completed"]
@@ -151,21 +144,17 @@ def test_message_arms_the_job_again(stale: int, answered: str, then: list[str]) 
         assert stub.jobs[0].prompts == ["Fix the typo", "And the other one"]
 
 
-def test_a_script_is_shown_exactly_and_its_last_status_for_ever(stub: StubServer) -> None:
+def test_a_script_is_followed_exactly_and_its_last_status_stays(stub: StubServer) -> None:
     stub.script_job("paused", "active", "completed", pr_link=None)
-    stub.script_job("failed")
+    stub.script_job("failed", "completed", pr_link="https://git.example/{number}")
     first, second, third = create(stub), create(stub), create(stub)
     assert poll(stub, first, 4) == ["paused", "active", "completed", "completed"]
     assert call(stub, "GET", f"{JOBS}/{first}").body["prLink"] is None
-    assert poll(stub, second, 2) == ["failed", "failed"]
+    assert poll(stub, second, 2) == ["failed", "completed"]
+    assert call(stub, "GET", f"{JOBS}/{second}").body["prLink"] == "https://git.example/2"
     assert poll(stub, third, 3) == ["active", "active", "completed"]
-
-
-def test_a_script_keeps_the_usual_pull_request_unless_told(stub: StubServer) -> None:
-    stub.script_job("completed")
-    stub.script_job("completed", pr_link="https://git.example/{number}")
-    links = [call(stub, "GET", f"{JOBS}/{create(stub)}").body["prLink"] for _ in range(2)]
-    assert links == ["https://github.com/example/docs/pull/1", "https://git.example/2"]
+    with pytest.raises(ValueError, match="at least one"):
+        stub.script_job()
 
 
 def test_a_status_set_by_the_test_is_served_at_once_and_stays(stub: StubServer) -> None:
@@ -177,38 +166,23 @@ def test_a_status_set_by_the_test_is_served_at_once_and_stays(stub: StubServer) 
     assert call(stub, "GET", f"{JOBS}/{job}").body["archivedAt"].endswith("Z")
 
 
-def test_ids_are_percent_decoded(stub: StubServer) -> None:
-    create(stub)
-    stub.jobs[0].id = "a/b ü?"
-    assert call(stub, "GET", f"{JOBS}/a%2Fb%20%C3%BC%3F").body["id"] == "a/b ü?"
-    assert call(stub, "GET", f"{JOBS}/job-1").status == 404
-    assert stub.requests[-2].path == f"{JOBS}/a%2Fb%20%C3%BC%3F"
-
-
-def test_jobs_belong_to_their_project() -> None:
-    with StubServer(projects=("one", "two")) as stub:
-        assert stub.project_id == "one"
-        job = call(stub, "POST", "/v2/agent/two/job", PROMPT).body["id"]
-        assert call(stub, "GET", f"/v2/agent/two/job/{job}").status == 200
-        assert call(stub, "GET", f"/v2/agent/one/job/{job}").status == 404
-        assert stub.jobs[0].project_id == "two"
-
-
-def test_a_job_that_is_no_json_is_told_to_the_client(stub: StubServer) -> None:
-    job = create(stub)
-    stub.jobs[0].model = object()  # type: ignore[assignment]
-    answer = call(stub, "GET", f"{JOBS}/{job}")
-    assert answer.status == 500
-    assert job in answer.body["details"][0]["message"]
+def test_ids_are_percent_decoded_and_belong_to_their_project() -> None:
+    with StubServer(projects=("demo", "two")) as stub:
+        assert stub.project_id == "demo"
+        create(stub)
+        stub.jobs[0].id = "a/b ü?"
+        assert call(stub, "GET", f"{JOBS}/a%2Fb%20%C3%BC%3F").body["id"] == "a/b ü?"
+        assert stub.requests[-1].path == f"{JOBS}/a%2Fb%20%C3%BC%3F"
+        for path in (f"{JOBS}/job-1", "/v2/agent/two/job/a%2Fb%20%C3%BC%3F"):
+            assert call(stub, "GET", path).status == 404
+        assert stub.jobs[0].project_id == "demo"
 
 
 # -- errors ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.row("K3")
-@pytest.mark.parametrize(
-    "authorization", ["", "Bearer", "Bearer wrong-key-123", "Basic wrong-key-123", "wrong-key-123"]
-)
+@pytest.mark.parametrize("authorization", ["", "Bearer wrong-key-123", "Basic wrong-key-123"])
 def test_other_keys_are_refused_and_not_kept(stub: StubServer, authorization: str) -> None:
     answer = call(stub, "GET", VISITORS, Authorization=authorization)
     assert answer.status == 401
@@ -232,17 +206,17 @@ def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
         ("GET", "/v1/analytics/other/visitors", 404),
         ("POST", "/v2/agent/other/job", 404),
         ("GET", f"{JOBS}/none", 404),
         ("POST", f"{JOBS}/none/message", 404),
         ("GET", JOBS, 405),
-        ("POST", VISITORS, 405),
         ("HEAD", VISITORS, 405),
     ],
 )
-def test_paths_and_methods(stub: StubServer, method: str, path: str, status: int) -> None:
+def test_other_paths_and_methods_are_404_and_405(
+    stub: StubServer, method: str, path: str, status: int
+) -> None:
     answer = call(stub, method, path)
     assert answer.status == status
     assert ("allow" in answer.headers) == (status == 405)
@@ -251,10 +225,10 @@ def test_paths_and_methods(stub: StubServer, method: str, path: str, status: int
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"{", b"[]", b'{"prompt": ""}', b'{"prompt": 1}'],
+    [b"", b"[]", b'{"prompt": ""}', b'{"prompt": 1}'],
 )
 @pytest.mark.parametrize("path", [JOBS, f"{JOBS}/job-1/message"])
-def test_unusable_bodies(stub: StubServer, path: str, raw: bytes) -> None:
+def test_an_unusable_body_is_400(stub: StubServer, path: str, raw: bytes) -> None:
     create(stub)
     answer = call(stub, "POST", path, raw=raw)
     assert answer.status == 400
@@ -266,7 +240,7 @@ def test_unusable_bodies(stub: StubServer, path: str, raw: bytes) -> None:
     "query",
     ["limit=0", "limit=251", "limit=ten", "offset=-1", "dateFrom=2025-02-30", "dateTo=01.02.2025"],
 )  # fmt: skip
-def test_unusable_queries(stub: StubServer, query: str) -> None:
+def test_an_unusable_query_is_400_and_named(stub: StubServer, query: str) -> None:
     answer = call(stub, "GET", f"{VISITORS}?{query}")
     assert answer.status == 400
     assert answer.body["details"][0]["message"].startswith(query.partition("=")[0])
@@ -285,7 +259,7 @@ def test_every_answer_has_a_date_and_a_request_id_of_its_own(stub: StubServer) -
 # -- who may talk to it ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "LocalHost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "LocalHost"])
 def test_loopback_hosts_are_served(stub: StubServer, host: str) -> None:
     assert call(stub, "GET", VISITORS, Host=f"{host}:{port_of(stub)}").status == 200
 
@@ -294,7 +268,7 @@ def test_loopback_hosts_are_served(stub: StubServer, host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{}", "localhost.:{}", "localhost.evil.example:{}", "127.0.0.1.nip.io:{}",
+        "evil.example", "127.0.0.1:1", "0.0.0.0:{}", "localhost.evil.example:{}", "127.0.0.1.nip.io:{}",
     ],
 )  # fmt: skip
 def test_other_hosts_are_refused(stub: StubServer, host: str) -> None:
@@ -306,7 +280,7 @@ def test_other_hosts_are_refused(stub: StubServer, host: str) -> None:
 
 
 @pytest.mark.row("K2")
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://127.0.0.1"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", ""])
 @pytest.mark.parametrize("method", ["POST", "OPTIONS"])
 def test_web_pages_are_refused(stub: StubServer, method: str, origin: str) -> None:
     answer = call(stub, method, JOBS, PROMPT, Origin=origin)
@@ -346,14 +320,13 @@ def rows_of(stub: StubServer, query: str = "") -> list[dict[str, Any]]:
         (1000, None, None, 50, True),
         (250, 250, 0, 250, False),
         (251, 250, 0, 250, True),
-        (10, 3, 7, 3, False),
         (10, 3, 10, 0, False),
     ],
 )
-@pytest.mark.parametrize("given", [False, True])
-def test_pages(given: bool, count: int, limit: int | None, offset: int | None, rows: int, more: bool) -> None:
-    given_rows = [{"path": f"/{n}", "human": n, "ai": 0, "total": n} for n in range(count)]
-    with StubServer(given_rows if given else count) as stub:
+def test_a_page_is_what_limit_and_offset_ask_for(
+    count: int, limit: int | None, offset: int | None, rows: int, more: bool
+) -> None:
+    with StubServer(count) as stub:
         named = {"limit": limit, "offset": offset}
         query = "&".join(f"{name}={value}" for name, value in named.items() if value is not None)
         page = call(stub, "GET", f"{VISITORS}?{query}").body
@@ -361,8 +334,8 @@ def test_pages(given: bool, count: int, limit: int | None, offset: int | None, r
     assert set(page) == {"totals", "visitors", "hasMore"}
 
 
-@pytest.mark.parametrize("query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02", "dateTo=2099-01-01"])
-def test_synthetic_rows(query: str) -> None:
+@pytest.mark.parametrize("query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02"])
+def test_made_up_rows_are_plausible(query: str) -> None:
     with StubServer(1_000) as stub:
         rows = rows_of(stub, query)
         totals = call(stub, "GET", f"{VISITORS}?{query}").body["totals"]
@@ -375,7 +348,7 @@ def test_synthetic_rows(query: str) -> None:
     assert len({(row["human"], row["ai"]) for row in rows}) > 900
 
 
-def test_the_same_in_every_run() -> None:
+def test_the_rows_are_the_same_in_every_run() -> None:
     query = f"{VISITORS}?dateFrom=2025-01-06&dateTo=2025-01-07&limit=3"
     pages = []
     for _ in range(2):
@@ -415,15 +388,15 @@ def test_open_ranges_are_thirty_days(stub: StubServer) -> None:
     assert first("") == first(f"dateFrom={start}") == first(f"dateTo={end}") == both
 
 
-@pytest.mark.parametrize(("cap", "limit", "rows"), [(20, 50, 20), (20, 10, 10), (250, 50, 50)])
-def test_page_cap(cap: int, limit: int, rows: int) -> None:
-    with StubServer(60, page_cap=cap) as stub:
+@pytest.mark.parametrize(("limit", "rows"), [(50, 20), (10, 10)])
+def test_page_cap_limits_every_page(limit: int, rows: int) -> None:
+    with StubServer(60, page_cap=20) as stub:
         page = call(stub, "GET", f"{VISITORS}?limit={limit}").body
         assert (len(page["visitors"]), page["hasMore"]) == (rows, True)
         assert len(rows_of(stub)) == 60
 
 
-def test_given_rows_are_served_as_given() -> None:
+def test_given_rows_and_totals_are_served_as_given() -> None:
     rows = [
         {"path": "/b", "human": 1, "ai": 2, "total": 2, "country": {"de": 1}},
         {"path": "/a\ud800", "human": 10, "ai": 0, "total": "wrong"},
@@ -432,13 +405,9 @@ def test_given_rows_are_served_as_given() -> None:
         page = call(stub, "GET", f"{VISITORS}?dateFrom=2025-01-01&dateTo=2025-01-02").body
     assert page["visitors"] == rows
     assert page["totals"] == {"human": 11, "ai": 2, "total": 2}
-
-
-@pytest.mark.parametrize("visitors", [5, [{"path": "/"}]])
-def test_totals_can_be_given(visitors: Any) -> None:
-    with StubServer(visitors, totals={"human": 1, "ai": 1, "total": 1, "bots": None}) as stub:
-        totals = call(stub, "GET", VISITORS).body["totals"]
-    assert totals == {"human": 1, "ai": 1, "total": 1, "bots": None}
+    totals = {"human": 1, "ai": 1, "total": 1, "bots": None}
+    with StubServer(5, totals=totals) as stub:
+        assert call(stub, "GET", VISITORS).body["totals"] == totals
 
 
 # -- the rate limit --------------------------------------------------------------------------------
@@ -464,12 +433,6 @@ def test_rate_limit_counts_answered_analytics_of_an_hour(monkeypatch: pytest.Mon
         assert call(stub, "GET", VISITORS).status == 200
 
 
-def test_a_limit_of_nothing() -> None:
-    with StubServer(requests_per_hour=0) as stub:
-        answer = call(stub, "GET", VISITORS)
-    assert (answer.status, answer.headers["retry-after"]) == (429, "3600")
-
-
 # -- faults ----------------------------------------------------------------------------------------
 
 
@@ -489,29 +452,15 @@ def test_faults_queue_up_and_have_no_side_effect(stub: StubServer) -> None:
 
 @pytest.mark.parametrize(
     ("body", "sent"),
-    [(None, b'{"error": "Bad Gateway"}'), (b"\xef\xbb\xbf{}", b"\xef\xbb\xbf{}"), ([], b"[]")],
+    [(None, b'{"error": "Bad Gateway"}'), (b"\xff{}", b"\xff{}"), ([], b"[]")],
 )
-def test_the_body_of_a_fault(stub: StubServer, body: object, sent: bytes) -> None:
+def test_a_fault_has_the_given_body_and_headers(stub: StubServer, body: object, sent: bytes) -> None:
     stub.fail_next(status=502, body=body, headers={"Content-Type": "text/html", "X-Extra": "1"})
     answer = exchange(stub, request_bytes(stub, "GET", VISITORS, "Connection: close"))
     head, _, received = answer.partition(b"\r\n\r\n")
     assert received == sent
     assert head.lower().count(b"content-type:") == 1
     assert b"X-Extra: 1" in head
-
-
-def test_a_header_of_a_fault_may_be_there_twice(stub: StubServer) -> None:
-    stub.fail_next(status=429, retry_after=2.5, headers=[("Retry-After", "7")])
-    answer = exchange(stub, request_bytes(stub, "GET", VISITORS, "Connection: close"))
-    assert re.findall(rb"Retry-After: (\S+)", answer) == [b"7", b"2.5"]
-
-
-def test_a_success_can_be_faked(stub: StubServer) -> None:
-    stub.fail_next(status=200, body={"id": "another", "status": "active"})
-    stub.fail_next(status=204)
-    assert call(stub, "GET", f"{JOBS}/none").body["id"] == "another"
-    answer = call(stub, "GET", f"{JOBS}/none")
-    assert (answer.status, answer.body) == (204, None)
 
 
 def test_drop_reads_and_records_and_does_not_answer(stub: StubServer) -> None:
@@ -530,13 +479,12 @@ def test_drop_reads_and_records_and_does_not_answer(stub: StubServer) -> None:
     "wrong",
     [
         {"status": 199},
-        {"times": 0},
         {"retry_after": float("nan")},
         {"headers": {"X": "a\r\nSet-Cookie: b"}},
         {"headers": {"Content-Length": "100"}},
     ],
 )
-def test_unusable_faults(stub: StubServer, wrong: dict[str, Any]) -> None:
+def test_an_unusable_fault_is_a_value_error(stub: StubServer, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r".+"):
         stub.fail_next(**wrong)
     assert call(stub, "GET", VISITORS).status == 200
@@ -572,16 +520,6 @@ def test_a_client_that_leaves_is_seen_at_once() -> None:
         assert request.disconnected - left < 0.1
 
 
-def test_a_reset_connection_is_seen_too() -> None:
-    with StubServer(latency=60.0) as stub:
-        connection = dial(stub)
-        connection.sendall(request_bytes(stub))
-        stub.wait_for(lambda s: s.requests)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        connection.close()
-        stub.wait_for(lambda s: s.requests[0].disconnected)
-
-
 def test_closing_the_stub_is_not_the_client_leaving() -> None:
     stub = StubServer(latency=60.0).start()
     with dial(stub) as connection:
@@ -590,22 +528,6 @@ def test_closing_the_stub_is_not_the_client_leaving() -> None:
         stub.close()
     assert stub.requests[0].disconnected is None
     assert stub.requests[0].status is None
-
-
-def test_many_delayed_answers_need_no_threads() -> None:
-    with StubServer(latency=0.3) as stub:
-        threads = threading.active_count()
-        connections = [dial(stub) for _ in range(100)]
-        start = time.monotonic()
-        for connection in connections:
-            connection.sendall(request_bytes(stub, "GET", VISITORS, "Connection: close"))
-        stub.wait_for(lambda s: len(s.requests) == 100)
-        assert threading.active_count() == threads
-        for connection in connections:
-            assert statuses(read_to_end(connection)) == [200]
-            connection.close()
-        assert time.monotonic() - start < 5.0
-        assert stub.peak_connections == 100
 
 
 # -- the wire --------------------------------------------------------------------------------------
@@ -617,8 +539,6 @@ def test_many_delayed_answers_need_no_threads() -> None:
     [
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nno-colon\r\n\r\n", 400),
-        (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
         (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
@@ -626,51 +546,21 @@ def test_many_delayed_answers_need_no_threads() -> None:
         (b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 65_536 + b"\r\n\r\n", 431),
     ],
 )
-def test_what_it_cannot_take_is_refused_in_silence(
+def test_a_malformed_request_is_refused_and_prints_nothing(
     stub: StubServer, capfd: pytest.CaptureFixture[str], data: bytes, status: int
 ) -> None:
     with dial(stub) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
         answer = read_to_end(connection)
-    assert statuses(answer) == [status]  # and no second answer: nothing behind it is read
+    assert statuses(answer) == [status]  # and no second answer: nothing after it is read
     assert b"connection: close\r\n" in answer
     assert stub.requests == []
     assert call(stub, "GET", VISITORS).status == 200
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.row("K6")
-def test_a_body_up_to_the_limit_is_taken_and_a_larger_one_answered(stub: StubServer) -> None:
-    prompt = "x" * (10 * 2**20)
-    assert call(stub, "POST", JOBS, {"prompt": prompt}).status == 201
-    assert stub.jobs[0].prompts == [prompt]
-    full = b'{"prompt": "' + b"x" * (16 * 2**20 - 14) + b'"}'
-    assert call(stub, "POST", JOBS, raw=full).status == 201
-    # Sent whole before the answer is read: it must not be lost to a reset.
-    assert call(stub, "POST", JOBS, raw=full + b" ").status == 413
-    assert len(stub.jobs) == 2
-
-
-@pytest.mark.row("K6")
-def test_a_client_that_does_not_read_does_not_fill_the_memory(stub: StubServer) -> None:
-    with dial(stub) as connection:
-        connection.setblocking(False)
-        request = request_bytes(stub, "GET", f"{VISITORS}?limit=250") * 100
-        sent = 0
-        try:
-            for _ in range(10_000):
-                sent += connection.send(request)
-        except BlockingIOError:
-            pass  # the server stopped reading, as it should
-        else:
-            pytest.fail("the server went on reading")
-        assert call(stub, "GET", VISITORS).status == 200  # the others are served
-        answered = len(stub.requests)
-    assert answered < sent / len(request_bytes(stub))
-
-
-def test_keep_alive_and_close(stub: StubServer) -> None:
+def test_connections_are_kept_alive_or_closed_as_asked(stub: StubServer) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
     for _ in range(3):
         connection.request("GET", VISITORS, headers={"Authorization": f"Bearer {stub.api_key}"})
@@ -683,7 +573,7 @@ def test_keep_alive_and_close(stub: StubServer) -> None:
 
 
 @pytest.mark.row("K6")
-@pytest.mark.parametrize("data", [b"", b"\r\n", b"GET / HTTP/1.1\r\n", b"POST"])
+@pytest.mark.parametrize("data", [b"", b"GET / HTTP/1.1\r\n"])
 def test_idle_and_unfinished_connections_are_closed(
     stub: StubServer, monkeypatch: pytest.MonkeyPatch, data: bytes
 ) -> None:
@@ -699,7 +589,7 @@ def test_idle_and_unfinished_connections_are_closed(
 # -- records and waiting ---------------------------------------------------------------------------
 
 
-def test_what_a_request_record_holds(stub: StubServer) -> None:
+def test_a_record_has_all_of_a_request_but_the_key(stub: StubServer) -> None:
     before = time.monotonic()
     call(stub, "POST", f"{JOBS}?a=1&b=%20x&c=&a=2", {"prompt": "ü"}, X_Extra="1")
     (request,) = stub.requests
@@ -741,15 +631,10 @@ def test_wait_for_is_woken_by_events() -> None:
         assert asked <= 20  # 12 events: it does not spin
 
 
-def test_wait_for_tells_what_was_seen(stub: StubServer) -> None:
+def test_wait_for_times_out_and_says_what_it_saw(stub: StubServer) -> None:
     create(stub)
     with pytest.raises(TimeoutError, match=rf"0\.05 s.*1 requests \(POST {JOBS} 201\), 1 jobs"):
         stub.wait_for(lambda s: s.requests[1:], timeout=0.05)
-
-
-def test_a_predicate_may_use_the_stub_and_still_times_out(stub: StubServer) -> None:
-    with pytest.raises(TimeoutError):
-        stub.wait_for(lambda s: call(s, "GET", VISITORS).status == 500, timeout=0.05)
 
 
 # -- life ------------------------------------------------------------------------------------------
@@ -783,23 +668,16 @@ def test_start_and_close_may_be_repeated() -> None:
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
-        ({"visitors": -1}, ValueError),
         ({"visitors": "rows"}, TypeError),
         ({"active_polls": 1.0}, TypeError),
         ({"latency": float("inf")}, ValueError),
-        ({"page_cap": 0}, ValueError),
         ({"projects": "demo"}, TypeError),
         ({"port": 65_536}, ValueError),
     ],
 )
-def test_unusable_settings(settings: dict[str, Any], error: type[Exception]) -> None:
+def test_an_unusable_setting_is_an_error(settings: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         StubServer(**settings)
-
-
-def test_script_job_needs_a_status(stub: StubServer) -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        stub.script_job()
 
 
 def test_nothing_is_left_open() -> None:
@@ -828,7 +706,7 @@ def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_no_warning_and_no_word_at_exit() -> None:
+def test_nothing_is_printed_at_exit() -> None:
     script = """
 import socket
 from docplatform.testing import StubServer
@@ -851,30 +729,3 @@ def test_importing_the_plugin_does_not_load_the_server() -> None:
     done = run_python("-c", script)
     assert done.returncode == 0, done.stderr
     assert "docplatform.testing._" not in done.stdout
-
-
-def test_the_lazy_package_has_its_names() -> None:
-    import docplatform.testing as package
-
-    assert {"StubJob", "StubRequest", "StubServer"} <= set(dir(package))
-    with pytest.raises(AttributeError, match="Nonsense"):
-        _ = package.Nonsense  # type: ignore[attr-defined]
-
-
-def test_the_fixture(tmp_path: Any) -> None:
-    tmp_path.joinpath("test_it.py").write_text(
-        """
-import pytest
-
-def test_default(docplatform_stub):
-    assert docplatform_stub.url and docplatform_stub.connections == 0
-
-@pytest.mark.parametrize("docplatform_stub", [{"projects": ["other"]}], indirect=True)
-def test_settings(docplatform_stub):
-    assert docplatform_stub.project_id == "other"
-"""
-    )
-    options = ["-p", "docplatform.testing.plugin", "-p", "no:cacheprovider", "-W", "error", "-q"]
-    done = run_python("-m", "pytest", *options, f"--rootdir={tmp_path}", str(tmp_path))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 passed" in done.stdout

@@ -1,4 +1,4 @@
-"""The stub as users' own tests see it: through the real client."""
+"""The stub as users' own tests see it: the fixture and the real client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_fixture_takes_settings(docplatform_stub: StubServer, face: Face) ->
     assert docplatform_stub.jobs[0].polls == 1
 
 
-def test_its_clients_are_ready_to_use_and_take_settings(stub: StubServer) -> None:
+def test_the_stubs_clients_are_ready_to_use_and_take_settings(stub: StubServer) -> None:
     with stub.client() as client:
         assert type(client) is Client
         assert repr(client) == f"Client(base_url='{stub.url}', project_id='demo', api_key='…demo')"
@@ -49,7 +49,7 @@ def test_its_clients_are_ready_to_use_and_take_settings(stub: StubServer) -> Non
             make(tiemout=3)
 
 
-def test_both_faces_send_the_same(stub: StubServer) -> None:
+def test_both_faces_send_the_same_requests(stub: StubServer) -> None:
     import asyncio
 
     def calls(client: Any) -> list[Any]:
@@ -79,7 +79,7 @@ def test_both_faces_send_the_same(stub: StubServer) -> None:
     assert sent() == blocking
 
 
-def test_faults_are_what_the_client_makes_of_them(face: Face, stub: StubServer) -> None:
+def test_a_fault_becomes_the_clients_error(face: Face, stub: StubServer) -> None:
     client = face.client(stub, max_retries=0)
     stub.fail_next(path="/visitors")
     stub.fail_next(drop=True, path="/job/")
