@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use crate::client::Client;
@@ -15,7 +14,7 @@ use crate::client::admission::Place;
 use crate::client::attempt::MAX_ERROR_BODY;
 use crate::client::messages;
 use crate::client::observer::Observer;
-use crate::client::retry::{self, Failure, Head, Limits, Plan};
+use crate::client::retry::{self, Failure, Head, Limits, Pace, Plan};
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
@@ -66,27 +65,63 @@ pub struct Answer {
     pub body: Bytes,
 }
 
+/// A whole 2xx answer that nobody has read yet, and the attempts that led to it.
+pub struct Received {
+    client: Client,
+    call: Call,
+    answer: Answer,
+    tries: Tries,
+    /// What the last retry took of the quota.
+    last_retry: Option<Pace>,
+}
+
+/// The attempts of a call so far.
+#[derive(Default)]
+struct Tries {
+    failed: Vec<Attempt>,
+    number: u32,
+    begun: Option<Instant>,
+    /// How long the last one waited before it was sent.
+    waited: Duration,
+}
+
+impl Received {
+    /// The answer.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// What `decode` makes of the answer; what it cannot read is the call's error.
+    pub fn read<T>(
+        mut self,
+        observer: &dyn Observer,
+        decode: impl FnOnce(&Answer) -> Result<T, String>,
+    ) -> Result<T> {
+        let reason = match decode(&self.answer) {
+            Ok(value) => {
+                observer.write(self.call.is_write().then_some(Outcome::Applied));
+                self.client.pool.shared.give_back(self.last_retry);
+                return Ok(value);
+            }
+            Err(reason) => reason,
+        };
+        let Answer { head, body } = self.answer;
+        let body = body.slice(..body.len().min(MAX_ERROR_BODY));
+        let failure = Failure::Unreadable { head, reason, body };
+        let report = self.client.failed(&self.call, &failure, &mut self.tries, observer);
+        Err(report.error(self.tries.failed, false))
+    }
+}
+
 impl Client {
-    /// Sends `call`, as often as the policy allows, until `decode` gets a whole 2xx answer.
+    /// Sends `call`, as often as the policy allows, and reads its whole 2xx answer with `decode`.
     pub async fn call<T>(
         &self,
         call: Call,
         observer: &dyn Observer,
-        decode: impl Fn(&Answer) -> Result<T, String> + Send,
+        decode: impl FnOnce(&Answer) -> Result<T, String> + Send,
     ) -> Result<T> {
-        self.call_early(call, observer, |_| false, decode).await
-    }
-
-    /// As [`Client::call`]; where `arrived` says so of a whole 2xx answer, others have a turn before it is decoded.
-    pub async fn call_early<T>(
-        &self,
-        call: Call,
-        observer: &dyn Observer,
-        arrived: impl Fn(&Answer) -> bool + Send,
-        decode: impl Fn(&Answer) -> Result<T, String> + Send,
-    ) -> Result<T> {
-        let mut deadline = self.deadline();
-        self.call_by(call, &mut deadline, observer, arrived, decode).await
+        self.fetch(call, &mut self.deadline(), observer).await?.read(observer, decode)
     }
 
     /// The deadline of a call that begins now.
@@ -94,79 +129,50 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// As [`Client::call_early`], as a part of what ends at `deadline`, which waits for the budget put off.
-    pub(crate) async fn call_by<T>(
+    /// As [`Client::call`], without reading the answer: a part of what ends at `deadline`, which waits for the budget
+    /// put off.
+    pub(crate) async fn fetch(
         &self,
         call: Call,
         deadline: &mut Instant,
         observer: &dyn Observer,
-        arrived: impl Fn(&Answer) -> bool + Send,
-        decode: impl Fn(&Answer) -> Result<T, String> + Send,
-    ) -> Result<T> {
+    ) -> Result<Received> {
         let write = call.is_write();
         let url =
             self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
         let budget = self.budget().filter(|_| call.lane == Lane::Analytics);
         observer.write(write.then_some(Outcome::NotSent));
-        let mut attempts = Vec::new();
-        let mut waited = Duration::ZERO;
+        let mut tries = Tries::default();
         let mut last_retry = None;
-        let mut number = 0;
         loop {
-            number += 1;
-            let place = self.place(&call, budget.as_ref(), deadline, &mut waited, observer).await;
+            tries.number += 1;
+            let number = tries.number;
+            let place = self.place(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
             let Place { permit, ticket } = place.map_err(|mut error| {
                 // Failed attempts of this very call say more than the gate that they closed.
-                error.attempts = std::mem::take(&mut attempts);
+                error.attempts = std::mem::take(&mut tries.failed);
                 error
             })?;
             if write && !observer.leaves() {
                 let error = Error::new(Kind::Misuse, "the caller has gone, so the request was not sent");
                 return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
-            let begun = Instant::now();
+            tries.begun = Some(Instant::now());
             // Boxed: thousands of calls that stand in line are small, only those under way are large.
             let answer =
                 Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer)).await;
-            if answer.as_ref().is_ok_and(&arrived) {
-                yield_now().await;
-            }
-            let failure = match answer.and_then(|answer| {
-                decode(&answer).map_err(|reason| Failure::Unreadable {
-                    head: answer.head.clone(),
-                    reason,
-                    body: answer.body.slice(..answer.body.len().min(MAX_ERROR_BODY)),
-                })
-            }) {
-                Ok(value) => {
-                    observer.write(write.then_some(Outcome::Applied));
-                    self.pool.shared.give_back(last_retry);
-                    return Ok(value);
-                }
+            let failure = match answer {
+                Ok(answer) => return Ok(Received { client: self.clone(), call, answer, tries, last_retry }),
                 Err(failure) => failure,
             };
 
-            let verdict = retry::judge(write, &failure);
-            observer.write(verdict.outcome);
+            let report = self.failed(&call, &failure, &mut tries, observer);
             let told = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
             if let (Some(told), Some(status @ (429 | 503))) = (told, status) {
                 self.pool.shared.close(call.lane, status, told);
             }
-            let report =
-                messages::Failed { call: &call, settings: &self.settings, failure: &failure, verdict };
-            let attempt = Attempt {
-                number,
-                status,
-                error: report.attempt(),
-                elapsed: begun.elapsed(),
-                waited,
-                sent: !matches!(failure, Failure::Unsent { .. }),
-            };
-            observer.note(report.note(&attempt));
-            attempts.push(attempt);
-
             let left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
                 max_retries: self.settings.max_retries,
@@ -174,23 +180,48 @@ impl Client {
             };
             // What the service asked for under a budget is the ledger's to keep, however long.
             let asked = told.filter(|_| !spent);
-            let mut plan = retry::plan(verdict.retry, asked, number, limits, left, || self.jitter());
-            if let (Plan::Pause(_), Some(pace)) = (plan, verdict.retry)
+            let retry = report.verdict.retry;
+            let mut plan = retry::plan(retry, asked, number, limits, left, || self.jitter());
+            if let (Plan::Pause(_), Some(pace)) = (plan, retry)
                 && !self.pool.shared.take(pace)
             {
                 plan = Plan::GiveUp;
             }
             let Plan::Pause(mut pause) = plan else {
-                return Err(report.error(attempts, plan == Plan::Deadline));
+                return Err(report.error(tries.failed, plan == Plan::Deadline));
             };
             if spent && self.on_budget == OnBudget::Stop && told.is_none_or(|told| told > pause) {
                 // The ledger would refuse it after the pause as well.
                 pause = Duration::ZERO;
             }
-            last_retry = verdict.retry;
+            last_retry = retry;
             drop(permit);
             self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
-            waited = pause;
+            tries.waited = pause;
         }
+    }
+
+    /// Notes that an attempt has failed, and says so.
+    fn failed<'a>(
+        &'a self,
+        call: &'a Call,
+        failure: &'a Failure,
+        tries: &mut Tries,
+        observer: &dyn Observer,
+    ) -> messages::Failed<'a> {
+        let verdict = retry::judge(call.is_write(), failure);
+        observer.write(verdict.outcome);
+        let report = messages::Failed { call, settings: &self.settings, failure, verdict };
+        let attempt = Attempt {
+            number: tries.number,
+            status: failure.head().map(|head| head.status),
+            error: report.attempt(),
+            elapsed: tries.begun.map(|begun| begun.elapsed()).unwrap_or_default(),
+            waited: tries.waited,
+            sent: !matches!(failure, Failure::Unsent { .. }),
+        };
+        observer.note(report.note(&attempt));
+        tries.failed.push(attempt);
+        report
     }
 }

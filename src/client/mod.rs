@@ -24,7 +24,7 @@ mod attempt;
 mod call;
 mod stats;
 
-pub use call::{Answer, Call};
+pub use call::{Answer, Call, Received};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.

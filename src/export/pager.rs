@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
 
 use crate::client::observer::Observer;
 use crate::error::{Error, Kind, Result};
@@ -19,33 +19,31 @@ use crate::listing::rows::{Page, Rows, Totals};
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
 
-/// Where pages come from.
+/// Where pages come from. A page comes in two steps, so that the next one can be asked for before this one is read.
 pub trait Source: Send + Sync + 'static {
-    /// The page of at most `limit` rows from `offset`. `full` is told as soon as it is certain, before the rows are
-    /// read, that they are `limit` and that there are more.
-    fn page(
-        &self,
-        offset: u64,
-        limit: u32,
-        full: Full,
-        observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Page>>;
-
-    /// Whether it is to be asked for all of a page or for what is left of one, pages counted from the beginning on.
-    fn in_step(&self) -> bool {
-        false
-    }
+    /// Gets a page.
+    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>>;
 }
 
-/// See [`Source::page`].
-#[derive(Debug)]
-pub struct Full(Option<oneshot::Sender<()>>);
+/// Which page is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Rows to skip.
+    pub offset: u64,
+    /// The most rows.
+    pub limit: u32,
+    /// Whether all pages so far were as long as was asked for, so that a row's position is its offset.
+    pub regular: bool,
+}
 
-impl Full {
-    /// Says so, once; whether anybody listens.
-    pub fn tell(&mut self) -> bool {
-        self.0.take().is_some_and(|listener| listener.send(()).is_ok())
-    }
+/// A page that nobody has read yet.
+pub struct Fetched {
+    /// How many rows it was asked for: the source may have a page of another length.
+    pub limit: u32,
+    /// Whether it is certain that it has so many rows and that there are more.
+    pub promises_more: bool,
+    /// Reads it.
+    pub decode: Box<dyn FnOnce() -> Result<Page> + Send>,
 }
 
 /// How to page.
@@ -106,8 +104,8 @@ pub struct Pager {
 struct Ahead {
     offset: u64,
     limit: u32,
-    full: oneshot::Receiver<()>,
-    task: JoinHandle<Result<Page>>,
+    promise: oneshot::Receiver<()>,
+    task: JoinHandle<Result<(Page, u32)>>,
 }
 
 impl Drop for Ahead {
@@ -184,19 +182,19 @@ impl Pager {
         let Some(mut next) = waiting.pop_front() else {
             return Err(Error::new(Kind::Internal, "no page was asked for"));
         };
-        if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.full).await.is_ok() {
+        if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.promise).await.is_ok() {
             let left = self.left().map(|left| left.saturating_sub(u64::from(next.limit)));
             if left != Some(0) {
                 waiting.push_back(self.ask(next.offset.saturating_add(u64::from(next.limit)), left));
             }
         }
-        let page = match (&mut next.task).await {
+        let (page, limit) = match (&mut next.task).await {
             Ok(page) => page?,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => return Err(Error::new(Kind::Misuse, "the runtime was stopped")),
         };
         drop(listening);
-        let turn = self.take_in(page, next.limit).inspect_err(|error| self.broken = Some(error.clone()))?;
+        let turn = self.take_in(page, limit).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
         if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.trail.place.offset) {
             self.ahead.clear();
@@ -295,16 +293,20 @@ impl Pager {
     /// Asks for a page, where `left` rows will be wanted.
     fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
         let page_size = u64::from(self.trail.place.page_size);
-        let room = match left {
-            _ if self.source.in_step() && !self.trail.is_irregular() => page_size - offset % page_size,
-            // Short pages bring rows again: of as many rows as are wanted, too few may be new.
-            Some(left) if !self.trail.is_irregular() && !self.source.in_step() => left.min(page_size),
-            _ => page_size,
-        };
+        let regular = !self.trail.is_irregular();
+        // Short pages bring rows again: of as many rows as are wanted, too few may be new.
+        let room = left.filter(|_| regular).map_or(page_size, |left| left.min(page_size));
         let limit = u32::try_from(room).unwrap_or(self.trail.place.page_size);
-        let (sender, full) = oneshot::channel();
-        let page = self.source.page(offset, limit, Full(Some(sender)), self.relay.asked());
-        Ahead { offset, limit, full, task: tokio::spawn(page) }
+        let (sender, promise) = oneshot::channel();
+        let page = self.source.fetch(Wanted { offset, limit, regular }, self.relay.asked());
+        let task = tokio::spawn(async move {
+            let Fetched { limit, promises_more, decode } = page.await?;
+            if promises_more && sender.send(()).is_ok() {
+                yield_now().await;
+            }
+            Ok((decode()?, limit))
+        });
+        Ahead { offset, limit, promise, task }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The pages of a listing from the service.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -12,12 +12,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::Observer;
 use crate::client::throttle::Lane;
-use crate::client::{Answer, Call, Client};
+use crate::client::{Call, Client};
 use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::Moment;
 use crate::error::Result;
-use crate::export::pager::{Full, Source};
+use crate::export::pager::{Fetched, Source, Wanted};
 use crate::listing::Listing;
 use crate::listing::rows::Page;
 use crate::listing::visitor_rows::promises_more;
@@ -61,11 +61,11 @@ impl Listing {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Asked> {
-        let decode = |answer: &Answer| {
+        let received = client.fetch(self.call(client, offset, limit)?, deadline, observer).await?;
+        received.read(observer, |answer| {
             let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
             Ok(Asked { page, body, date: answer.head.date })
-        };
-        client.call_by(self.call(client, offset, limit)?, deadline, observer, |_| false, decode).await
+        })
     }
 }
 
@@ -97,27 +97,21 @@ impl Pages {
 }
 
 impl Source for Pages {
-    fn page(
-        &self,
-        offset: u64,
-        limit: u32,
-        full: Full,
-        observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Page>> {
+    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+        let Wanted { offset, limit, .. } = wanted;
         let client = self.client.clone();
         let listing = Arc::clone(&self.listing);
-        let full = Mutex::new(full);
         let last = Arc::clone(&self.last);
         async move {
             let call = listing.call(&client, offset, limit)?;
-            let arrived = |answer: &Answer| {
-                let body = xxh3_64(&answer.body);
-                listing.is_visitors()
-                    && last.swap(body, Ordering::Relaxed) != body
-                    && promises_more(&answer.body, limit)
-                    && full.lock().unwrap_or_else(PoisonError::into_inner).tell()
-            };
-            client.call_early(call, &*observer, arrived, |answer| listing.decode(&answer.body)).await
+            let received = client.fetch(call, &mut client.deadline(), &*observer).await?;
+            let body = &received.answer().body;
+            let digest = xxh3_64(body);
+            let promises_more = listing.is_visitors()
+                && last.swap(digest, Ordering::Relaxed) != digest
+                && promises_more(body, limit);
+            let decode = move || received.read(&*observer, |answer| listing.decode(&answer.body));
+            Ok(Fetched { limit, promises_more, decode: Box::new(decode) })
         }
         .boxed()
     }

@@ -1,7 +1,7 @@
-//! The pages of a listing from the store, where they are held; the others from the service, by way of the store.
+//! The pages of a listing from the store, where it has them; the others from the service, by way of the store.
 //!
-//! Everything is bought in whole pages from the beginning on, whatever part of the listing is read, so that what one
-//! reader bought serves the next.
+//! Whole pages are fetched from the beginning on, whatever part of the listing is read, so that what one reader fetched
+//! serves the next. What is in the store comes in the pages in which it was fetched, whatever page size is asked for.
 
 use std::sync::Arc;
 
@@ -16,11 +16,10 @@ use crate::client::retry::LAST_CALL;
 use crate::clock::Millis;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::{Full, Source};
+use crate::export::pager::{Fetched, Source, Wanted};
 use crate::export::service::{Asked, Pages};
 use crate::listing::Listing;
-use crate::listing::rows::{Page, Rows, Totals};
-use crate::listing::visitor_rows::VisitorRows;
+use crate::listing::rows::{Page, Totals};
 use crate::store::{self, Export, Exports, Fault, What};
 
 /// A `Date` header is in whole seconds, and older by the way that the answer took.
@@ -117,165 +116,95 @@ struct Shelf {
 }
 
 impl Source for Stored {
-    /// `full` is never told: a page is in the store before the next one is asked for.
-    fn page(
-        &self,
-        offset: u64,
-        limit: u32,
-        _full: Full,
-        observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Page>> {
+    /// Never promises more: a page is in the store before the next one is asked for.
+    fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let shelf = Arc::clone(&self.0);
-        async move { shelf.page(offset, limit, &*observer).await }.boxed()
-    }
-
-    fn in_step(&self) -> bool {
-        true
+        async move { shelf.fetch(wanted, &*observer).await }.boxed()
     }
 }
 
 impl Shelf {
-    async fn page(&self, offset: u64, limit: u32, observer: &dyn Observer) -> Result<Page> {
+    async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
         let mut deadline = self.client.deadline();
         let look = async {
             let range = || self.listing.range(self.client.settings().settle_days);
             let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.anew);
-            let export = self.export.get_or_try_init(begin).await?;
-            Ok((export, self.look(export, offset, limit).await?))
+            let export = self.export.get_or_try_init(begin).await?.clone();
+            let stored = self.stored(&export, wanted).await?;
+            Ok((export, stored))
         };
-        let (export, found) = self.exports.within(deadline, look).await?;
-        let mut buy = async |offset, limit| self.buy(export, offset, limit, &mut deadline, observer).await;
-        match found {
-            Found::Page(page) => return Ok(page),
-            Found::Around { page, skip } => {
-                let page = match page {
-                    Some(page) => page,
-                    None => buy(offset - skip, self.page_size).await?,
-                };
-                let mut rest = Part::new(limit);
-                if rest.add(page, skip)? || rest.count > 0 {
-                    return Ok(rest.page());
-                }
-            }
-            Found::Nothing => {}
-        }
-        buy(offset, limit).await
-    }
-
-    /// What the store has for `limit` rows from `offset`.
-    async fn look(&self, export: &Export, offset: u64, limit: u32) -> Result<Found> {
-        if let Some((page, asked)) = self.held(export, offset).await?
-            && (asked == limit || (!page.has_more && page.rows.len() <= limit as usize))
-        {
-            return Ok(Found::Page(page));
-        }
-        if is_regular(export)
-            && let Some(page) = self.part(export, offset, limit).await?
-        {
-            return Ok(Found::Page(page));
-        }
-        let size = u64::from(self.page_size);
-        let skip = offset % size;
-        if skip > 0 && skip + u64::from(limit) == size {
-            let page = self.held(export, offset - skip).await?.map(|(page, _)| page);
-            return Ok(Found::Around { page, skip });
-        }
-        Ok(Found::Nothing)
-    }
-
-    /// The page at `offset`, where the store has it, and how many rows it was asked for.
-    async fn held(&self, export: &Export, offset: u64) -> Result<Option<(Page, u32)>> {
-        let Some(page) = self.exports.page(export.id, offset).await? else {
-            return Ok(None);
-        };
-        let read = decode(&self.listing, export.id, &page).map_err(|fault| self.exports.fault(&fault))?;
-        Ok(Some((read, page.asked)))
-    }
-
-    /// `limit` rows from `offset`, of an export that was bought in pages of another size, or is read from another row on.
-    async fn part(&self, export: &Export, offset: u64, limit: u32) -> Result<Option<Page>> {
-        let size = u64::from(export.page_size.max(1));
-        let mut part = Part::new(limit);
-        let mut at = offset.min(export.rows.saturating_sub(1)) / size * size;
-        loop {
-            let Some((page, _)) = self.held(export, at).await? else {
-                return Ok(None);
+        let (export, stored) = self.exports.within(deadline, look).await?;
+        if let Some(page) = stored {
+            let (shelf, asked) = (Arc::clone(&self), page.asked);
+            let (skip, limit) = left_of(asked, wanted.offset - page.offset);
+            let read = move || {
+                let read = decode(&shelf.listing, export.id, &page);
+                Ok(without(read.map_err(|fault| shelf.exports.fault(&fault))?, skip))
             };
-            if part.add(page, offset.saturating_sub(at))? {
-                return Ok(Some(part.page()));
-            }
-            at += size;
+            return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
         }
+        let mut offset = self.start(wanted);
+        let mut page = self.ask(&export, offset, &mut deadline, observer).await?;
+        let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - offset);
+        if page.has_more && skip >= page.rows.len() && skip > 0 {
+            // It is short, so that the row is not where its offset says.
+            offset = wanted.offset;
+            page = self.ask(&export, offset, &mut deadline, observer).await?;
+            (skip, limit) = (0, self.page_size);
+        }
+        Ok(Fetched { limit, promises_more: false, decode: Box::new(move || Ok(without(page, skip))) })
     }
 
-    /// Asks the service, and keeps what came.
-    async fn buy(
+    /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
+    async fn stored(&self, export: &Export, wanted: Wanted) -> Result<Option<store::Page>> {
+        let Wanted { offset, regular, .. } = wanted;
+        if let Some(page) = self.exports.page(export.id, offset).await? {
+            return Ok(Some(page));
+        }
+        let size = u64::from(export.page_size.max(1));
+        // Behind the last row, the last page says that there are no more.
+        let last = if export.finished.is_some() { export.rows.saturating_sub(1) } else { u64::MAX };
+        let start = offset.min(last) / size * size;
+        if !regular || start == offset {
+            return Ok(None);
+        }
+        let page = self.exports.page(export.id, start).await?;
+        Ok(page.filter(|page| offset - start < page.rows || !page.has_more))
+    }
+
+    /// Where the page begins that is to be asked for: whole pages are fetched, whatever part of one is read.
+    fn start(&self, wanted: Wanted) -> u64 {
+        let into = if wanted.regular { wanted.offset % u64::from(self.page_size) } else { 0 };
+        wanted.offset - into
+    }
+
+    /// Asks the service for a page, and keeps it.
+    async fn ask(
         &self,
         export: &Export,
         offset: u64,
-        limit: u32,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
-        let asked = self.listing.ask(&self.client, offset, limit, deadline, observer).await?;
+        let asked = self.listing.ask(&self.client, offset, self.page_size, deadline, observer).await?;
         if export.finished.is_none() {
-            keep(&self.exports, export, &asked, (offset, limit), *deadline, observer).await?;
+            keep(&self.exports, export, &asked, (offset, self.page_size), *deadline, observer).await?;
         }
         Ok(asked.page)
     }
 }
 
-/// What the store has of the rows that are wanted.
-enum Found {
-    /// All of them.
-    Page(Page),
-    /// They are the end of a whole page, which is here if the store has it, behind `skip` other rows.
-    Around { page: Option<Page>, skip: u64 },
-    /// Nothing that would serve.
-    Nothing,
+/// How many rows of a page that was asked for `asked` come before the one that is `into` it, and how many are left.
+fn left_of(asked: u32, into: u64) -> (usize, u32) {
+    let skip = u32::try_from(into).unwrap_or(u32::MAX);
+    (skip as usize, asked.saturating_sub(skip))
 }
 
-/// Whether it is whole, and all its pages but the last were full: then a row's place is its offset.
-fn is_regular(export: &Export) -> bool {
-    let size = u64::from(export.page_size.max(1));
-    export.finished.is_some() && export.pages == export.rows.div_ceil(size).max(1)
-}
-
-/// Rows of one page or several.
-struct Part {
-    limit: usize,
-    rows: Vec<VisitorRows>,
-    count: usize,
-    totals: Option<Totals>,
-    has_more: bool,
-    repaired: bool,
-}
-
-impl Part {
-    fn new(limit: u32) -> Self {
-        let limit = limit as usize;
-        Self { limit, rows: Vec::new(), count: 0, totals: None, has_more: false, repaired: false }
+/// The page without its first rows.
+fn without(mut page: Page, skip: usize) -> Page {
+    if skip > 0 {
+        let rest: Vec<_> = (0..).take(page.rows.len()).skip(skip).collect();
+        page.rows.select(&rest);
     }
-
-    /// Adds the rows of `page` behind the first `skip`; whether that is all, or all that there is.
-    fn add(&mut self, page: Page, skip: u64) -> Result<bool> {
-        let mut rows = page.rows.into_visitors()?;
-        let received = rows.len();
-        let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(received);
-        let end = received.min(skip.saturating_add(self.limit - self.count));
-        let keep: Vec<_> = (skip..end).filter_map(|row| u32::try_from(row).ok()).collect();
-        rows.select(&keep);
-        self.count += keep.len();
-        self.rows.push(rows);
-        self.totals = self.totals.or(page.totals);
-        self.repaired |= page.repaired;
-        self.has_more = page.has_more || end < received;
-        Ok(self.count == self.limit || !self.has_more)
-    }
-
-    fn page(self) -> Page {
-        let rows = self.rows.iter().flat_map(VisitorRows::iter).collect();
-        let Self { totals, has_more, repaired, .. } = self;
-        Page { rows: Rows::Visitors(rows), totals, has_more, repaired }
-    }
+    page
 }

@@ -16,10 +16,9 @@ use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
-use crate::export::pager::{Full, Pager, Paging, Source};
+use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use crate::export::stored;
 use crate::listing::Listing;
-use crate::listing::rows::Page;
 use crate::store::{Held, Holdings, is_final};
 use crate::table::{Builder, Table, number};
 use crate::text::safe;
@@ -242,23 +241,16 @@ struct Pages {
 }
 
 impl Source for Pages {
-    fn page(
-        &self,
-        offset: u64,
-        _limit: u32,
-        _full: Full,
-        _observer: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Page>> {
+    fn fetch(&self, wanted: Wanted, _observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let (holdings, listing, export) = (self.holdings.clone(), self.listing.clone(), self.export);
         async move {
-            let page = holdings.page(export, offset).await?;
-            stored::decode(&listing, export, &page).map_err(|fault| holdings.fault(&fault))
+            let page = holdings.page(export, wanted.offset).await?;
+            let limit = page.asked;
+            let decode =
+                move || stored::decode(&listing, export, &page).map_err(|fault| holdings.fault(&fault));
+            Ok(Fetched { limit, promises_more: false, decode: Box::new(decode) })
         }
         .boxed()
-    }
-
-    fn in_step(&self) -> bool {
-        true
     }
 }
 

@@ -4,16 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
-use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Full, Pager, Paging, Source};
+use docplatform::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use docplatform::listing::rows::{Page, Rows, Totals};
 use docplatform::listing::visitor_rows::{Line, VisitorRows};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::Notify;
 
 use crate::helpers::site::{PLAIN, asked, export, page, pager, row, start, turn};
-use crate::helpers::support::{Script, Step, Told, query, reply};
+use crate::helpers::support::{Script, Step, query, reply};
 
 const AHEAD: Paging = Paging { prefetch: 1, ..PLAIN };
 
@@ -45,26 +43,17 @@ async fn two_pages(script: &Arc<Script>, paging: Paging) -> (Pager, Result<usize
     (pager, second)
 }
 
-/// Pages that tell of themselves at once and are only read when they may.
-struct Slow {
-    pages: Mutex<Vec<u64>>,
-    read: Arc<Notify>,
-}
+/// Full pages that promise more, and what was done with them.
+#[derive(Default)]
+struct Full(Arc<Mutex<Vec<(&'static str, u64)>>>);
 
-impl Source for Slow {
-    fn page(
-        &self,
-        offset: u64,
-        limit: u32,
-        mut full: Full,
-        _: Arc<dyn Observer>,
-    ) -> BoxFuture<'static, Result<Page>> {
-        self.pages.lock().unwrap().push(offset);
-        let read = Arc::clone(&self.read);
-        async move {
-            full.tell();
-            assert!(!full.tell(), "nobody is told twice");
-            read.notified().await;
+impl Source for Full {
+    fn fetch(&self, wanted: Wanted, _: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
+        let Wanted { offset, limit, .. } = wanted;
+        self.0.lock().unwrap().push(("fetched", offset));
+        let done = Arc::clone(&self.0);
+        let decode = move || {
+            done.lock().unwrap().push(("read", offset));
             let lines: Vec<VisitorRows> = rows(offset..offset + u64::from(limit))
                 .iter()
                 .map(|row| serde_json::from_str::<Line>(row).unwrap().0)
@@ -72,30 +61,25 @@ impl Source for Slow {
             let rows = Rows::Visitors(lines.iter().flat_map(VisitorRows::iter).collect());
             let totals = Some(Totals { human: 1, ai: 1, total: 1 });
             Ok(Page { rows, totals, has_more: true, repaired: false })
-        }
-        .boxed()
+        };
+        async move { Ok(Fetched { limit, promises_more: true, decode: Box::new(decode) }) }.boxed()
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_next_request_goes_out_before_the_page_is_read() {
     for prefetch in [0, 1] {
-        let source = Arc::new(Slow { pages: Mutex::default(), read: Arc::default() });
-        let mut pager = Pager::new(Arc::clone(&source) as _, start(10), Paging { prefetch, ..PLAIN });
-        let observer: Arc<dyn ExportObserver> = Arc::new(Told::default());
-        source.read.notify_one();
-        pager.next_page(&observer).await.unwrap();
-        let second = tokio::spawn(async move { pager.next_page(&observer).await.map(|_| pager) });
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        assert!(!second.is_finished());
-        let asked = source.pages.lock().unwrap().clone();
-        let expected: &[u64] = if prefetch == 0 { &[0, 10] } else { &[0, 10, 20] };
-        assert_eq!(asked, expected, "prefetch {prefetch}");
-        // Two may be under way: each waits to be read.
-        source.read.notify_waiters();
-        source.read.notify_one();
-        second.await.unwrap().unwrap();
-        assert_eq!(source.pages.lock().unwrap().as_slice(), expected, "and no more for having been read");
+        let done = Arc::default();
+        let source = Arc::new(Full(Arc::clone(&done)));
+        let mut pager = Pager::new(source, start(10), Paging { prefetch, ..PLAIN });
+        for _ in 0..2 {
+            turn(&mut pager).await.unwrap();
+        }
+        let mut expected = vec![("fetched", 0), ("read", 0), ("fetched", 10), ("read", 10)];
+        if prefetch == 1 {
+            expected.insert(3, ("fetched", 20));
+        }
+        assert_eq!(*done.lock().unwrap(), expected, "prefetch {prefetch}");
     }
 }
 

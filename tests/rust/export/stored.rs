@@ -70,7 +70,7 @@ fn january(page_size: u32, offset: u64) -> Checkpoint {
 }
 
 #[tokio::test]
-async fn a_settled_range_is_bought_once_in_whatever_pieces_it_is_read() {
+async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
     let (shop, site) = (Shop::new(), Site::new(47));
     let script = site.serve();
     assert_eq!(shop.read(&script, 10).await, site.paths());
@@ -83,6 +83,9 @@ async fn a_settled_range_is_bought_once_in_whatever_pieces_it_is_read() {
             assert_eq!(rest.paths, site.paths()[skip..], "{page_size} {offset}");
             assert_eq!(rest.warnings, [] as [String; 0]);
         }
+        let pages = turns(&mut shop.pager(&script, january(page_size, 3), PLAIN)).await;
+        let pages: Vec<_> = pages.iter().map(|turn| turn.rows.len()).collect();
+        assert_eq!(pages, [7, 10, 10, 10, 7], "as they were fetched");
         for max_rows in [1, 9, 10, 11, 47, 100] {
             let paging = Paging { max_rows: Some(max_rows), prefetch: 1, ..PLAIN };
             let some = export(shop.pager(&script, january(page_size, 0), paging)).await.unwrap();

@@ -87,7 +87,13 @@ async fn child_that_syncs() {
 
 fn process(directory: &Path) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["syncs_killed::child_that_syncs", "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .args([
+            "slices::sync_killed::child_that_syncs",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env(PLACE, directory)
         .stdout(Stdio::piped())
         .spawn()
