@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import threading
@@ -326,34 +325,3 @@ def test_ctrl_c_loses_no_row(way: str, tmp_path: Path) -> None:
         assert (ended.status, ended.out, ended.err) == (0, "[1000, 1000]\n", "")
         # What was under way is asked for again; a file asks for the rest of the page that it had begun, too.
         assert len(stub.requests) == 11 + (way == "to_csv")
-
-
-# -- fork ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.row("I6")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
-@pytest.mark.parametrize("prefetch", [0, 4])
-def test_both_halves_of_a_fork_have_the_rest(given: StubServer, prefetch: int, tmp_path: Path) -> None:
-    script = f"""
-import os, sys
-import docplatform
-
-client = docplatform.Client()
-whole = list(client.visitors())
-for taken in (0, 10, 250, 260):
-    for way in ("collect", "to_csv"):
-        visitors = client.visitors(prefetch={prefetch}, max_rows=550)
-        first = [next(visitors) for _ in range(taken)]
-        child = os.fork()
-        if way == "collect":
-            assert first + list(visitors.collect()) == whole[:550], (taken, way)
-        else:
-            target = os.path.join(sys.argv[1], f"{{child}}-{{taken}}")
-            assert visitors.to_csv(target) == 550 - taken, (taken, way)
-        if not child:
-            os._exit(0)
-        assert os.waitpid(child, 0)[1] == 0
-"""
-    ended = run_script(script, str(tmp_path), stub=given, options=("-W", "ignore::DeprecationWarning"))
-    assert (ended.status, ended.out, ended.err) == (0, "", "")

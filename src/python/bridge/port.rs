@@ -206,21 +206,32 @@ impl Port {
 }
 
 /// The operations under way on what only one at a time may work on, such as the pages of an iterator.
-#[derive(Default)]
-pub(crate) struct Inside(Mutex<(u32, Vec<Weak<Port>>)>);
+pub(crate) struct Inside {
+    pid: u32,
+    /// Locked for moments, and only while attached, so that it is not locked in a fork.
+    ports: Mutex<Vec<Weak<Port>>>,
+}
 
 impl Inside {
-    /// Lets `port` in, behind those that are inside. One whose loop was closed would stay there for ever, and is put
-    /// out; one of this very thread cannot end before this one does.
+    pub(crate) fn new() -> Self {
+        Self { pid: process::id(), ports: Mutex::default() }
+    }
+
+    /// Lets `port` in, after those that are inside. One whose loop was closed would stay there for ever, and is put
+    /// out; one of this very thread cannot end before this one does. A forked child is not let in: what is under way
+    /// is its parent's.
     pub(crate) fn enter(&self, py: Python<'_>, port: &Arc<Port>) -> PyResult<()> {
+        if self.pid != process::id() {
+            return Err(PyRuntimeError::new_err(
+                "this iterator belongs to the process that made it, and this process was forked from that one: make a \
+                 new iterator here; with resume= and this iterator's checkpoint it continues after the last row \
+                 received",
+            ));
+        }
         let others: Vec<_> = {
-            let mut inside = self.lock();
-            if inside.0 != process::id() {
-                // A forked child: the parent's are not here.
-                *inside = (process::id(), Vec::new());
-            }
-            inside.1.retain(|other| other.strong_count() > 0);
-            inside.1.iter().filter_map(Weak::upgrade).collect()
+            let mut ports = self.lock();
+            ports.retain(|other| other.strong_count() > 0);
+            ports.iter().filter_map(Weak::upgrade).collect()
         };
         for other in others {
             other.leave_if_gone(py);
@@ -231,13 +242,12 @@ impl Inside {
                 ));
             }
         }
-        self.lock().1.push(Arc::downgrade(port));
+        self.lock().push(Arc::downgrade(port));
         Ok(())
     }
 
-    /// Locked for moments, and only while attached, so that it is not locked in a fork.
-    fn lock(&self) -> MutexGuard<'_, (u32, Vec<Weak<Port>>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Port>>> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::listing::Listing;
 use crate::python::client::handle::Handle;
 use crate::python::client::ops::request::plain_path;
 use crate::python::convert;
-use crate::python::listing::cursor::{Buying, Cursor};
+use crate::python::listing::cursor::Cursor;
 
 /// The most pages that are asked for ahead.
 const MOST_PREFETCH: u32 = 16;
@@ -85,7 +85,6 @@ impl PagingArguments<'_> {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        let buying = Buying { on_budget: self.on_budget, refresh: self.refresh };
-        Cursor::new(Arc::clone(handle), buying, place, paging)
+        Cursor::new(Arc::clone(handle), self.on_budget, self.refresh, place, paging)
     }
 }

@@ -3,7 +3,7 @@
 //! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
 //! runtime, which its turner keeps until the page is at hand, so that pages stay in order.
 //!
-//! Here is where an export stands, also behind a fork; `turn` hands its rows out, and `work` is for what takes all that
+//! Here is where an export stands; `turn` hands its rows out, and `work` is for what takes all that
 //! is left.
 
 use std::process;
@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::client::OnBudget;
-use crate::error::Result;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::Paging;
 use crate::export::trail::Mark;
@@ -85,19 +84,9 @@ impl State {
     }
 }
 
-/// How pages are bought.
-#[derive(Clone, Copy)]
-pub(crate) struct Buying {
-    /// What happens where the budget grants none.
-    pub(crate) on_budget: OnBudget,
-    /// Whether those that are held will not do.
-    pub(crate) refresh: bool,
-}
-
 /// See the module.
 pub(crate) struct Cursor {
     handle: Arc<Handle>,
-    buying: Buying,
     paging: Paging,
     inside: Arc<Inside>,
     /// Locked for moments, and never while Python runs.
@@ -105,15 +94,18 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
+    /// `refresh`: the rows are fetched even if the store has them.
     pub(crate) fn new(
         handle: Arc<Handle>,
-        buying: Buying,
+        on_budget: OnBudget,
+        refresh: bool,
         start: Checkpoint,
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
+        let client = handle.client()?.on_budget(on_budget);
         let state = State {
             pid: process::id(),
-            engine: engine(&handle, buying, start.clone(), paging)?,
+            engine: Arc::new(AsyncMutex::new(Engine::new(client, refresh, start.clone(), paging))),
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -123,7 +115,7 @@ impl Cursor {
             warnings: Vec::new(),
             ended: false,
         };
-        Ok(Arc::new(Self { handle, buying, paging, inside: Arc::default(), state: Mutex::new(state) }))
+        Ok(Arc::new(Self { handle, paging, inside: Arc::new(Inside::new()), state: Mutex::new(state) }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -203,33 +195,9 @@ impl Cursor {
         Paging { max_rows: left, ..self.paging }
     }
 
-    /// The engine, made anew in a forked child, whose parent's requests are not its own.
-    fn engine(&self) -> Result<(Arc<AsyncMutex<Engine>>, u64)> {
-        let mut state = self.state();
-        if state.pid != process::id() {
-            // What is left of the page at hand is at hand here too.
-            let unread = state.page.as_ref().filter(|page| !page.is_spent());
-            let unread = unread.map(|page| (page.rows.len() as u64, page.mark.behind(page.mark.rows())));
-            let (unread, place) = unread.unwrap_or_else(|| (0, state.place()));
-            let paging = self.paging_behind(state.handed + unread);
-            let ours = engine(&self.handle, self.buying, place, paging)?;
-            let parents = std::mem::replace(&mut state.engine, ours);
-            std::mem::forget(parents);
-            state.pid = process::id();
-            state.turns = 0;
-        }
-        Ok((Arc::clone(&state.engine), state.turns))
+    /// The engine, and how many pages it had turned when this cursor last saw it.
+    fn engine(&self) -> (Arc<AsyncMutex<Engine>>, u64) {
+        let state = self.state();
+        (Arc::clone(&state.engine), state.turns)
     }
-}
-
-fn engine(
-    handle: &Handle,
-    buying: Buying,
-    place: Checkpoint,
-    paging: Paging,
-) -> Result<Arc<AsyncMutex<Engine>>> {
-    let client = handle.client()?.on_budget(buying.on_budget);
-    // What this export has bought anew already is not bought once more.
-    let anew = buying.refresh && place.rows == 0;
-    Ok(Arc::new(AsyncMutex::new(Engine::new(client, anew, place, paging))))
 }

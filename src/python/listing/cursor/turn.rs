@@ -1,6 +1,5 @@
 //! Iteration: the rows of the page at hand, and the turn to the next page.
 
-use std::process;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -129,20 +128,13 @@ impl Cursor {
     ) -> PyResult<Op> {
         // A closed client hands out no more pages.
         self.handle.client()?;
-        let (engine, seen) = self.engine()?;
-        let made_in = process::id();
+        let (engine, seen) = self.engine();
         let cursor = Arc::clone(self);
         let turn = move |port: Arc<Port>| {
             // On the caller's thread: the client may have been closed since the call.
             let client = cursor.handle.client();
             async move {
                 client?;
-                if process::id() != made_in {
-                    // Begun behind a fork: this engine is the parent's. Look again, as if another caller had been
-                    // faster.
-                    std::mem::forget(engine);
-                    return Ok(None);
-                }
                 let mut guard = engine.lock_owned().await;
                 if guard.turns != seen {
                     return Ok(None);

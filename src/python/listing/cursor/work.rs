@@ -40,12 +40,11 @@ impl Cursor {
         self.handle.client()?;
         let cursor = Arc::clone(self);
         let work = move |port: Arc<Port>| {
-            // On the caller's thread, in the process where it is awaited.
-            let engine = cursor.engine();
+            // On the caller's thread: the client may have been closed since the call.
+            let (engine, _) = cursor.engine();
             let client = cursor.handle.client();
             async move {
                 client?;
-                let (engine, _) = engine?;
                 let mut engine = engine.lock_owned().await;
                 let (place, rest) = cursor.close_page();
                 engine.settle(rest);
