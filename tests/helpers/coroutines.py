@@ -11,6 +11,7 @@ import uvloop
 from docplatform import AsyncClient
 from helpers import AsyncFace
 
+AnyCoroutine: TypeAlias = Coroutine[Any, Any, Any]
 Call: TypeAlias = Callable[[AsyncClient], Coroutine[Any, Any, Any]]
 
 CALLS: dict[str, Call] = {

@@ -1,22 +1,19 @@
-"""The phases in which a call of ``AsyncClient`` can be cancelled, and the ways to cancel it."""
+"""The phases that a call can be in when it is ended from outside: one list for cancel, Ctrl-C, SIGTERM, exit and fork."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-from docplatform import AsyncClient, Job
 from docplatform.testing import StubRequest, StubServer
 
 HOLD = 60.0
-"""The latency that holds a request until it is cancelled."""
+"""The latency that holds a request until its client gives it up."""
 
 UNKNOWN = "its outcome is unknown"
 GOES_ON = "job job-1 goes on by itself"
 
-AnyCoroutine: TypeAlias = Coroutine[Any, Any, Any]
+RARELY = "poll_interval=60, max_poll_interval=60"
 
 
 def pending(stub: StubServer) -> list[StubRequest]:
@@ -24,99 +21,65 @@ def pending(stub: StubServer) -> list[StubRequest]:
     return [r for r in stub.requests if r.status is None and r.disconnected is None]
 
 
-class Scene:
-    """A stub with an active job, and a client of it."""
-
-    def __init__(self, stub: StubServer, client: AsyncClient, job: Job) -> None:
-        self.stub = stub
-        self.client = client
-        self.job = job
-        self.called_back = False
-
-    def on_poll(self, job: Job) -> None:
-        """Tells that a poll was seen."""
-        self.called_back = True
-
-    async def on_poll_for_ever(self, job: Job) -> None:
-        """Tells that a poll was seen, and does not return."""
-        self.called_back = True
-        await asyncio.Event().wait()
-
-    def answered(self, number: int) -> bool:
-        """Whether so many requests were answered."""
-        return sum(r.status is not None for r in self.stub.requests) >= number
-
-
 @dataclass(frozen=True)
 class Phase:
     """A call that is held somewhere.
 
-    ``start`` makes it, without awaiting; ``reached`` tells when it is where it is to be cancelled. ``note`` is a
-    pattern for what the exception says of it, empty for nothing; ``in_flight`` whether a request is under way there.
+    ``call`` is an expression over ``client``, ``hold`` (an ``on_poll`` that does not return), ``target`` (a file that is
+    there already) and ``read`` (reads an iterator to its end): of either client, so it is a coroutine for ``AsyncClient``.
+    ``note`` is a pattern for what the exception says of it, empty for nothing. ``answered`` requests come before it is
+    reached; then one is ``in_flight``, or none.
     """
 
-    name: str
-    start: Callable[[Scene], AnyCoroutine]
-    reached: Callable[[Scene], object]
-    note: str | None
+    call: str
+    note: str = ""
     in_flight: bool = True
+    answered: int = 0
+    prepare: Callable[[StubServer], object] = lambda stub: None
+
+    def begin(self, stub: StubServer) -> int:
+        """Sets the stub up, with an active job-1; how many requests there were before the call."""
+        stub.script_job("active")
+        with stub.client() as client:
+            client.create_job("Fix it")
+        self.prepare(stub)
+        if self.in_flight and not self.answered:
+            stub.latency = HOLD
+        return len(stub.requests)
+
+    def reach(self, stub: StubServer, begun: int) -> None:
+        """Returns when the call is in this phase; requests that come from now on are answered."""
+        stub.wait_for(lambda s: sum(r.status is not None for r in s.requests[begun:]) >= self.answered, 30)
+        if self.in_flight:
+            stub.latency = HOLD
+            already = len(stub.requests) if self.answered else begun
+            stub.wait_for(lambda s: len(s.requests) > already and pending(s), 30)
+        stub.latency = 0.0
 
 
-def _held(name: str, call: Callable[[AsyncClient, Job], AnyCoroutine], note: str | None = "") -> Phase:
-    def start(scene: Scene) -> AnyCoroutine:
-        scene.stub.latency = HOLD
-        return call(scene.client, scene.job)
-
-    return Phase(name, start, lambda scene: pending(scene.stub), note)
+def _refuse(stub: StubServer) -> None:
+    stub.fail_next(429, retry_after=30, path="/job")
 
 
-def _resting(name: str, start: Callable[[Scene], AnyCoroutine], note: str | None = None) -> Phase:
-    return Phase(name, start, lambda scene: scene.answered(2), note, in_flight=False)
-
-
-def _refused(path: str, call: Callable[[Scene], AnyCoroutine]) -> Callable[[Scene], AnyCoroutine]:
-    def start(scene: Scene) -> AnyCoroutine:
-        scene.stub.fail_next(429, retry_after=30, path=path)
-        return call(scene)
-
-    return start
-
-
-_rarely: dict[str, Any] = {"poll_interval": HOLD, "max_poll_interval": HOLD}
-
-PHASES = [
-    _held("GET", lambda c, job: c.get_job(job)),
-    _held("POST", lambda c, job: c.create_job("Fix it"), UNKNOWN),
-    _held("POST of a message", lambda c, job: c.send_message(job, "And that"), UNKNOWN),
-    _held("POST of a run", lambda c, job: c.run_job("Fix it"), UNKNOWN),
-    _held("POST by hand", lambda c, job: c.request("POST", "/x", json={}), UNKNOWN),
-    _held("poll", lambda c, job: c.wait_for_job(job), GOES_ON),
-    _held("poll of an id", lambda c, job: c.wait_for_job(job.id), GOES_ON),
-    _held("totals", lambda c, job: c.visitor_totals()),
-    _held("totals of an iterator", lambda c, job: c.visitors().totals()),
-    _held("first page", lambda c, job: c.visitors().__anext__()),
-    Phase(
-        "between polls",
-        lambda s: s.client.wait_for_job(s.job, on_poll=s.on_poll, **_rarely),
-        lambda s: s.called_back,
-        GOES_ON,
-        in_flight=False,
-    ),
-    Phase(
-        "on_poll",
-        lambda s: s.client.wait_for_job(s.job, on_poll=s.on_poll_for_ever),
-        lambda s: s.called_back,
-        GOES_ON,
-        in_flight=False,
-    ),
+PHASES = {
+    "a read in flight": Phase("client.get_job('job-1')"),
+    "a write in flight": Phase("client.create_job('Fix it')", UNKNOWN),
+    "a message in flight": Phase("client.send_message('job-1', 'And that')", UNKNOWN),
+    "a write by hand in flight": Phase("client.request('POST', '/x', json={})", UNKNOWN),
+    "the write of a run in flight": Phase("client.run_job('Fix it')", UNKNOWN),
+    "a poll in flight": Phase("client.wait_for_job('job-1')", GOES_ON),
     # The answer may not have come through when the phase is said to be reached.
-    _resting(
-        "between POST and poll", lambda s: s.client.follow_up(s.job, "On", **_rarely), f"{GOES_ON}|{UNKNOWN}"
+    "between message and poll": Phase(
+        f"client.follow_up('job-1', 'And that', {RARELY})", f"{GOES_ON}|{UNKNOWN}", False, 1
     ),
-    _resting("pause of a GET", _refused("/job/", lambda s: s.client.get_job(s.job)), ""),
-    _resting(
-        "pause of a POST",
-        _refused("/job", lambda s: s.client.create_job("Fix it")),
-        f"{UNKNOWN}|outcome: rejected",
+    "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", GOES_ON, False, 1),
+    "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, False, 1),
+    "paused before a retry": Phase("client.get_job('job-1')", "", False, 1, _refuse),
+    "paused before a write is repeated": Phase(
+        "client.create_job('Fix it')", f"{UNKNOWN}|outcome: rejected", False, 1, _refuse
     ),
-]
+    "the first page in flight": Phase("read(client.visitors())"),
+    "reading": Phase("read(client.visitors(page_size=1, prefetch=0))", answered=3),
+    "reading ahead": Phase("read(client.visitors(page_size=1, prefetch=4))", answered=3),
+    "exporting to a file": Phase("client.visitors(page_size=1).to_csv(target)", answered=3),
+}

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from docplatform.testing import StubServer
+from helpers import Face
 from helpers.children import tell
 from helpers.faults import HOLD, JOB, READ_ALL, SEND, Step, answer
 from helpers.wired import Wire
@@ -115,3 +117,20 @@ def test_without_a_date_it_is_measured_by_the_machines(wire: Wire, clock_library
     wire.server.script([READ_ALL, refused()])
     told = clocked(wire, clock_library, "ours.get_job('job-1')", off=-HOUR)
     assert told["retry_after"] == pytest.approx(HOUR + 600, abs=60)
+
+
+@pytest.mark.row("I18")
+def test_a_clock_that_tests_have_stopped_changes_nothing(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = face.client(stub)
+    # As libraries do that travel in time; asyncio's own clock is left, or its loop would stand still.
+    for name in ("time", "time_ns", "sleep", "gmtime", "localtime"):
+        monkeypatch.setattr(time, name, lambda *_: 0)
+    stub.fail_next(502, path="/job/")
+    job = face.run(client.run_job("Fix it", poll_interval=0.01, timeout=60))
+    assert job.is_final
+    stub.script_job("active")
+    job = face.run(client.create_job("Fix it"))
+    with pytest.raises(TimeoutError):
+        face.run(client.wait_for_job(job, timeout=0.05, poll_interval=0.01))

@@ -57,6 +57,27 @@ def test_no_proxy_of_the_environment_sees_what_goes_to_loopback(
 
 
 @pytest.mark.row("G11")
+def test_plain_http_goes_through_the_proxy_of_the_environment_where_that_is_trusted(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", wire.server.url)
+    settings = {"base_url": "http://docs.invalid", "allow_http": True, "max_retries": 0}
+    wire.server.script([READ_ALL, SEND(answer(200, JOB))])
+    client = wire.client(**settings)
+    assert wire.run(client.get_job, "job-1").id == "job-1"
+    assert wire.server.requests[0].target == "http://docs.invalid/v2/agent/demo/job/job-1"
+    wire.lookups = True
+    careful = wire.client(**settings, trust_env=False)
+    wire.fails(ConnectError, careful.get_job, "job-1")
+
+
+def test_a_proxy_that_is_named_is_used_for_loopback_too(wire: Wire) -> None:
+    wire.server.script([READ_ALL, SEND(answer(200, JOB))])
+    client = wire.client(base_url=wire.elsewhere.url, proxy=wire.server.url)
+    assert wire.run(client.get_job, "job-1").id == "job-1"
+
+
+@pytest.mark.row("G11")
 @pytest.mark.parametrize("given", [by_argument, by_environment])
 def test_a_proxy_sees_a_tunnel_and_nothing_in_it(
     wire: Wire, authority: Authority, given: Set, monkeypatch: pytest.MonkeyPatch

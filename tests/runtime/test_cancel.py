@@ -1,199 +1,27 @@
-"""A call that is cancelled ends at once, and so does its request; nothing else is touched."""
+"""What a cancellation leaves behind: notes and log lines of a write, and every row of an export."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import re
-import time
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from docplatform import AsyncClient, DocPlatformError
+from docplatform import AsyncClient, Job
 from docplatform.testing import StubServer
 from helpers import AsyncFace
-from helpers.coroutines import face
-from helpers.phases import GOES_ON, HOLD, PHASES, UNKNOWN, AnyCoroutine, Phase, Scene, pending
+from helpers.coroutines import AnyCoroutine, face
+from helpers.phases import GOES_ON, HOLD, UNKNOWN, pending
 
 __all__ = ["face"]
 
-Cancelled: TypeAlias = tuple[float, BaseException | None]
-"""When it was cancelled, and what came out of the call."""
-Way: TypeAlias = Callable[[Phase, Scene], Awaitable[Cancelled]]
+PAGES, SIZE = 8, 5
 
-
-async def until(reached: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not reached():  # noqa: ASYNC110  # set by another thread
-            await asyncio.sleep(0.001)
-
-
-class Watched:
-    """What comes out of a coroutine, wherever it goes from there."""
-
-    error: BaseException | None = None
-
-    async def run(self, coroutine: AnyCoroutine) -> Any:
-        try:
-            return await coroutine
-        except BaseException as error:
-            self.error = error
-            raise
-
-
-async def task_cancel(phase: Phase, scene: Scene) -> Cancelled:
-    task = asyncio.create_task(phase.start(scene))
-    await until(lambda: phase.reached(scene))
-    now = time.monotonic()
-    task.cancel("not needed any more")
-    with pytest.raises(asyncio.CancelledError) as caught:
-        await task
-    assert caught.value.args == ("not needed any more",)
-    return now, caught.value
-
-
-async def outer_task_cancel(phase: Phase, scene: Scene) -> Cancelled:
-    watched = Watched()
-    task = asyncio.create_task(watched.run(phase.start(scene)))
-    await until(lambda: phase.reached(scene))
-    now = time.monotonic()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError) as caught:
-        await task
-    assert caught.value is watched.error
-    return now, watched.error
-
-
-async def wait_for(phase: Phase, scene: Scene) -> Cancelled:
-    # A time-out may come before the call is where it is wanted: then a longer one is tried.
-    before = len(scene.stub.requests)
-    for timeout in (0.05, 0.2, 1.0, 5.0):
-        with pytest.raises(TimeoutError) as caught:
-            await asyncio.wait_for(phase.start(scene), timeout)
-        now = time.monotonic()
-        assert not isinstance(caught.value, DocPlatformError)
-        if len(scene.stub.requests) > before and (phase.in_flight or phase.reached(scene)):
-            break
-    return now, caught.value.__cause__
-
-
-async def timeout(phase: Phase, scene: Scene) -> Cancelled:
-    watched = Watched()
-    now = 0.0
-
-    async def end(ending: asyncio.Timeout) -> None:
-        nonlocal now
-        await until(lambda: phase.reached(scene))
-        now = time.monotonic()
-        ending.reschedule(0.0)
-
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(60) as ending:
-            ender = asyncio.create_task(end(ending))
-            await watched.run(phase.start(scene))
-    await ender
-    return now, watched.error
-
-
-async def task_group(phase: Phase, scene: Scene) -> Cancelled:
-    watched = Watched()
-    now = 0.0
-
-    async def fail() -> None:
-        nonlocal now
-        await until(lambda: phase.reached(scene))
-        now = time.monotonic()
-        raise ZeroDivisionError
-
-    with pytest.raises(ExceptionGroup) as caught:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(fail())
-            group.create_task(watched.run(phase.start(scene)))
-    assert [type(error) for error in caught.value.exceptions] == [ZeroDivisionError]
-    return now, watched.error
-
-
-async def drive(phase: Phase, scene: Scene, coroutine: AnyCoroutine) -> None:
-    """What a task does, up to where the phase is reached."""
-    waiting = coroutine.send(None)
-    async with asyncio.timeout(30):
-        while not phase.reached(scene):
-            if waiting is not None:
-                await asyncio.wait({waiting}, timeout=0.001)
-            if waiting is None or waiting.done():
-                await asyncio.sleep(0)
-                waiting = coroutine.send(None)
-
-
-async def closed(phase: Phase, scene: Scene) -> Cancelled:
-    coroutine = phase.start(scene)
-    await drive(phase, scene, coroutine)
-    now = time.monotonic()
-    coroutine.close()
-    with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
-        coroutine.send(None)
-    return now, None
-
-
-async def dropped(phase: Phase, scene: Scene) -> Cancelled:
-    coroutine = phase.start(scene)
-    await drive(phase, scene, coroutine)
-    now = time.monotonic()
-    del coroutine
-    gc.collect()
-    return now, None
-
-
-WAYS: list[Way] = [task_cancel, outer_task_cancel, wait_for, timeout, task_group, closed, dropped]
-
-
-@pytest.mark.row("A13", "I1")
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("phase", PHASES, ids=lambda phase: phase.name)
-def test_a_cancelled_call_ends_at_once_and_so_does_its_request(
-    face: AsyncFace,
-    phase: Phase,
-    way: Way,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    with StubServer() as stub:
-        client = face.client(stub)
-        stub.script_job("active")
-        scene = Scene(stub, client, face.run(client.create_job("Fix it")))
-
-        async def main() -> Cancelled:
-            return await way(phase, scene)
-
-        cancelled_at, error = face.run(main())
-        ended_at = time.monotonic()
-        check_error(phase, error)
-
-        stub.wait_for(lambda s: not pending(s), timeout=5)
-        gone = [r.disconnected for r in stub.requests if r.disconnected is not None]
-        assert bool(gone) == phase.in_flight
-        # Measured: less than 10 ms each. The bounds leave room for a machine that does other things.
-        assert all(at - cancelled_at < 5 for at in gone)
-        assert ended_at - cancelled_at < 5
-        sent = len(stub.requests)
-
-        stub.latency = 0.0
-        assert face.run(client.visitor_totals()).total > 0
-        assert len(stub.requests) == sent + 1
-    gc.collect()
-    assert capfd.readouterr().err == ""
-
-
-def check_error(phase: Phase, error: BaseException | None) -> None:
-    """The exception passed as it is, and says what became of the call."""
-    if error is None:
-        return
-    assert type(error) is asyncio.CancelledError
-    notes = getattr(error, "__notes__", [])
-    if phase.note is not None:
-        assert bool(notes) == bool(phase.note)
-        assert re.search(phase.note, " ".join(notes)), notes
+# -- writes ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.row("A13")
@@ -223,7 +51,7 @@ def test_a_write_that_is_answered_just_before_it_is_cancelled_leaves_a_note(
                 await task
             return getattr(caught.value, "__notes__", [])
 
-        for _ in range(50):
+        for _ in range(20):
             notes = face.run(cancelled())
             assert re.search(note, " ".join(notes)), notes
 
@@ -248,7 +76,7 @@ def test_a_write_whose_cancellation_is_swallowed_is_logged(
 
         async def cancelled() -> None:
             task = asyncio.create_task(face.client(stub).create_job("Fix it"))
-            await until(lambda: pending(stub))
+            await asyncio.to_thread(stub.wait_for, pending)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
@@ -256,3 +84,161 @@ def test_a_write_whose_cancellation_is_swallowed_is_logged(
     assert [UNKNOWN in record.getMessage() for record in caplog.records if record.name == "docplatform"] == [
         True
     ]
+
+
+# -- exports ---------------------------------------------------------------------------------------
+
+
+def paths(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["path"] for row in rows]
+
+
+@pytest.fixture
+def everything(face: AsyncFace) -> list[str]:
+    """The paths of a whole export."""
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        return paths(face.all(face.client(stub).visitors()))
+
+
+async def cancel(task: asyncio.Task[Any]) -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.row("I1", "E14")
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+def test_pages_that_were_cancelled_on_their_way_are_asked_for_again(
+    face: AsyncFace, everything: list[str], prefetch: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=prefetch)
+        got = [face.next(rows)]
+        # What was promised is answered; what is asked for from now on is held.
+        stub.wait_for(lambda s: len(s.requests) == 1 + prefetch and not pending(s))
+        stub.latency = HOLD
+
+        async def rest() -> None:
+            async for row in rows:
+                got.append(row)
+
+        async def cancelled_in_a_page_turn() -> None:
+            task = asyncio.create_task(rest())
+            await asyncio.to_thread(stub.wait_for, lambda s: pending(s))
+            while len(got) < (1 + prefetch) * SIZE:  # noqa: ASYNC110  # the task is to come to its end
+                await asyncio.sleep(0)
+            await cancel(task)
+
+        face.run(cancelled_in_a_page_turn())
+        stub.wait_for(lambda s: not pending(s))
+        sent = len(stub.requests)
+        assert any(request.disconnected for request in stub.requests)
+
+        stub.latency = 0.0
+        got += face.all(rows)
+        assert paths(got) == everything
+        # The cancelled pages are asked for again, the others not.
+        assert len(stub.requests) - sent <= PAGES - (1 + prefetch) + max(0, prefetch - 1)
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.row("I1")
+@pytest.mark.parametrize("prefetch", [0, 1, 4])
+@pytest.mark.parametrize("by_page", [False, True])
+def test_a_page_that_comes_with_the_cancellation_is_not_lost(
+    face: AsyncFace, everything: list[str], prefetch: int, by_page: bool
+) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=prefetch)
+        pages = rows.pages()
+        got: list[dict[str, Any]] = []
+
+        async def cancelled_too_late() -> None:
+            coroutine: Any = pages.__anext__() if by_page else rows.__anext__()
+            stub.latency = 0.0 if prefetch else 0.01
+            waiting = coroutine.send(None)
+            if prefetch == 0:
+                waiting = waiting or coroutine.send(None)  # the loop may want a turn first
+                # The answer is there, and the coroutine would get it in its next step.
+                await asyncio.wait([waiting])
+            with pytest.raises(asyncio.CancelledError):
+                coroutine.throw(asyncio.CancelledError())
+
+        for page in range(PAGES):
+            if prefetch:
+                stub.wait_for(lambda s: not pending(s))
+            face.run(cancelled_too_late())
+            assert len(got) == page * SIZE
+            got += [face.next(rows) for _ in range(SIZE)]
+        assert face.all(rows) == []
+        assert paths(got) == everything
+
+
+@pytest.mark.parametrize("how", ["closed", "cancelled"])
+def test_a_row_that_was_not_awaited_is_not_lost(face: AsyncFace, everything: list[str], how: str) -> None:
+    with StubServer(visitors=PAGES * SIZE) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE)
+        got = [face.next(rows)]
+
+        async def not_awaited() -> None:
+            coroutine = rows.__anext__()
+            if how == "closed":
+                coroutine.close()
+            else:
+                await cancel(asyncio.create_task(coroutine))
+
+        before = rows.checkpoint
+        for _ in range(3):
+            face.run(not_awaited())
+        assert rows.checkpoint == before
+        assert paths(got + face.all(rows)) == everything
+
+
+@pytest.mark.row("I1")
+def test_tasks_that_share_an_iterator_go_on_when_one_is_cancelled(
+    face: AsyncFace, everything: list[str]
+) -> None:
+    with StubServer(visitors=PAGES * SIZE, latency=0.01) as stub:
+        rows = face.client(stub).visitors(page_size=SIZE, prefetch=0)
+        got: list[dict[str, Any]] = []
+
+        async def take() -> None:
+            async for row in rows:
+                got.append(row)  # noqa: PERF401  # each at once: the task is going to be cancelled
+
+        async def main() -> None:
+            tasks = [asyncio.create_task(take()) for _ in range(6)]
+            for task in tasks[:5]:
+                arrived = len(stub.requests)
+                while len(stub.requests) == arrived:  # noqa: ASYNC110  # set by another thread
+                    await asyncio.sleep(0.001)
+                await cancel(task)
+            await tasks[5]
+
+        face.run(main())
+        assert sorted(paths(got)) == sorted(everything)
+
+
+# -- a callback ------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("I1", "I16")
+def test_a_callback_that_swallows_a_cancellation_has_the_last_word(face: AsyncFace, stub: StubServer) -> None:
+    client = face.client(stub)
+    job = face.run(client.create_job("Fix it"))
+    began = asyncio.Event()
+
+    async def stubborn(job: Job) -> None:
+        if not began.is_set():
+            began.set()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(HOLD)
+
+    async def main() -> Job:
+        task = asyncio.create_task(client.wait_for_job(job, on_poll=stubborn, poll_interval=0.001))
+        await began.wait()
+        task.cancel()
+        return await task
+
+    assert face.run(main()).is_final

@@ -209,35 +209,3 @@ def test_one_coroutine_is_awaited_by_many_loops(given: StubServer, async_face: A
         assert len(given.requests) <= turn + 1, "it was sent twice"
     assert asyncio.run(client.visitor_totals()).total > 0
     asyncio.run(client.close())
-
-
-def test_one_coroutine_is_driven_closed_and_dropped_at_once(given: StubServer) -> None:
-    client = given.async_client()
-    for _ in range(50):
-        coroutine: Any = client.visitor_totals()
-        ends = at_once(
-            partial(outcome, coroutine.close),
-            partial(outcome, coroutine.close),
-            partial(outcome, partial(coroutine.throw, KeyError("dropped"))),
-        )
-        assert all(end is None or isinstance(end, (ValueError, RuntimeError, KeyError)) for end in ends), ends
-        coroutine.close()
-    assert given.requests == []
-    asyncio.run(client.close())
-
-
-def test_jobs_are_shared(given: StubServer) -> None:
-    with given.client() as client:
-        job = client.run_job("Fix it", poll_interval=0.001)
-
-        def work() -> int:
-            for _ in range(50):
-                again = pickle.loads(pickle.dumps(job))
-                assert again == job
-                assert len({again, job}) == 1
-                assert again.raw == job.raw
-                assert job.to_dict() == again.to_dict()
-            return client.send_message(job, "And that") is not None
-
-        assert at_once(*[work] * THREADS) == [True] * THREADS
-    assert len(given.jobs[0].prompts) == 1 + THREADS

@@ -148,7 +148,7 @@ def test_an_iterator_in_a_handler_of_the_thread_that_waits_in_it_says_so(stub: S
     assert len(list(rows)) == 1_000
 
 
-# -- no more threads -----------------------------------------------------------------------------
+# -- no more threads, no more descriptors ----------------------------------------------------------
 
 NO_THREADS = """
 import asyncio, os, sys
@@ -188,6 +188,56 @@ def test_where_no_thread_can_be_started(when: str, stub: StubServer, tmp_path: P
         ["not_sent", "None", "job-1 job-1"] if when == "from the start" else ["job-1", "1000", "job-2 job-1"]
     )
     assert (ended.out.splitlines(), ended.err) == (answers, "")
+
+
+NO_DESCRIPTORS = """
+import asyncio, errno, json, os, resource, sys
+import docplatform
+
+client, later = docplatform.Client(max_retries=0), docplatform.AsyncClient(max_retries=0)
+calls = [
+    lambda: client.create_job("Fix it"),
+    lambda: client.request("POST", "/v2/agent/{project_id}/job", json={"prompt": "Fix it"}),
+]
+reads = [lambda: client.get_job("job-1"), lambda: next(client.visitors())]
+loop = asyncio.new_event_loop()
+calls += [lambda: loop.run_until_complete(later.create_job("Fix it"))]
+reads += [lambda: loop.run_until_complete(later.visitor_totals())]
+if sys.argv[1] == "warm":
+    warm = docplatform.Client()
+    warm.visitor_totals()
+loop.run_until_complete(asyncio.sleep(0))
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+held = []
+try:
+    while True:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+for call in calls + reads:
+    try:
+        print(call())
+    except docplatform.ConnectError as error:
+        assert error.outcome == ("not_sent" if call in calls else None), error.outcome
+        assert "Too many open files" in str(error)
+    except OSError as error:
+        assert sys.argv[1] == "cold" and error.errno == errno.EMFILE, error
+        assert "docplatform" in str(error)
+while held:
+    os.close(held.pop())
+for call in calls + reads:
+    assert call()
+"""
+
+
+@pytest.mark.row("I11")
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
+@pytest.mark.parametrize("at", ["cold", "warm"])
+def test_without_descriptors_a_call_says_so_and_recovers(stub: StubServer, at: str) -> None:
+    ended = run_script(NO_DESCRIPTORS, at, stub=stub)
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
+    assert len(stub.jobs) == 3
 
 
 # -- loops ---------------------------------------------------------------------------------------
