@@ -1,4 +1,4 @@
-"""A store as a partitioned dataset: complete, written once, whole at any moment, and read by everybody."""
+"""A store as a partitioned dataset: complete, written once, whole at any moment, and readable by every library."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ODD = ["007", "1e5", "2024-01-01", "true", "null", "a/b", "a", "x=y", "50%", "%4
 
 
 @every_reader
-def test_any_project_is_read_back(store: Path, root: Path, read: Callable[[Path], Any]) -> None:
+def test_any_project_name_is_read_back(store: Path, root: Path, read: Callable[[Path], Any]) -> None:
     names = [f"project-{number}" for number in range(len(ODD))]
     with StubServer(visitors=3, projects=names) as stub:
         fill(store, stub, names, date_to="2024-01-03")
@@ -69,16 +69,9 @@ def test_any_project_is_read_back(store: Path, root: Path, read: Callable[[Path]
     assert ordered(read(root)) == ordered(renamed)
     assert all(path.parent.parent.parent == root for path in root.rglob("*.parquet"))
     assert export_dataset(root, store=store, projects=ODD[-1]).kept == 2
-
-
-@every_reader
-def test_a_single_project_of_digits_stays_a_text(
-    stub: StubServer, store: Path, root: Path, read: Callable[[Path], Any]
-) -> None:
-    fill(store, stub, date_to="2024-01-02")
-    alter(store, "UPDATE export SET project_id = '007'")
-    export_dataset(root, store=store)
-    assert {line["project_id"] for line in read(root)} == {"007"}
+    # Also where a reader might infer a number of it.
+    export_dataset(root.with_name("digits"), store=store, projects="007")
+    assert {line["project_id"] for line in read(root.with_name("digits"))} == {"007"}
 
 
 def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) -> None:
@@ -92,7 +85,7 @@ def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) 
     assert {name: seen for name, seen in files(root).items() if "01-05" not in name} == before
 
 
-def test_what_was_bought_anew_takes_its_files_place(stub: StubServer, store: Path, root: Path) -> None:
+def test_what_was_fetched_again_replaces_its_file(stub: StubServer, store: Path, root: Path) -> None:
     fill(store, stub)
     export_dataset(root, store=store)
     before = files(root)
@@ -105,7 +98,7 @@ def test_what_was_bought_anew_takes_its_files_place(stub: StubServer, store: Pat
     assert {name for name in before if after[name] != before[name]} == {
         "project=demo/date=2024-01-02/part-0.parquet"
     }
-    # An older purchase, as another store may have it, does not come back.
+    # An older export, as another store may have it, does not come back.
     alter(store, "DELETE FROM export WHERE id = (SELECT max(id) FROM export)")
     assert export_dataset(root, store=store).kept == 4
     assert files(root) == after
@@ -150,7 +143,12 @@ def test_the_columns_are_the_same_whatever_came(store: Path, root: Path) -> None
     ]
 
 
-def test_a_slice_without_rows_has_its_file(stub: StubServer, store: Path, root: Path) -> None:
+def test_a_slice_without_rows_has_its_file_and_totals_have_none(
+    stub: StubServer, store: Path, root: Path
+) -> None:
+    fill(store, stub, by_path=False)
+    assert export_dataset(root, store=store) == DatasetReport(0, 0, 0, 0)
+    assert not root.exists()
     fill(store, stub, date_from="2014-01-01", date_to="2014-01-03")
     assert export_dataset(root, store=store) == DatasetReport(written=2, kept=0, rows=0, open=0)
     assert len(files(root)) == 2
@@ -183,7 +181,9 @@ def test_projects_and_days_are_chosen(store: Path, root: Path) -> None:
     assert export_dataset(root, store=store) == DatasetReport(written=4, kept=8, rows=8, open=0)
 
 
-def test_what_is_no_store_is_told(store: Path, root: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
+    store: Path, root: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ValueError, match=r"visitors\.db: there is none yet: .* sync\(\) fills it"):
         export_dataset(root, store=store)
     store.touch()
@@ -203,35 +203,26 @@ def test_what_is_no_store_is_told(store: Path, root: Path, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["visitors.db"]
 
 
-def test_a_store_of_totals_is_an_empty_dataset(stub: StubServer, store: Path, root: Path) -> None:
-    fill(store, stub, by_path=False)
-    assert export_dataset(root, store=store) == DatasetReport(0, 0, 0, 0)
-    assert not root.exists()
-
-
-def test_what_cannot_be_meant_is_told(stub: StubServer, store: Path, root: Path) -> None:
+def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, store: Path, root: Path) -> None:
     fill(store, stub)
     wrong: Any
     for wrong, text in (
         ({"every": "hour"}, "every must be"),
-        ({"every": None}, "every must be"),
         (
             {"every": "week"},
             r'no whole slices of every="week" in this range; it holds 4 others, as from 2024-01-01',
         ),
         ({"projects": "typo"}, 'no visitors of "typo"; it holds those of "demo"'),
-        ({"date_from": "2024-01-05", "date_to": "2024-01-01"}, "not before"),
-        ({"date_from": "2024-01-01T12:00"}, "must be a day"),
     ):
         with pytest.raises(ValueError, match=text):
             export_dataset(root, store=store, **wrong)
-    for wrong in ({"projects": 5}, {"settle_days": "two"}, {"date_from": 3}, {"every": 7}):
+    for wrong in ({"settle_days": "two"}, {"every": 7}):
         with pytest.raises(TypeError):
             export_dataset(root, store=store, **wrong)
     assert not root.exists()
 
 
-def test_several_organizations_are_told_apart(stub: StubServer, store: Path, root: Path) -> None:
+def test_several_organizations_need_a_choice(stub: StubServer, store: Path, root: Path) -> None:
     fill(store, stub, organization="acme")
     fill(store, stub, organization="other", date_to="2024-01-03")
     with pytest.raises(ValueError, match=r'organization="name:acme"; .*organization="name:other"'):
@@ -266,9 +257,10 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
-@pytest.mark.parametrize("link", ["project=demo", "project=demo/date=2024-01-02"])
-@pytest.mark.parametrize("dangling", [False, True])
-def test_a_link_leads_nothing_out_of_the_folder(
+@pytest.mark.parametrize(
+    ("link", "dangling"), [("project=demo", False), ("project=demo/date=2024-01-02", True)]
+)
+def test_no_link_leads_out_of_the_folder(
     stub: StubServer, store: Path, root: Path, tmp_path: Path, link: str, *, dangling: bool
 ) -> None:
     fill(store, stub)
@@ -288,7 +280,7 @@ def test_a_link_leads_nothing_out_of_the_folder(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir] if sys.platform != "win32" else [])
-def test_what_is_no_plain_file_is_not_opened(
+def test_a_pipe_or_a_folder_in_place_of_a_file_is_refused(
     stub: StubServer, store: Path, root: Path, make: Callable[[Path], None]
 ) -> None:
     fill(store, stub)
@@ -299,7 +291,7 @@ def test_what_is_no_plain_file_is_not_opened(
         export_dataset(root, store=store)
 
 
-def test_projects_that_the_file_system_takes_for_one(store: Path, root: Path) -> None:
+def test_projects_that_the_file_system_cannot_tell_apart_are_an_error(store: Path, root: Path) -> None:
     with StubServer(visitors=2, projects=("Docs", "docs")) as stub:
         fill(store, stub, ("Docs", "docs"), date_to="2024-01-02")
     export_dataset(root, store=store, projects="Docs")
@@ -312,10 +304,16 @@ def test_projects_that_the_file_system_takes_for_one(store: Path, root: Path) ->
 
 
 @pytest.mark.parametrize("left", ["pyarrow", "polars", "duckdb"])
-def test_any_library_that_is_there_will_do(
+def test_any_one_of_the_libraries_is_enough(
     stub: StubServer, store: Path, root: Path, left: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, stub, date_to="2024-01-03")
+    with monkeypatch.context() as patch:
+        for module in ("pyarrow", "polars", "duckdb"):
+            patch.setitem(sys.modules, module, None)
+        with pytest.raises(ImportError, match=r'or duckdb: pip install "docplatform\[arrow\]"'):
+            export_dataset(root, store=store)
+        assert not root.exists()
     with monkeypatch.context() as patch:
         for module in {"pyarrow", "polars", "duckdb"} - {left}:
             patch.setitem(sys.modules, module, None)
@@ -336,19 +334,7 @@ def test_any_library_that_is_there_will_do(
     assert {tuple(line) for line in with_pyarrow(root)} == {(*COLUMNS, "project", "date")}
 
 
-def test_without_a_library_it_says_what_to_install(
-    stub: StubServer, store: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("pyarrow", "polars", "duckdb"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        ImportError, match=r'needs pyarrow or polars or duckdb: pip install "docplatform\[arrow\]"'
-    ):
-        export_dataset(root, store=store)
-    assert not root.exists()
-
-
-def test_it_needs_no_key_and_no_service(store: Path, root: Path) -> None:
+def test_a_dataset_needs_no_key_and_no_service(store: Path, root: Path) -> None:
     with StubServer() as stub:
         fill(store, stub)
     script = """
@@ -362,7 +348,7 @@ print("docplatform.dataset.export" in sys.modules, docplatform.export_dataset(sy
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="takes the rights away as Linux does")
-def test_a_store_that_may_only_be_read(stub: StubServer, store: Path, root: Path, tmp_path: Path) -> None:
+def test_a_read_only_store_is_enough(stub: StubServer, store: Path, root: Path, tmp_path: Path) -> None:
     fill(store, stub)
     locked = tmp_path / "locked"
     locked.mkdir()
@@ -407,10 +393,12 @@ docplatform.export_dataset(root, store=store)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-@pytest.mark.parametrize("where", ["before", "behind"])
-def test_killed_at_every_file(stub: StubServer, store: Path, root: Path, where: str) -> None:
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_killed_at_a_file_a_dataset_has_whole_files_only(
+    stub: StubServer, store: Path, root: Path, where: str
+) -> None:
     fill(store, stub)
-    for most in range(4):
+    for most in (0, 2):
         shutil.rmtree(root, ignore_errors=True)
         process = run_script(KILLED, str(root), str(store), where, str(most))
         assert process.status == -signal.SIGKILL
@@ -428,11 +416,11 @@ import sys
 import docplatform
 
 with docplatform.Client(store=sys.argv[1]) as client:
-    client.sync(["demo"], date_from="2024-01-01", date_to="2024-02-20")
+    client.sync(["demo"], date_from="2024-01-01", date_to="2024-01-31")
 """
 
 
-def test_it_reads_beside_a_running_sync(stub: StubServer, store: Path, root: Path) -> None:
+def test_a_dataset_is_exported_beside_a_running_sync(stub: StubServer, store: Path, root: Path) -> None:
     fill(store, stub, date_to="2024-01-02")
     process = subprocess.Popen(command(SYNCING, str(store)), env=environment(stub), stderr=subprocess.PIPE)
     written = [0]
@@ -440,6 +428,6 @@ def test_it_reads_beside_a_running_sync(stub: StubServer, store: Path, root: Pat
         written.append(export_dataset(root, store=store).written)
     assert process.communicate()[1] == b""
     written.append(export_dataset(root, store=store).written)
-    assert sum(written) == 50
-    assert len(stub.requests) == 200
-    assert ordered(with_polars(root)) == ordered(expected(stub, store, days=50))
+    assert sum(written) == 30
+    assert len(stub.requests) == 120
+    assert ordered(with_polars(root)) == ordered(expected(stub, store, days=30))

@@ -1,4 +1,4 @@
-"""A store in parts, for processes that have nothing but a path to it."""
+"""A store in parts, for processes that have nothing but its path."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read(part: Part) -> list[dict[str, Any]]:
     return list(part.read().to_pylist())
 
 
-def test_parts_are_of_one_project_and_no_longer_than_wanted(store: Path, tmp_path: Path) -> None:
+def test_parts_are_of_one_project_and_of_limited_size(store: Path, tmp_path: Path) -> None:
     with StubServer(visitors=10, projects=("a", "b")) as stub:
         fill(store, stub, ("a", "b"))
         whole = ordered(line for project in ("a", "b") for line in expected(stub, store, project))
@@ -51,7 +51,7 @@ def test_parts_are_of_one_project_and_no_longer_than_wanted(store: Path, tmp_pat
             assert all(part.read().schema.equals(schema()) for part in made)
 
 
-def test_a_part_stays_what_it_was(store: Path) -> None:
+def test_a_part_does_not_change_when_the_store_does(store: Path) -> None:
     with StubServer(rows(0, 3)) as stub:
         fill(store, stub, date_to="2024-01-02")
         (part,) = parts(store=store)
@@ -67,7 +67,7 @@ def test_a_part_stays_what_it_was(store: Path) -> None:
         read(part)
 
 
-def test_repeats_are_dropped_as_a_client_drops_them(store: Path) -> None:
+def test_a_part_drops_repeats_as_a_client_does(store: Path) -> None:
     given = rows(0, 600)
     # Row 3 comes again, a page later and then two.
     given[300] = given[550] = given[3]
@@ -84,7 +84,7 @@ def test_repeats_are_dropped_as_a_client_drops_them(store: Path) -> None:
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_other_processes_read_it(stub: StubServer, store: Path, method: str) -> None:
+def test_other_processes_read_the_parts(stub: StubServer, store: Path, method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"a platform without {method}")
     fill(store, stub)
@@ -99,14 +99,7 @@ def test_other_processes_read_it(stub: StubServer, store: Path, method: str) -> 
     assert stub.api_key.rpartition("_")[2].encode() not in pickle.dumps(made)
 
 
-def test_nothing_is_a_part_too(stub: StubServer, store: Path) -> None:
-    fill(store, stub, by_path=False)
-    (part,) = parts(store=store)
-    assert part.read().column_names == COLUMNS
-    assert read(part) == []
-
-
-def test_what_cannot_be_meant_is_told(stub: StubServer, store: Path, tmp_path: Path) -> None:
+def test_a_wrong_source_is_an_error(stub: StubServer, store: Path, tmp_path: Path) -> None:
     fill(store, stub)
     export_dataset(tmp_path / "lake", store=store)
     for where, text in (
@@ -147,16 +140,6 @@ def test_a_store_and_a_dataset_refuse_the_same(
             lake.slices(**wrong)
         midnight = datetime.fromisoformat("2024-01-02")
         assert len(lake.slices(iter(["demo"]), midnight)) == 3
-
-
-def test_days_of_a_dataset_are_chosen(stub: StubServer, store: Path, tmp_path: Path) -> None:
-    fill(store, stub)
-    export_dataset(tmp_path / "lake", store=store)
-    lake = Lake.of(None, tmp_path / "lake", "day", None, None, 2)
-    found = lake.slices("demo", "2024-01-02", "2024-01-04")
-    assert [slice_.date_from.day for slice_, _ in found] == [2, 3]
-    with pytest.raises(ValueError, match="date_from must be a day"):
-        lake.slices(None, "soon")
 
 
 def test_a_missing_engine_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,14 @@
-"""Exports by way of the store: bought once, in any process, and not lost to whatever ends the reader."""
+"""Exports with a store: fetched once, by any process, and kept whatever ends the reader."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
-import sqlite3
 import subprocess
 import sys
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -18,7 +17,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from docplatform import AsyncClient, Client, ConfigurationError, DocPlatformError
+from docplatform import DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import PRELUDE, tell
@@ -32,7 +31,7 @@ SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 OPEN: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
 
 
-def test_a_settled_range_is_bought_once(face: Face, stub: StubServer, store: Path) -> None:
+def test_a_final_range_is_fetched_once(face: Face, stub: StubServer, store: Path, tmp_path: Path) -> None:
     client = face.client(stub, store=store)
     assert not stub.requests
     first = face.all(client.visitors(**SETTLED))
@@ -42,28 +41,20 @@ def test_a_settled_range_is_bought_once(face: Face, stub: StubServer, store: Pat
     assert face.all(client.visitors(**SETTLED, page_size=77, prefetch=4)) == first
     assert face.all(client.visitors(**SETTLED, offset=123, max_rows=500)) == first[123:623]
     assert face.run(client.visitor_totals(**SETTLED)) == table.totals
+    assert face.run(client.visitors(**SETTLED).to_pandas()).to_dict("records") == first
+    assert face.run(client.visitors(**SETTLED).to_csv(tmp_path / "visitors.csv")) == 1_000
+    # Another process has them, too, and the other face.
     script = f"""
 c = client(store={str(store)!r})
 rows = everything(lambda: c.visitors(date_from="2024-01-01", date_to="2024-02-01"))
 print(json.dumps(rows))
 """
-    assert tell(face.name, script, **environment(stub)) == first
+    other = "async" if face.name == "sync" else "sync"
+    assert tell(other, script, **environment(stub)) == first
     assert len(stub.requests) == 4
 
 
-def test_both_faces_have_one_store(stub: StubServer, store: Path) -> None:
-    with stub.client(store=store) as client:
-        first = list(client.visitors(**SETTLED))
-
-    async def again() -> list[dict[str, Any]]:
-        async with stub.async_client(store=store) as client:
-            return [row async for row in client.visitors(**SETTLED)]
-
-    assert asyncio.run(again()) == first
-    assert len(stub.requests) == 4
-
-
-def test_refresh_buys_anew(face: Face, stub: StubServer, store: Path) -> None:
+def test_refresh_fetches_again(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store)
     face.all(client.visitors(**SETTLED))
     face.all(client.visitors(**SETTLED, refresh=True))
@@ -77,32 +68,8 @@ def test_refresh_buys_anew(face: Face, stub: StubServer, store: Path) -> None:
     assert len(stub.requests) == 12
 
 
-def test_files_and_frames_come_from_the_store(
-    face: Face, stub: StubServer, store: Path, tmp_path: Path
-) -> None:
-    client = face.client(stub, store=store)
-    bought = face.run(client.visitors(**SETTLED).to_pandas())
-    held = face.run(client.visitors(**SETTLED).to_pandas())
-    assert held.equals(bought)
-    assert face.run(client.visitors(**SETTLED).to_csv(tmp_path / "visitors.csv")) == 1_000
-    assert len(stub.requests) == 4
-
-
-def test_a_page_that_is_damaged_is_told(face: Face, stub: StubServer, store: Path) -> None:
-    face.all(face.client(stub, store=store).visitors(**SETTLED))
-    face.close_clients()
-    with sqlite3.connect(store) as connection:
-        bad = zlib.compress(b'{"visitors": "none"}')
-        connection.execute(f"UPDATE page SET body = x'{bad.hex()}', size = 20 WHERE \"offset\" = 500")
-    connection.close()
-    with pytest.raises(ConfigurationError, match="damaged"):
-        face.all(face.client(stub, store=store).visitors(**SETTLED))
-    assert len(stub.requests) == 4
-
-
-def test_a_cancelled_export_keeps_its_pages(stub: StubServer, store: Path) -> None:
-    face = AsyncFace()
-    client = face.client(stub, store=store)
+def test_a_cancelled_export_keeps_its_pages(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
+    client = async_face.client(stub, store=store)
 
     async def cancelled() -> None:
         task = asyncio.create_task(client.visitors(**SETTLED).collect())
@@ -112,16 +79,15 @@ def test_a_cancelled_export_keeps_its_pages(stub: StubServer, store: Path) -> No
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    face.run(cancelled())
-    assert len(face.all(client.visitors(**SETTLED))) == 1_000
+    async_face.run(cancelled())
+    assert len(async_face.all(client.visitors(**SETTLED))) == 1_000
     # What was under way may have been asked for again.
     assert len(stub.requests) <= 5
-    face.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_fork_in_the_middle_of_an_export(stub: StubServer, store: Path) -> None:
+def test_both_halves_of_a_fork_continue_an_export_without_a_request(stub: StubServer, store: Path) -> None:
     with stub.client(store=store) as client:
         visitors = client.visitors(**SETTLED, prefetch=0)
         got = [next(visitors) for _ in range(300)]
@@ -150,7 +116,7 @@ busy.wait()
 
 @pytest.mark.parametrize("per_hour", [2, 100_000], ids=["waiting", "writing"])
 def test_a_process_may_exit_while_the_store_is_in_use(stub: StubServer, store: Path, per_hour: int) -> None:
-    for _ in range(5):
+    for _ in range(2):
         store.unlink(missing_ok=True)
         ended = run_script(EXITING, str(store), str(per_hour), stub=stub)
         assert (ended.status, ended.out, ended.err) == (0, "", "")
@@ -158,7 +124,7 @@ def test_a_process_may_exit_while_the_store_is_in_use(stub: StubServer, store: P
 
 # -- kill -9 ---------------------------------------------------------------------------------------
 
-PAGES, SIZE = 40, 25
+PAGES, SIZE, KILLS = 40, 25, 8
 GIVEN = rows(0, PAGES * SIZE)
 
 READER = (
@@ -191,36 +157,15 @@ sync() if face == "sync" else asyncio.run(later())
 
 
 def reader(face: Face, store: Path, url: str, most: int = -1) -> subprocess.Popen[bytes]:
-    """A process that exports everything, and kills itself once so many rows were handed out."""
+    """A process that exports everything, and kills itself after ``most`` rows."""
     arguments = [sys.executable, "-c", READER, face.name, str(store), str(most)]
     key = {"DOCPLATFORM_API_KEY": "dp_stub_0000000000000000demo", "DOCPLATFORM_PROJECT_ID": "demo"}
     return subprocess.Popen(arguments, env={**os.environ, **key, "DOCPLATFORM_BASE_URL": url})
 
 
-def what_is_held(store: Path, make: Callable[..., Client | AsyncClient], face: Face) -> list[dict[str, Any]]:
-    client = make(store=store)
-    held = face.all(client.visitors(**SETTLED, page_size=SIZE))
-    face.run(client.close())
-    return held
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_killed_at_every_page_boundary(face: Face, store: Path) -> None:
-    with StubServer(GIVEN) as stub:
-        for boundary in range(PAGES):
-            process = reader(face, store, stub.url, boundary * SIZE)
-            assert process.wait(PATIENCE) == -signal.SIGKILL
-        assert reader(face, store, stub.url).wait(PATIENCE) == 0
-        # At most the one request that was under way is lost with a kill.
-        assert len(stub.requests) <= PAGES + PAGES
-        sent = len(stub.requests)
-        make = stub.client if face.name == "sync" else stub.async_client
-        assert what_is_held(store, make, face) == GIVEN
-        assert len(stub.requests) == sent
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_killed_inside_every_body(face: Face, store: Path) -> None:
+def test_killed_at_random_positions_an_export_keeps_its_pages(face: Face, store: Path) -> None:
+    """In turn after a row that was handed out, and within the body of a page."""
     victims: dict[int, subprocess.Popen[bytes]] = {}
     asked = count()
 
@@ -238,17 +183,25 @@ def test_killed_inside_every_body(face: Face, store: Path) -> None:
                 connection.drain()
             connection.send(whole)
 
+    chosen = random.Random(face.name)
+    # Apart by more than the page that is fetched ahead.
+    positions = [chosen.randrange(5 * kill * SIZE, (5 * kill + 4) * SIZE) for kill in range(KILLS)]
     with FaultServer() as server:
         server.rest(serve)
-        for number in range(PAGES):
-            victims[number * SIZE] = process = reader(face, store, server.url)
+        for kill, position in enumerate(positions):
+            process = reader(face, store, server.url, -1 if kill % 2 else position)
+            if kill % 2:
+                victims[position // SIZE * SIZE] = process
             assert process.wait(PATIENCE) == -signal.SIGKILL
             assert not victims
         assert reader(face, store, server.url).wait(PATIENCE) == 0
-        assert next(asked) <= PAGES + PAGES
+        # A kill loses at most the request that was under way.
+        assert next(asked) <= PAGES + KILLS
         asked = count()
         settings = {"api_key": "dp_stub_0000000000000000demo", "base_url": server.url, "project_id": "demo"}
-        assert what_is_held(store, lambda **more: face.make(**settings, **more), face) == GIVEN
+        client = face.make(**settings, store=store)
+        assert face.all(client.visitors(**SETTLED, page_size=SIZE)) == GIVEN
+        face.run(client.close())
         assert next(asked) == 0
         assert not server.faults
 

@@ -1,4 +1,4 @@
-"""Filling the store for many projects."""
+"""sync(): the store is filled for many projects; its report, its errors, and a second sync beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from docplatform import (
-    AuthenticationError,
     BudgetError,
     ConfigurationError,
     DocPlatformError,
@@ -29,7 +28,7 @@ from helpers.scripts import Script
 JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 
 
-def test_it_fills_the_store(face: Face, store: Path) -> None:
+def test_sync_fetches_every_slice_once(face: Face, store: Path) -> None:
     with StubServer(projects=("demo", "other"), visitors=300) as stub:
         client = face.client(stub, store=store)
         report = face.run(client.sync(["demo", "other", "demo"], **JANUARY, every="week"))
@@ -41,16 +40,11 @@ def test_it_fills_the_store(face: Face, store: Path) -> None:
         assert face.run(client.visitor_trend(**JANUARY, every="week")).requests == 0
         assert face.run(client.sync("demo", **JANUARY, every="week", by_path=False)).cached == 5
         assert len(stub.requests) == 20
+        totals = face.run(client.sync("demo", **JANUARY, by_path=False))
+        assert (totals.slices, totals.requests, totals.rows) == (31, 31, 0)
 
 
-def test_totals_cost_one_request_a_slice(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    for requests in (31, 0):
-        report = face.run(client.sync("demo", **JANUARY, by_path=False))
-        assert (report.slices, report.requests, report.rows) == (31, requests, 0)
-
-
-def test_it_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubServer, store: Path) -> None:
+def test_a_sync_that_the_budget_stopped_is_continued(face: Face, stub: StubServer, store: Path) -> None:
     client = face.client(stub, store=store, requests_per_hour=6)
     with pytest.raises(BudgetError) as caught:
         face.run(client.sync(["demo"], **JANUARY, every="week", on_budget="stop"))
@@ -60,7 +54,7 @@ def test_it_stops_where_it_is_told_to_and_goes_on_there(face: Face, stub: StubSe
     assert (rest.cached, rest.requests, len(stub.requests)) == (1, 14, 20)
 
 
-def test_it_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
+def test_sync_needs_a_store_and_valid_arguments(face: Face, stub: StubServer, store: Path) -> None:
     with pytest.raises(ConfigurationError, match="store="):
         face.client(stub).sync(["demo"], **JANUARY)
     client = face.client(stub, store=store)
@@ -75,7 +69,7 @@ def test_it_needs_a_store(face: Face, stub: StubServer, store: Path) -> None:
     assert not stub.requests
 
 
-def test_a_project_that_fails_holds_up_no_other(face: Face, store: Path) -> None:
+def test_a_project_that_fails_does_not_stop_the_others(face: Face, store: Path) -> None:
     with StubServer(projects=("a", "c"), visitors=3) as stub:
         client = face.client(stub, store=store)
         with pytest.raises(SyncError, match="gone from 2024-01-01") as caught:
@@ -97,7 +91,7 @@ def test_a_project_that_fails_holds_up_no_other(face: Face, store: Path) -> None
         assert caught.value.report.rows == 9
 
 
-def test_many_failures_are_told_in_few_words(face: Face, store: Path) -> None:
+def test_many_failures_are_reported_briefly(face: Face, store: Path) -> None:
     gone = [f"gone-{number}" for number in range(9)]
     with StubServer(projects=("a",), visitors=3) as stub:
         client = face.client(stub, store=store)
@@ -110,15 +104,6 @@ def test_many_failures_are_told_in_few_words(face: Face, store: Path) -> None:
         assert (len(caught.value.failures), len(stub.requests) - before) == (3, 3)
 
 
-def test_what_is_wrong_with_everything_ends_it(face: Face, store: Path) -> None:
-    with StubServer(projects=("a", "b"), visitors=3) as stub:
-        client = face.client(stub, store=store)
-        stub.fail_next(status=401, path="/b/")
-        with pytest.raises(AuthenticationError) as caught:
-            face.run(client.sync(["a", "b"], **JANUARY))
-        assert caught.value.report == SyncReport(slices=62, cached=0, open=0, requests=32, rows=93)
-
-
 SYNC = """
 import sys, docplatform
 client = docplatform.Client(store=sys.argv[1])
@@ -127,9 +112,7 @@ client.sync(["demo"], date_from="2024-01-01", date_to="2024-01-03")
 """
 
 
-def test_beside_another_one_it_waits_or_leaves(
-    face: Face, store: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_second_sync_waits_or_stops(face: Face, store: Path, caplog: pytest.LogCaptureFixture) -> None:
     days = {"date_from": "2024-01-01", "date_to": "2024-01-03"}
     with StubServer(visitors=3, latency=30.0) as slow, Script(SYNC, str(store), stub=slow) as other:
         assert other.read() == "running"
@@ -144,7 +127,7 @@ def test_beside_another_one_it_waits_or_leaves(
 
             class Killer(logging.Handler):
                 def emit(self, record: logging.LogRecord) -> None:
-                    # Told that it waits, and for what.
+                    # Logged that it waits, and for what.
                     assert record.getMessage() == "another sync fills this store: waiting for it"
                     other.signal(9)
 
