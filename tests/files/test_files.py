@@ -1,4 +1,4 @@
-"""Exports to files: whole or not there, whatever goes wrong, and never what was there before lost."""
+"""Exports to files: what may be a target, what replaces what, and that a file is whole or not there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_file_replaces_what_was_there(face: Face, given: StubServer, way: str,
 
 
 @every_way
-def test_paths_may_be_of_any_kind(
+def test_a_target_is_any_text_or_path(
     given: StubServer, table: VisitorTable, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_paths_may_be_of_any_kind(
 
 
 @every_way
-def test_a_name_is_where_the_process_was(
+def test_a_relative_target_is_in_the_folder_of_the_call(
     face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -144,7 +144,7 @@ def device(_: Path) -> str:
         (device, OSError, errno.EINVAL),
     ],
 )
-def test_what_cannot_be_a_file_is_refused_before_anything_is_sent(
+def test_a_target_that_cannot_be_a_file_is_refused_before_a_request(
     face: Face,
     given: StubServer,
     table: VisitorTable,
@@ -173,7 +173,7 @@ def test_what_cannot_be_a_file_is_refused_before_anything_is_sent(
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user")
 @every_way
 def test_a_file_of_another_owner_is_refused(table: VisitorTable, way: str) -> None:
-    """Though whoever may write the folder may rename what they like over it."""
+    """Though the folder's permissions would let it be renamed over."""
     open_folder = Path("/tmp") / f"docplatform-{os.getpid()}"  # above a test's own folder nobody may pass
     open_folder.mkdir()
     try:
@@ -230,7 +230,7 @@ def test_a_link_is_replaced_and_permissions_are_kept(
 
 @pytest.mark.row("J15")
 @every_way
-def test_no_name_comes_from_the_service(
+def test_no_file_name_comes_from_the_service(
     face: Face, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside = tmp_path / "inside"

@@ -1,4 +1,4 @@
-"""What was written reads back equal, in every reader that people use; and no spreadsheet runs it."""
+"""Files read back equal in the usual readers, and no spreadsheet runs a formula from them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_csv_reads_back_equal(face: Face, reader: Read, tmp_path: Path) -> None:
 
 @pytest.mark.row("J5")
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_a_formula_is_a_text(face: Face, formula: str, tmp_path: Path) -> None:
+def test_a_formula_is_escaped_in_csv_alone(face: Face, formula: str, tmp_path: Path) -> None:
     sent = [row(0), row(1, path=formula, note=formula, n=-5), row(2, path=f"/{formula}")]
     target = tmp_path / "file"
     write(face, sent, "to_csv", target)
@@ -94,7 +94,7 @@ def test_a_formula_is_a_text(face: Face, formula: str, tmp_path: Path) -> None:
     assert [line["path"] for line in read(target, "to_parquet")] == [each["path"] for each in sent]
 
 
-def test_what_comes_late_has_its_column(face: Face, tmp_path: Path) -> None:
+def test_a_field_that_comes_late_has_its_column(face: Face, tmp_path: Path) -> None:
     sent = [row(0), *(row(number) for number in range(1, 8)), row(8, late="a,\n", deep=[1, None]), row(9)]
     target = tmp_path / "file"
     write(face, sent, "to_csv", target)
@@ -116,7 +116,7 @@ def test_parquet_has_the_types_of_the_table(face: Face, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["to_csv", "to_jsonl", "to_parquet"])
-def test_no_rows_are_a_file_too(face: Face, way: str, tmp_path: Path) -> None:
+def test_an_export_without_rows_is_a_file_too(face: Face, way: str, tmp_path: Path) -> None:
     target = tmp_path / "file"
     table = write(face, [], way, target)
     assert read(target, way) == []

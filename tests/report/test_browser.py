@@ -93,9 +93,8 @@ class Opened:
 
 
 @pytest.mark.row("J7")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
-def test_it_fits_and_loads_nothing(
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (768, "light"), (1280, "dark")])
+def test_the_report_fits_and_loads_nothing(
     browser: Browser, file: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     opened = Opened(browser, file, width, scheme)
@@ -133,7 +132,7 @@ def test_it_fits_and_loads_nothing(
 
 
 @pytest.mark.row("J7")
-def test_the_policy_holds_against_what_slips_in(browser: Browser, file: Path) -> None:
+def test_the_policy_stops_foreign_scripts_pictures_and_styles(browser: Browser, file: Path) -> None:
     slipped = file.with_name("slipped.html")
     more = (
         "<script>document.title='x'</script><img src='http://127.0.0.1:9/x'><p id=p style='color:red'>x</p>"
@@ -148,7 +147,7 @@ def test_the_policy_holds_against_what_slips_in(browser: Browser, file: Path) ->
     assert opened.page.evaluate("getComputedStyle(document.getElementById('p')).color") == "rgb(27, 31, 36)"
 
 
-def test_the_texts_can_be_read(browser: Browser, file: Path) -> None:
+def test_every_text_has_enough_contrast(browser: Browser, file: Path) -> None:
     """WCAG's contrast for text, 4.5, in both schemes."""
     contrast = """() => {
         const lit = c => { const v = c.map(x => x / 255).map(x => x <= .04045 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
@@ -165,7 +164,7 @@ def test_the_texts_can_be_read(browser: Browser, file: Path) -> None:
         assert Opened(browser, file, 768, scheme).page.evaluate(contrast) >= 4.5
 
 
-def test_printed(browser: Browser, file: Path) -> None:
+def test_a_printed_report_is_black_on_white_with_all_numbers(browser: Browser, file: Path) -> None:
     page = Opened(browser, file, 768, "dark").page
     numbers = page.locator("details td").last
     assert not numbers.is_visible()

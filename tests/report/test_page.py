@@ -1,4 +1,4 @@
-"""The report's page: what is on it, and that nothing foreign is."""
+"""The report's page as HTML: what is on it, and that every foreign text is escaped."""
 
 from __future__ import annotations
 
@@ -56,47 +56,39 @@ def test_every_value_is_escaped() -> None:
 
 
 @pytest.mark.row("J7")
-def test_nothing_is_loaded_and_the_policy_allows_nothing_but_the_style() -> None:
+def test_the_page_loads_nothing_and_its_policy_allows_the_style_alone() -> None:
+    """What a browser makes of it is in test_browser.py, for machines that have one."""
     html = page.render(made())
-    parsed = Parsed(html)
+    elements = Parsed(html).elements
     assert not {"script", "link", "img", "iframe", "object", "base", "form", "a"} & {
-        t for t, _ in parsed.elements
+        tag for tag, _ in elements
     }
-    assert not any({"src", "href", "style"} & set(attributes) for _, attributes in parsed.elements)
-    assert "url(" not in html
-    assert "@import" not in html
-    (policy,) = (
-        attributes["content"]
-        for _, attributes in parsed.elements
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    )
-    assert policy is not None
-    assert re.fullmatch(
-        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'", policy
-    )
+    assert not any({"src", "href", "style"} & set(attributes) for _, attributes in elements)
+    assert not re.search(r"url\(|@import", html)
+    allowed = "default-src 'none'; style-src 'sha256-[^ ']{43}='; base-uri 'none'; form-action 'none'"
+    assert re.search(f'http-equiv="Content-Security-Policy" content="{allowed}"', html)
 
 
 # -- what is on it ---------------------------------------------------------------------------------
 
 
-def test_a_range_without_dates_or_visitors() -> None:
-    html = page.render(made(date_from=None, date_to=None, totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
-    text = Parsed(html).text
-    assert "where none are named" in text
-    assert text.count("No page had a visitor.") == 2
-    assert "NaN" not in html
-
-
-def test_a_part_that_is_missing_says_why_unless_nobody_wanted_it() -> None:
+def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
     parts = {"The trend", "Rising pages"}
     assert not parts & set(headings(page.render(made())))
     html = page.render(made(left_out={"trend": "so it is", "rising": "just because"}))
     assert parts <= set(headings(html))
     assert "Not shown: so it is." in html
     assert "Not shown: just because." in html
+    empty = page.render(
+        made(date_from=None, date_to=None, totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0)
+    )
+    text = Parsed(empty).text
+    assert "where none are named" in text
+    assert text.count("No page had a visitor.") == 2
+    assert "NaN" not in empty
 
 
-def test_the_trend() -> None:
+def test_a_trend_is_two_lines_and_a_table() -> None:
     days = trend(10, 20, 30, 20, 10, open_from=date(2026, 1, 4))
     html = page.render(made(trend=days))
     parsed = Parsed(html)
@@ -116,7 +108,7 @@ def test_the_trend() -> None:
     assert [a for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])] == []
 
 
-def test_slices_that_are_cut_are_told_from_whole_ones() -> None:
+def test_slices_that_are_cut_are_hollow() -> None:
     # From a Thursday on; the last week ends with its Sunday.
     starts = [date(2026, 1, day) for day in (1, 5, 12, 19)]
     weeks = [chart.Slice(*days, 7, 5, 9) for days in pairwise(starts)]
@@ -139,7 +131,6 @@ def test_slices_that_are_cut_are_told_from_whole_ones() -> None:
     [
         (5, ["0", "1", "2", "3", "4", "5"]),
         (11, ["0", "5", "10", "15"]),
-        (4_500, ["0", "1,000", "2,000", "3,000", "4,000", "5,000"]),
         (25_000, ["0", "5,000", "10k", "15k", "20k", "25k"]),
         (1_500_000, ["0", "500k", "1M", "1.5M"]),
         (2**63 - 1, [f"{n and f'{n},000,000,000,000M'}" for n in (0, 2, 4, 6, 8, 10)]),
@@ -151,7 +142,7 @@ def test_the_grid_has_round_numbers(most: int, labels: list[str]) -> None:
     assert found[:-2] == labels
 
 
-def test_a_trend_of_nobody() -> None:
+def test_a_trend_without_visitors_is_a_flat_line() -> None:
     days = [date(2026, 1, day) for day in (1, 2, 3)]
     slices = [chart.Slice(*pair, 0, 0, 0) for pair in pairwise(days)]
     parsed = Parsed(page.render(made(trend=chart.Trend(every="day", slices=slices), totals=Totals(0, 0, 0))))
@@ -159,17 +150,15 @@ def test_a_trend_of_nobody() -> None:
     assert lines == {"2.00,86.00 98.00,86.00"}
 
 
-def test_many_slices_are_a_line_whose_numbers_are_folded_away() -> None:
+def test_the_table_of_a_long_trend_is_folded() -> None:
     parsed = Parsed(page.render(made(trend=trend(*range(400)))))
     assert [tag for tag, _ in parsed.elements if tag == "circle"] == []
     assert [a for tag, a in parsed.elements if tag == "details"] == [{}]
-    assert len(re.findall(r"2027-0\d-\d\d", parsed.text)) >= 35
-    assert [a for tag, a in Parsed(page.render(made(trend=trend(1, 2)))).elements if tag == "details"] == [
-        {"open": None}
-    ]
+    short = Parsed(page.render(made(trend=trend(1, 2))))
+    assert [a for tag, a in short.elements if tag == "details"] == [{"open": None}]
 
 
-def test_rising_pages() -> None:
+def test_rising_pages_show_before_now_and_gain() -> None:
     found = comparison(
         rising.Rising("/new", 0, 1_000), rising.Rising("/old", 100, 130), rising.Rising("/up", 1, 99)
     )
@@ -185,7 +174,7 @@ def test_rising_pages() -> None:
     assert widths == ["0.00", "100.00", "10.00", "13.00", "0.10", "9.90"]
 
 
-def test_what_a_comparison_lacks_is_told() -> None:
+def test_an_incomplete_comparison_says_so() -> None:
     def said(**changes: Any) -> str:
         return Parsed(page.render(made(rising=comparison(**changes)))).text
 
@@ -197,7 +186,7 @@ def test_what_a_comparison_lacks_is_told() -> None:
     assert "The whole site had 0 visitors then, and 4 now." in said(totals=Totals(0, 0, 0))
 
 
-def test_what_rises_is_what_gains_most_beyond_chance() -> None:
+def test_rising_pages_are_those_that_gain_most_beyond_chance() -> None:
     before = {"/busy": 1_000, "/quiet": 2, "/less": 500, "/same": 100, "/noise": 1_000}
     now = {"/busy": 1_200, "/quiet": 9, "/less": 400, "/same": 100, "/noise": 1_080, "/new": 50, "/one": 1}
     found = rising.risen(before, now, 10)
@@ -206,7 +195,7 @@ def test_what_rises_is_what_gains_most_beyond_chance() -> None:
     assert rising.risen({}, {}, 3) == []
 
 
-def test_the_top_is_that_of_all_rows_and_the_earlier_ones_stay() -> None:
+def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:
     top: Top[str] = Top(3)
     for at, count in enumerate([5, 1, 9, 5, 9, 5]):
         top.add(count, f"/{at}")

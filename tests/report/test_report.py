@@ -24,7 +24,7 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def test_the_page(cli: Cli, tmp_path: Path) -> None:
+def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     days = ["--from", "2026-01-01", "--to", "2026-02-01"]
     ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", "--no-rising")
@@ -45,7 +45,9 @@ def test_the_page(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.row("J11")
-def test_a_summary_and_standard_output(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_as_json_and_on_standard_output(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert json.loads(cli("report", "--from", "2026-01-01", "--json").out) == {
         "file": "report.html",
@@ -66,7 +68,7 @@ def test_a_summary_and_standard_output(cli: Cli, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.row("J3")
-def test_nothing_is_replaced_unasked(cli: Cli, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_with_force(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text("old")
     file.chmod(0o600)

@@ -52,12 +52,14 @@ def test_columns_have_the_dtypes_of_a_frame_made_by_hand(table: VisitorTable) ->
     assert isinstance(frame.index, pd.RangeIndex)
 
 
-def test_either_way_it_is_the_same_frame(face: Face, given: StubServer, table: VisitorTable) -> None:
+def test_a_listing_and_its_table_give_the_same_frame(
+    face: Face, given: StubServer, table: VisitorTable
+) -> None:
     visitors = face.client(given).visitors()
     pd.testing.assert_frame_equal(face.run(visitors.to_pandas()), table.to_pandas())
 
 
-def test_no_rows_have_the_same_dtypes() -> None:
+def test_a_frame_without_rows_has_the_same_dtypes() -> None:
     frame = collect([], max_rows=0).to_pandas()
     assert list(frame.columns) == ["path", "human", "ai", "total"]
     assert list(frame.dtypes) == [TEXT, np.int64, np.int64, np.int64]
@@ -65,7 +67,7 @@ def test_no_rows_have_the_same_dtypes() -> None:
     assert len(pd.concat([frame, pd.DataFrame(ROWS)])) == 600
 
 
-def test_it_may_be_written_to(table: VisitorTable) -> None:
+def test_a_frame_can_be_changed_and_leaves_the_table(table: VisitorTable) -> None:
     frame = table.to_pandas()
     frame.loc[0, "human"] = 5
     frame["ai"] += 1
@@ -78,7 +80,7 @@ def test_it_may_be_written_to(table: VisitorTable) -> None:
     pd.testing.assert_frame_equal(table.to_pandas(), pd.DataFrame(ROWS))
 
 
-def test_whatever_else_came_is_nullable(table: VisitorTable) -> None:
+def test_further_fields_are_nullable(table: VisitorTable) -> None:
     frame = collect(EXTRAS).to_pandas()
     dtypes = {name: str(dtype) for name, dtype in frame.dtypes.items()}
     text = str(TEXT)
@@ -98,7 +100,7 @@ def test_whatever_else_came_is_nullable(table: VisitorTable) -> None:
     assert frame["huge"].dropna().tolist() == [str(2**64)]
 
 
-def test_odd_paths_come_through() -> None:
+def test_odd_paths_are_kept() -> None:
     paths = ["", "a\0b", "\ufeff", "a\nb", "\U0001f600", "e\u0301", "\u00e9", "nan", "None"]
     frame = collect([row(number, path=path) for number, path in enumerate(paths)]).to_pandas()
     assert frame["path"].tolist() == paths

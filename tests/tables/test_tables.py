@@ -1,4 +1,4 @@
-"""A table as Python sees it: a sequence of dicts that never changes, shows itself safely, and pickles."""
+"""A table in Python: a sequence of dicts that never changes, is shown safely, and pickles."""
 
 from __future__ import annotations
 
@@ -35,23 +35,26 @@ def odd() -> VisitorTable:
     return collect(ODD)
 
 
-def test_it_has_a_length_rows_and_iteration(table: VisitorTable) -> None:
+def test_a_table_has_a_length_rows_and_independent_passes(table: VisitorTable) -> None:
     assert (len(table), bool(table), bool(collect([]))) == (600, True, False)
     assert list(table) == table.to_dicts() == ROWS
     assert list(reversed(table)) == ROWS[::-1]
     assert ROWS[599] in table
     assert {} not in table
+    one, other = iter(table), iter(table)
+    assert [next(one), next(one), next(other)] == [ROWS[0], ROWS[1], ROWS[0]]
+    assert list(one) == ROWS[2:]
     # Polars would take a Sequence for a list of dicts, and read it row by row.
     assert not isinstance(table, Sequence)
 
 
-@pytest.mark.parametrize("at", [0, 1, 250, 599, -1, -600])
+@pytest.mark.parametrize("at", [0, 599, -1, -600])
 def test_a_row_by_its_number(table: VisitorTable, at: int) -> None:
     assert table[at] == ROWS[at]
     assert list(table[at]) == ["path", "human", "ai", "total"]
 
 
-@pytest.mark.parametrize("at", [600, -601, 2**63, -(2**70)])
+@pytest.mark.parametrize("at", [600, -601, 2**63])
 def test_a_number_beyond_it_is_an_index_error(table: VisitorTable, at: int) -> None:
     with pytest.raises(IndexError, match="out of range"):
         table[at]
@@ -71,27 +74,22 @@ def test_what_is_no_number_is_a_type_error(table: VisitorTable) -> None:
 @pytest.mark.parametrize(
     "cut",
     [
-        slice(None),
         slice(10),
         slice(-5, None),
         slice(None, None, -1),
         slice(500, 10, -37),
         slice(3, 3),
-        slice(590, 10**9),
         slice(-(10**30), 10**30, 7),
     ],
 )
 def test_slices_are_lists(table: VisitorTable, cut: slice) -> None:
     assert table[cut] == ROWS[cut]
     assert isinstance(table[cut], list)
-
-
-def test_a_slice_without_a_step_is_a_value_error(table: VisitorTable) -> None:
     with pytest.raises(ValueError, match="zero"):
         table[::0]
 
 
-def test_nobody_changes_it(table: VisitorTable) -> None:
+def test_a_table_cannot_be_changed(table: VisitorTable) -> None:
     table[0]["path"] = "mine"
     next(iter(table)).clear()
     table.to_dicts().clear()
@@ -108,42 +106,27 @@ def test_nobody_changes_it(table: VisitorTable) -> None:
         VisitorTable()
 
 
-def test_passes_are_apart_from_each_other(table: VisitorTable) -> None:
-    one, other = iter(table), iter(table)
-    assert [next(one), next(one), next(other)] == [ROWS[0], ROWS[1], ROWS[0]]
-    assert list(one) == ROWS[2:]
-    assert next(one, None) is None
-    assert list(table) == ROWS
-
-
-def test_rows_are_as_they_were_sent(odd: VisitorTable) -> None:
-    assert list(odd) == odd.to_dicts() == ODD
-    assert [list(row) for row in odd] == [list(row) for row in ODD]
-    assert odd[4] == ODD[4]
-
-
 @pytest.mark.parametrize(
     "through",
     [
-        *(
-            lambda table, protocol=protocol: pickle.loads(pickle.dumps(table, protocol))
-            for protocol in range(2, 6)
-        ),
+        lambda table: pickle.loads(pickle.dumps(table, 2)),
+        lambda table: pickle.loads(pickle.dumps(table)),
         copy.copy,
         copy.deepcopy,
     ],
 )
-def test_a_pickle_is_the_same_table(odd: VisitorTable, through: Callable[[Any], Any]) -> None:
+def test_a_pickle_or_copy_is_the_same_table(odd: VisitorTable, through: Callable[[Any], Any]) -> None:
     again = through(odd)
     assert type(again) is VisitorTable
     assert list(again) == ODD
     for name in ("totals", "date_from", "date_to", "project_id", "requests", "warnings"):
         assert getattr(again, name) == getattr(odd, name)
     assert repr(again) == repr(odd)
-    assert [list(row) for row in again] == [list(row) for row in ODD]
+    assert [list(row) for row in again] == [list(row) for row in odd] == [list(row) for row in ODD]
+    assert list(odd) == odd.to_dicts() == ODD
 
 
-def test_a_pickle_of_nothing_and_one_that_is_broken() -> None:
+def test_a_broken_pickle_is_a_value_error() -> None:
     from docplatform._native import _table
 
     empty = collect([], max_rows=0)
@@ -186,7 +169,7 @@ class Shown(HTMLParser):
 
 
 @pytest.mark.row("J7", "J8")
-def test_what_a_notebook_shows_is_escaped() -> None:
+def test_a_notebook_shows_foreign_text_escaped() -> None:
     evil = "<script>alert(1)</script>\"'&\x1b]52;c;\x07\u202e"
     table = collect([row(1, path=evil, **{evil: evil}), row(2, more=[evil], flag=True)])
     html = table._repr_html_()
@@ -199,7 +182,7 @@ def test_what_a_notebook_shows_is_escaped() -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", html)
 
 
-def test_a_notebook_shows_the_first_rows_and_what_it_is_about(table: VisitorTable) -> None:
+def test_a_notebook_shows_the_first_rows_and_the_totals(table: VisitorTable) -> None:
     shown = Shown(table._repr_html_())
     assert shown.tags.count("tr") == 11
     text = " ".join(shown.texts)
