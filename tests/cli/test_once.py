@@ -57,6 +57,7 @@ def test_while_the_outcome_is_unknown_nothing_is_sent(cli: Cli, file: Path) -> N
     ended = cli(*again)
     assert (ended.status, ended.out, created(cli.stub)) == (7, "", 1)
     assert f"remove {file}" in ended.err
+    assert file.stat().st_mode & 0o777 == 0o600
     file.unlink()
     assert cli(*again).status == 0
 

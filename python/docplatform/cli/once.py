@@ -64,7 +64,10 @@ def _about(session: Session, prompt: str) -> str:
 def _begin(file: Path, about: str) -> bool:
     """Writes down what is about to happen; of two runs at the same time only one may."""
     try:
-        with file.open("x", encoding="utf-8") as writer:
+        # Its owner's alone from the first byte on.
+        with os.fdopen(
+            os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as writer:
             writer.write(_record(about, None))
             writer.flush()
             os.fsync(writer.fileno())
