@@ -1,4 +1,4 @@
-"""What the tests try is the installed wheel, and what was installed is what lies in this checkout."""
+"""The tests run against the installed wheel, and the wheel was built from this checkout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def installed() -> list[PackagePath]:
     return [file for file in distribution("docplatform").files or () if file.hash]
 
 
-def test_it_is_imported_from_where_it_was_installed() -> None:
+def test_the_package_is_imported_from_where_it_was_installed() -> None:
     assert Path(docplatform.__file__).parent == SITE / "docplatform"
     assert Path(str(_native.__file__)).parent == SITE / "docplatform"
     assert str(distribution("docplatform").locate_file("")) == str(SITE)
@@ -40,7 +40,7 @@ def test_a_process_started_in_the_checkout_takes_the_installed_one() -> None:
     assert (ended.out.strip(), ended.err) == (str(SITE / "docplatform" / "__init__.py"), "")
 
 
-def test_it_is_what_the_wheel_recorded() -> None:
+def test_every_installed_file_has_the_recorded_hash() -> None:
     files = installed()
     assert {"docplatform/__init__.py", f"docplatform/{Path(str(_native.__file__)).name}"} <= set(
         map(str, files)
@@ -51,7 +51,7 @@ def test_it_is_what_the_wheel_recorded() -> None:
         assert urlsafe_b64encode(digest).rstrip(b"=").decode() == file.hash.value, file
 
 
-def test_it_was_built_from_this_checkout() -> None:
+def test_the_wheel_was_built_from_this_checkout() -> None:
     """Else an older build would be what passes; `make` builds anew what has changed."""
     package = ROOT / "python"
     theirs = {str(file): file for file in installed()}

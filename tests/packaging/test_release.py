@@ -1,4 +1,4 @@
-"""What would be published holds what it is to hold, and two builds can be told apart."""
+"""What is published has the files it needs and no others, and two builds can be compared."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_source_distribution_has_what_a_build_needs_and_nothing_else(sdist: 
     assert sdist_surprises(in_sdist(sdist)) == []
 
 
-def test_a_file_too_many_or_too_few_is_told(sdist: Path) -> None:
+def test_a_file_too_many_or_too_few_is_reported(sdist: Path) -> None:
     names = in_sdist(sdist)
     assert sdist_surprises(names - {"src/store/schema.sql"}) == ["missing: src/store/schema.sql"]
     assert sdist_surprises(names | {".env"}) == ["unexpected: .env"]
@@ -55,7 +55,7 @@ def test_the_installed_wheel_has_what_it_needs_and_nothing_else() -> None:
     assert wheel_surprises(names - added) == []
 
 
-def test_a_wheel_is_known_by_its_files(tmp_path: Path) -> None:
+def test_a_wheel_with_other_files_is_reported(tmp_path: Path) -> None:
     package = {name.removeprefix("python/") for name in sources("python")}
     right = {EXTENSION, *package, *(f"docplatform-1.dist-info/{name}" for name in METADATA)}
     assert wheel_surprises(in_wheel(wheel(tmp_path / "right", **dict.fromkeys(right, "")))) == []
@@ -66,7 +66,7 @@ def test_a_wheel_is_known_by_its_files(tmp_path: Path) -> None:
     ]
 
 
-def test_a_builders_folders_in_the_extension_are_told(tmp_path: Path) -> None:
+def test_a_builders_folders_in_the_extension_are_reported(tmp_path: Path) -> None:
     home = f"{Path.home()}/.cargo/registry"
     assert list(check.machine_paths(wheel(tmp_path / "clean", **{EXTENSION: "cargo/registry"}))) == []
     (found,) = check.machine_paths(wheel(tmp_path / "told", **{EXTENSION: home}))
@@ -83,7 +83,7 @@ def test_a_builders_folders_in_the_extension_are_told(tmp_path: Path) -> None:
         ("docplatform-9.9.9-cp311-abi3-win_amd64.whl", ["is not version"]),
     ],
 )
-def test_a_wheel_says_what_it_is_for(tmp_path: Path, name: str, found: list[str]) -> None:
+def test_a_wheels_name_says_what_it_is_for(tmp_path: Path, name: str, found: list[str]) -> None:
     path = tmp_path / name.format(current())
     right = {EXTENSION, *(name.removeprefix("python/") for name in sources("python"))}
     wheel(
@@ -94,7 +94,7 @@ def test_a_wheel_says_what_it_is_for(tmp_path: Path, name: str, found: list[str]
     assert all(part in text for part, text in zip(found, told, strict=True))
 
 
-def test_a_large_wheel_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_wheel_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = wheel(tmp_path / "made", **{EXTENSION: ""})
     small = list(check.of_wheel(made))
     monkeypatch.setattr(check, "LARGEST", 10)
@@ -112,7 +112,7 @@ def test_a_large_wheel_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("v1.2.0", "## 1.2.0\n", "no heading"),
     ],
 )
-def test_a_tag_is_the_version_and_in_the_changelog(tag: str, changelog: str, told: str | None) -> None:
+def test_a_tag_names_the_version_and_the_changelog_has_it(tag: str, changelog: str, told: str | None) -> None:
     found = wrong(tag, "1.2.0", changelog)
     assert found is None if told is None else told in str(found)
 
@@ -132,7 +132,7 @@ def test_a_tag_is_the_version_and_in_the_changelog(tag: str, changelog: str, tol
         ({"docplatform/more.py": ""}, ["their names, or their lists of files"]),
     ],
 )
-def test_two_builds_differ_in_nothing_but_the_place(
+def test_two_builds_may_differ_in_their_folder_alone(
     tmp_path: Path, files: dict[str, str], found: list[str]
 ) -> None:
     one = {

@@ -1,4 +1,4 @@
-"""What the wheel is made of, held against deny.toml without a network; and what may run in CI."""
+"""The crates of the wheel against deny.toml, without a network; and what may run in CI."""
 
 from __future__ import annotations
 
@@ -97,10 +97,9 @@ def test_every_licence_is_allowed(components: list[dict[str, Any]]) -> None:
     ("expression", "answer"),
     [
         ("MIT", True),
-        ("GPL-3.0", False),
         ("MIT OR GPL-3.0", True),
-        ("MIT AND GPL-3.0", False),
         ("(MIT OR Apache-2.0) AND Unicode-3.0", True),
+        ("MIT AND GPL-3.0", False),
         ("Apache-2.0 WITH LLVM-exception", True),
         ("Apache-2.0 WITH Swift-exception", False),
         ("MIT-0", False),
@@ -136,7 +135,7 @@ def test_every_tool_is_pinned(path: Path) -> None:
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line), path
 
 
-def test_what_is_wanted_by_name_is_what_is_pinned() -> None:
+def test_every_dependency_of_a_group_is_pinned() -> None:
     def names(requirements: list[str]) -> set[str]:
         found = [re.match(r"[\w.-]+", requirement) for requirement in requirements]
         return {re.sub(r"[-_.]+", "-", name[0]).lower() for name in found if name}

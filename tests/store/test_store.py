@@ -87,11 +87,11 @@ def test_a_cancelled_export_keeps_its_pages(async_face: AsyncFace, stub: StubSer
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_both_halves_of_a_fork_continue_an_export_without_a_request(stub: StubServer, store: Path) -> None:
+def test_a_forked_child_reads_the_parents_export_from_the_store(stub: StubServer, store: Path) -> None:
     with stub.client(store=store) as client:
         visitors = client.visitors(**SETTLED, prefetch=0)
         got = [next(visitors) for _ in range(300)]
-        rest = in_child(lambda: list(visitors))
+        rest = in_child(lambda: list(client.visitors(resume=visitors.checkpoint)))
         assert [*got, *rest] == [*got, *visitors] == list(client.visitors(**SETTLED))
     assert len(stub.requests) == 4
 

@@ -493,16 +493,6 @@ def test_an_unusable_fault_is_a_value_error(stub: StubServer, wrong: dict[str, A
 # -- latency, and clients that leave ---------------------------------------------------------------
 
 
-def test_latency_delays_the_answer_and_not_the_effect() -> None:
-    with StubServer(latency=0.1) as stub:
-        start = time.monotonic()
-        answer = call(stub, "POST", JOBS, PROMPT)
-        assert answer.status == 201
-        assert time.monotonic() - start >= 0.1
-        stub.latency = timedelta(0)
-        assert stub.latency == 0.0
-
-
 def test_a_client_that_leaves_is_seen_at_once() -> None:
     with StubServer(latency=60.0) as stub:
         with dial(stub) as connection:
@@ -602,33 +592,6 @@ def test_a_record_has_all_of_a_request_but_the_key(stub: StubServer) -> None:
     assert isinstance(stub.jobs[0], StubJob)
     assert stub.requests is not stub.requests
     assert stub.jobs is not stub.jobs
-
-
-def test_reset_forgets(stub: StubServer) -> None:
-    create(stub)
-    stub.fail_next()
-    stub.script_job("failed")
-    stub.reset()
-    assert stub.requests == []
-    assert stub.jobs == []
-    assert create(stub) == "job-1"
-    assert poll(stub, "job-1") == ["active"]
-
-
-def test_wait_for_is_woken_by_events() -> None:
-    with StubServer() as stub:
-        asked = 0
-
-        def came(server: StubServer) -> bool:
-            nonlocal asked
-            asked += 1
-            return len(server.requests) == 3 and server.connections == 0
-
-        thread = threading.Thread(target=lambda: [create(stub) for _ in range(3)])
-        thread.start()
-        stub.wait_for(came)
-        thread.join()
-        assert asked <= 20  # 12 events: it does not spin
 
 
 def test_wait_for_times_out_and_says_what_it_saw(stub: StubServer) -> None:
