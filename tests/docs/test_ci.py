@@ -1,4 +1,4 @@
-"""What the documentation shows for pipelines is what happens."""
+"""The scripts and the workflow that the documentation shows for pipelines work."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_guide_lists_every_exit_code() -> None:
     assert rows == [(str(int(code)), meaning) for code, meaning in MEANINGS.items()]
 
 
-def test_the_guides_first_line(stub: StubServer, tmp_path: Path) -> None:
+def test_the_guides_first_lines_print_the_link(stub: StubServer, tmp_path: Path) -> None:
     done = shell(SHELL.findall(GUIDE)[0] + 'echo "$url"', stub, tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
     assert stub.jobs[0].prompts == ["Fix the links"]
@@ -67,7 +67,9 @@ def test_the_guides_first_line(stub: StubServer, tmp_path: Path) -> None:
         ("dropped", 7, "Look on the platform"),
     ],
 )
-def test_the_guides_script(stub: StubServer, tmp_path: Path, status: str, code: int, says: str) -> None:
+def test_the_guides_script_handles_every_outcome(
+    stub: StubServer, tmp_path: Path, status: str, code: int, says: str
+) -> None:
     if status == "dropped":
         stub.fail_next(drop=True)
     elif status == "without a link":
@@ -85,7 +87,9 @@ def steps() -> list[str]:
 
 
 @pytest.mark.parametrize("link", [LINK, None])
-def test_the_workflows_step(stub: StubServer, tmp_path: Path, link: str | None) -> None:
+def test_the_workflows_step_writes_its_output_and_may_be_run_again(
+    stub: StubServer, tmp_path: Path, link: str | None
+) -> None:
     stub.script_job("completed", pr_link=link)
     (step,) = steps()
     files = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
@@ -116,7 +120,7 @@ def test_the_workflow_takes_no_risks() -> None:
     assert not any("${{" in step for step in steps())
 
 
-def test_the_readmes_command_line(tmp_path: Path) -> None:
+def test_the_readmes_command_line_works(tmp_path: Path) -> None:
     (block,) = (block for block in SHELL.findall(README) if "docplatform job run" in block)
     with StubServer(active_polls=1) as stub:
         done = shell(block, stub, tmp_path)

@@ -1,4 +1,4 @@
-"""The pages: links lead somewhere, commands are as they are shown, and a newcomer comes to a chart."""
+"""The documentation: links lead somewhere, commands can be given as shown, and a newcomer gets a chart."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
 
 
-def test_every_path_that_is_named_exists() -> None:
+def test_every_api_path_that_is_named_exists() -> None:
     """What the service lists, as far as it is known."""
     listings = "visitors views searches feedback feedback/by-page assistant".split()
     agent = "job job/{id} job/{projectId} job/{id}/message".split()
@@ -79,13 +79,13 @@ def test_every_path_that_is_named_exists() -> None:
 
 
 @named
-def test_what_a_page_includes_is_there(page: Path) -> None:
+def test_every_included_section_exists(page: Path) -> None:
     for found in INCLUDED.finditer(page.read_text(encoding="utf-8")):
         assert section(ROOT / found["file"], found["section"]).strip()
 
 
 @named
-def test_every_command_that_is_shown_can_be_given(page: Path) -> None:
+def test_every_command_that_is_shown_is_valid(page: Path) -> None:
     for block in fenced(page.read_text(encoding="utf-8"), "sh"):
         for line in block.splitlines():
             found = re.search(r"(?:^|\$\()docplatform (.*?)(?:\)|$)", line)
@@ -113,7 +113,7 @@ def test_every_name_is_in_the_reference() -> None:
     assert missing == set()
 
 
-def test_the_page_about_the_store_is_of_its_tables() -> None:
+def test_the_page_about_the_store_lists_its_tables_and_columns() -> None:
     with closing(sqlite3.connect(":memory:")) as store:
         store.executescript((ROOT / "src" / "store" / "schema.sql").read_text(encoding="utf-8"))
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
@@ -140,7 +140,7 @@ def test_the_page_about_the_store_is_of_its_tables() -> None:
     assert shown == made
 
 
-def test_a_newcomer_comes_to_a_chart_in_a_minute(tmp_path: Path) -> None:
+def test_a_newcomer_gets_a_chart_in_a_minute(tmp_path: Path) -> None:
     """The README's way, word for word, but for the installation."""
     chart = section(README, "chart")
     (install, shell), (python,) = fenced(chart, "sh"), fenced(chart, "python")

@@ -1,4 +1,4 @@
-"""What the README and the examples show is what happens."""
+"""The examples of README, guides and `examples/` run as they are shown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(stub: StubServer, arguments: list[str], cwd: Path, code: int = 0) -> sub
 
 
 @pytest.mark.parametrize("piece", range(len(PIECES)))
-def test_readme(piece: int, tmp_path: Path) -> None:
+def test_every_snippet_runs(piece: int, tmp_path: Path) -> None:
     code = PIECES[piece]
     with StubServer(active_polls=1) as stub:
         if "def test_" in code:
@@ -67,7 +67,7 @@ def test_readme(piece: int, tmp_path: Path) -> None:
             assert "StubServer" in code or "proxy=" in code or stub.requests
 
 
-def test_readme_main_job_prints_what_it_says(tmp_path: Path) -> None:
+def test_the_readmes_main_example_prints_what_it_says(tmp_path: Path) -> None:
     with StubServer(active_polls=1, visitors=3) as stub:
         (piece,) = (piece for piece in PIECES if "follow_up" in piece)
         lines = run(stub, ["-c", piece], tmp_path).stdout.splitlines()
@@ -99,7 +99,7 @@ def test_a_job_that_fails_leaves_the_others_alone(arguments: list[str], tmp_path
     assert [request.disconnected for request in stub.requests if request.disconnected] == []
 
 
-def test_the_guide_to_engines_as_far_as_no_engine_is_needed(tmp_path: Path) -> None:
+def test_the_guide_to_engines_runs_as_far_as_no_engine_is_needed(tmp_path: Path) -> None:
     """The rest of it is run by `make test-engines`."""
     pieces = [piece for piece in guide() if "pyspark" not in piece and "dask" not in piece]
     assert len(pieces) == 2
@@ -109,13 +109,13 @@ def test_the_guide_to_engines_as_far_as_no_engine_is_needed(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_example(path: Path, tmp_path: Path) -> None:
+def test_every_example_runs(path: Path, tmp_path: Path) -> None:
     with StubServer(active_polls=1) as stub:
         out = run(stub, [str(path)], tmp_path).stdout
     assert out.strip()
 
 
-def test_export_example_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_the_export_example_continues_where_it_stopped(tmp_path: Path) -> None:
     example = [str(ROOT / "examples" / "export_visitors.py")]
     with StubServer(visitors=1_000, requests_per_hour=2) as stub:
         assert "run this again" in run(stub, example, tmp_path, code=1).stderr

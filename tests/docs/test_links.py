@@ -1,4 +1,4 @@
-"""The check of the built site's links, which `make docs` runs: it finds what is wrong."""
+"""`make docs` checks the links of the built site: what it accepts and what it reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def found(site: Path, html: str) -> list[str]:
         '<link rel="canonical" href="https://example.com/">',
     ],
 )
-def test_what_is_right(site: Path, html: str) -> None:
+def test_a_good_link_is_accepted(site: Path, html: str) -> None:
     assert found(site, html) == []
 
 
@@ -68,5 +68,5 @@ def test_what_is_right(site: Path, html: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong(site: Path, html: str, wrong: str) -> None:
+def test_a_bad_link_is_reported(site: Path, html: str, wrong: str) -> None:
     assert f"index.html: {wrong}" in found(site, html)

@@ -1,4 +1,4 @@
-"""What notebooks show of an object, and the example notebooks, executed as a reader would."""
+"""The example notebooks run, and what a notebook shows of an object is safe."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
     assert all(cell.get("execution_count") is None for cell in notebook.cells)
 
 
-def test_fix_the_docs(tmp_path: Path) -> None:
+def test_the_notebook_fix_the_docs_runs(tmp_path: Path) -> None:
     notebook = executed(EXAMPLES / "fix_the_docs.ipynb", tmp_path)
     shown = list(outputs(notebook))
     text = "".join(output.get("text", "") for output in shown)
@@ -60,7 +60,7 @@ def test_fix_the_docs(tmp_path: Path) -> None:
     assert "completed completed completed" in text
 
 
-def test_who_reads_our_docs(tmp_path: Path) -> None:
+def test_the_notebook_who_reads_our_docs_runs(tmp_path: Path) -> None:
     notebook = executed(EXAMPLES / "who_reads_our_docs.ipynb", tmp_path)
     shown = list(outputs(notebook))
     text = "".join(output.get("text", "") for output in shown)
@@ -79,7 +79,7 @@ def test_who_reads_our_docs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["stub.client().visitors()", "await stub.async_client().visitors()"])
-def test_a_bar_in_a_notebook(call: str, tmp_path: Path) -> None:
+def test_progress_in_a_notebook_is_a_widget(call: str, tmp_path: Path) -> None:
     """In a kernel, whose loop is running, tqdm is its widget; nothing of it is text."""
     v4 = nbformat.v4
     cells = [
@@ -100,7 +100,7 @@ def test_a_bar_in_a_notebook(call: str, tmp_path: Path) -> None:
     assert any("visitors" in state["value"] for state in models)
 
 
-def test_the_small_values() -> None:
+def test_plans_totals_and_reports_are_tables() -> None:
     days = [date(2026, 1, day) for day in range(1, 14)]
     slices = tuple(PlanSlice(*pair, 1_000, 0, True) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
@@ -119,7 +119,7 @@ def test_the_small_values() -> None:
 
 
 @pytest.mark.row("J7")
-def test_what_a_trend_shows_is_escaped(face: Face) -> None:
+def test_a_trend_is_shown_escaped(face: Face) -> None:
     with StubServer([{"path": EVIL, "human": 1, "ai": 1, "total": 1, EVIL: EVIL}]) as stub:
         call = face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-02", by_path=True)
         html = face.run(call)._repr_html_()
@@ -128,7 +128,7 @@ def test_what_a_trend_shows_is_escaped(face: Face) -> None:
     assert html.isprintable()
 
 
-def test_a_client(face: Face, stub: StubServer) -> None:
+def test_a_client_shows_its_counts_and_no_key(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     html = client._repr_html_()
     assert type(client).__name__ in html
@@ -141,7 +141,7 @@ def test_a_client(face: Face, stub: StubServer) -> None:
     assert "<td>closed</td>" in client._repr_html_()
 
 
-def test_a_listing_is_shown_without_asking_for_anything(face: Face, stub: StubServer) -> None:
+def test_a_listing_is_shown_without_a_request(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     visitors = client.visitors(date_from="2026-01-01")
     rows = client.paginate("/v1/analytics/{project_id}/visitors", items="visitors", params={"q": EVIL})
@@ -158,7 +158,7 @@ def test_a_listing_is_shown_without_asking_for_anything(face: Face, stub: StubSe
 
 
 @pytest.mark.row("J7")
-def test_every_value_of_a_client_is_escaped() -> None:
+def test_a_client_is_shown_escaped() -> None:
     with Client("k" * 12, base_url="https://example.com", project_id="<b>'\"&\u202e") as client:
         html = client._repr_html_()
     assert "<b>" not in html

@@ -90,7 +90,7 @@ def test_a_join_is_that_of_pandas(read: Callable[..., Any], filled: Filled) -> N
     assert found == frame.merge(owners, on="path").groupby(["project_id", "owner"])["total"].max().to_dict()
 
 
-def test_what_is_persisted_is_not_read_again(cluster: Any, filled: Filled) -> None:
+def test_persisted_rows_are_not_read_again(cluster: Any, filled: Filled) -> None:
     store = filled.store.with_name("persisted.db")
     backup(filled.store, store)
     frame = read_visitors(store=store).persist()

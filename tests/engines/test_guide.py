@@ -1,4 +1,4 @@
-"""What the guide to engines shows is what happens."""
+"""The guide to engines runs as it is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers.lake import guide
 from helpers.scripts import run_script
 
 
-def test_every_piece_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_snippet_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first, *others = guide()
     with StubServer() as stub:

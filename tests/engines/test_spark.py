@@ -174,7 +174,7 @@ def test_no_key_goes_to_the_workers(session: Any, source: dict[str, str], filled
     assert "DOCPLATFORM_API_KEY" in said.pop()
 
 
-def test_wrong_options_are_told(session: Any, filled: Filled, tmp_path: Path) -> None:
+def test_a_wrong_option_is_an_error(session: Any, filled: Filled, tmp_path: Path) -> None:
     for options, text in (
         ({}, "give store="),
         ({"store": "a", "dataset": "b"}, "give store="),

@@ -130,32 +130,6 @@ def test_an_error_in_the_body_leaves_the_rest(face: AsyncFace, client: AsyncClie
     assert got == ROWS
 
 
-def test_cancelling_a_page_turn_loses_no_row(face: AsyncFace, client: AsyncClient, given: StubServer) -> None:
-    visitors = client.visitors(prefetch=0)
-    got: list[Any] = []
-
-    async def work() -> None:
-        async for row in visitors:
-            got.append(row)  # noqa: PERF401  # one by one, so that none is lost with the rest
-
-    async def in_time(task: asyncio.Task[None]) -> None:
-        while len(given.requests) < 2:  # noqa: ASYNC110  # the stub's own wait would stop the loop
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    async def cancelled() -> None:
-        got.extend(await take(visitors, 250))
-        given.latency = 60
-        await in_time(asyncio.create_task(work()))
-        given.latency = 0
-        await work()
-
-    face.run(cancelled())
-    assert got == ROWS
-
-
 def test_a_warning_points_at_the_loop_of_the_user(
     face: AsyncFace, client: AsyncClient, given: StubServer
 ) -> None:

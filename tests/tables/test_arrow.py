@@ -214,17 +214,3 @@ def test_unread_capsules_leak_nothing() -> None:
     drop(60)
     # Sixty tables would be some 35 MiB.
     assert resident() - before < 12 * 2**20
-
-
-def test_a_large_table_is_several_batches() -> None:
-    with StubServer(visitors=66_000) as stub, stub.client() as client:
-        table = client.visitors(prefetch=4).collect()
-    made = table.to_arrow()
-    assert [len(chunk) for chunk in made["path"].chunks] == [65_500, 500]
-    rows = table.to_dicts()
-    assert made.to_pylist() == rows == table.to_polars().to_dicts() == table.to_pandas().to_dict("records")
-    assert [table[at] for at in (65_499, 65_500, -1)] == [rows[65_499], rows[65_500], rows[-1]]
-    visitors = table
-    counted = "select count(*), count(distinct path), sum(total) from visitors"
-    assert duckdb.execute(counted).fetchall() == [(66_000, 66_000, sum(row["total"] for row in rows))]
-    assert visitors is table
