@@ -34,13 +34,13 @@ mod _native {
     #[pymodule_export]
     use super::bridge::operation::Operation;
     #[pymodule_export]
-    use super::client::{_client, _panic, AsyncClient, Client};
+    use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
     use super::convert::{_is_cut, _safe};
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]
-    use super::listing::{AsyncRows, AsyncVisitors, AtHand, Rows, Visitors};
+    use super::listing::{AsyncRows, AsyncVisitors, AtHand, ListedRows, Visitors};
     #[pymodule_export]
     use super::table::held::{_held_rows, _held_slices, HeldRows};
     #[pymodule_export]

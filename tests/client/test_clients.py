@@ -305,7 +305,7 @@ def test_a_client_with_other_secrets_is_not_pickled(
 
 
 def public(face: type[Any]) -> dict[str, Any]:
-    return {name: value for name, value in vars(face).items() if not name.startswith("_")}
+    return {name: getattr(face, name) for name in dir(face) if not name.startswith("_")}
 
 
 def test_both_faces_have_the_same_names_and_signatures() -> None:

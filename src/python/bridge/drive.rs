@@ -32,7 +32,7 @@ fn module(py: Python<'_>) -> PyResult<&Drive> {
     })
 }
 
-/// A coroutine that runs `operation`, named as the method that it came from.
+/// A coroutine that runs `operation`. `name` is the blocking method's: the async face's class has the same with `Async` before it.
 pub(crate) fn coroutine(py: Python<'_>, name: &'static str, operation: Operation) -> PyResult<Py<PyAny>> {
     let module = module(py)?;
     // Locked for moments, and never while Python runs.
@@ -41,7 +41,8 @@ pub(crate) fn coroutine(py: Python<'_>, name: &'static str, operation: Operation
     if let Some(function) = known {
         return function.call1(py, (operation,));
     }
-    let function = py.import("docplatform._hooks.drive")?.getattr("named")?.call1((name,))?.unbind();
+    let function =
+        py.import("docplatform._hooks.drive")?.getattr("named")?.call1((format!("Async{name}"),))?.unbind();
     named().insert(name, function.clone_ref(py));
     function.call1(py, (operation,))
 }

@@ -86,6 +86,16 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(PyTypeError::new_err(format!("on_poll returned an awaitable, {NOT_AWAITED}")))
 }
 
+impl Face {
+    /// Runs `op` as the callers of this face want it.
+    pub(crate) fn run(self, py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
+        match self {
+            Self::Blocking => block(py, op),
+            Self::Async => awaitable(py, op),
+        }
+    }
+}
+
 /// A lazy coroutine that runs `op` when it is awaited.
 pub(crate) fn awaitable(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
     drive::coroutine(py, op.name, Operation::new(op))

@@ -1,4 +1,4 @@
-//! The iterators: one cursor, two protocols.
+//! The iterators: every method once, in the classes that both faces extend, and the two protocols beside them.
 
 pub(crate) mod collect;
 pub(crate) mod cursor;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::error::Error;
-use crate::python::bridge::op::Op;
+use crate::python::bridge::op::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
 use crate::python::listing::collect::Into;
@@ -54,6 +54,24 @@ fn next_async<T: 'static>(
     awaitable(py, cursor.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
 }
 
+/// The rows of a listing of visitors, for a client of this face.
+pub(crate) fn visitors(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
+    let base = |class| PyClassInitializer::from(BaseRows { cursor, face, class }).add_subclass(BaseVisitors);
+    Ok(match face {
+        Face::Blocking => Py::new(py, base("Visitors").add_subclass(Visitors))?.into_any(),
+        Face::Async => Py::new(py, base("AsyncVisitors").add_subclass(AsyncVisitors))?.into_any(),
+    })
+}
+
+/// The rows of any other listing.
+pub(crate) fn listed(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
+    let base = |class| PyClassInitializer::from(BaseRows { cursor, face, class });
+    Ok(match face {
+        Face::Blocking => Py::new(py, base("Rows").add_subclass(ListedRows))?.into_any(),
+        Face::Async => Py::new(py, base("AsyncRows").add_subclass(AsyncRows))?.into_any(),
+    })
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "the same shape as `page`")]
 fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
     Ok(row)
@@ -65,58 +83,6 @@ fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
     let rows = PyList::new(py, rest.rows)?;
     let page = convert::named_tuple(py, "VisitorsPage")?.call1((rows, totals, rest.offset, rest.has_more))?;
     Ok(page.unbind())
-}
-
-/// The operation behind the direct ways to a frame: its library is looked for before anything is asked for.
-fn to_frame(
-    cursor: &Arc<Cursor>,
-    py: Python<'_>,
-    name: &'static str,
-    progress: Option<bool>,
-    frame: &'static str,
-) -> PyResult<Op> {
-    py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
-    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
-    collect::table(cursor, name, progress, Into::Frame(frame))
-}
-
-fn to_file(
-    cursor: &Arc<Cursor>,
-    py: Python<'_>,
-    name: &'static str,
-    progress: Option<bool>,
-    path: &Bound<'_, PyAny>,
-    format: Format,
-) -> PyResult<Op> {
-    let path = collect::path(path)?;
-    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
-    collect::file(cursor, name, progress, path, format)
-}
-
-fn to_parquet(
-    cursor: &Arc<Cursor>,
-    py: Python<'_>,
-    name: &'static str,
-    progress: Option<bool>,
-    path: &Bound<'_, PyAny>,
-) -> PyResult<Op> {
-    let frames = py.import("docplatform._hooks.frames")?;
-    frames.getattr("need")?.call1(("to_parquet",))?;
-    // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-    let file = whole_file::WholeFile::new(path, None)?;
-    let progress = progress::bar(py, progress, cursor.most(), progress::ROWS)?;
-    collect::table(cursor, name, progress, Into::Parquet(Box::new(file)))
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the same shape as `generator`")]
-fn itself<'py>(iterator: Bound<'py, PyAny>, _cursor: &Arc<Cursor>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(iterator)
-}
-
-/// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
-fn generator<'py>(iterator: Bound<'py, PyAny>, cursor: &Arc<Cursor>) -> PyResult<Bound<'py, PyAny>> {
-    let rows = AtHand(Arc::clone(cursor));
-    iterator.py().import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
 }
 
 /// The rows of the page at hand, as a plain iterator; it ends where a page has to be turned.
@@ -136,229 +102,267 @@ impl AtHand {
     /// An awaitable for the row behind them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let how = How { stop: stop_async, depth: 2 };
-        awaitable(py, self.0.next_lazily("__anext__", how, Cursor::take_row, row)?)
+        awaitable(py, self.0.next_lazily("Rows.__anext__", how, Cursor::take_row, row)?)
     }
 }
 
-/// A single-pass iterator that hands out what `$take` takes from its cursor.
-macro_rules! iterator {
-    ($Name:ident, $name:literal, $doc:literal,
-     $iter:ident, $pass:path, $next:ident, $take_next:path, $take:path, $finish:path, { $($more:tt)* }) => {
-        #[doc = $doc]
-        #[pyclass(frozen, module = "docplatform")]
-        pub(crate) struct $Name(Arc<Cursor>);
-
-        impl $Name {
-            pub(crate) fn new(cursor: Arc<Cursor>) -> Self {
-                Self(cursor)
-            }
-        }
-
-        #[pymethods]
-        impl $Name {
-            fn $iter(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
-                slf.get().0.begin()?;
-                let cursor = Arc::clone(&slf.get().0);
-                $pass(slf.into_any(), &cursor)
-            }
-
-            fn $next(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                const NAME: &str = concat!($name, ".", stringify!($next));
-                $take_next(py, &self.0, NAME, $take, $finish)
-            }
-
-            $($more)*
-        }
-    };
+/// What the iterators over any listing have in common.
+#[pyclass(frozen, subclass, module = "docplatform", name = "_Rows")]
+pub(crate) struct BaseRows {
+    cursor: Arc<Cursor>,
+    face: Face,
+    /// As the user names its class.
+    class: &'static str,
 }
 
-/// The iterators of one face.
-macro_rules! iterators {
-    ($Visitors:ident, $visitors:literal, $Pages:ident, $pages:literal, $Rows:ident, $rows:literal,
-     $iter:ident, $pass:path, $next:ident, $take_next:path, $run:path) => {
-        iterator!(
-            $Visitors,
-            $visitors,
-            "A single-pass iterator over a site's readers: one dict for each path.",
-            $iter,
-            $pass,
-            $next,
-            $take_next,
-            Cursor::take_row,
-            row,
-            {
-                /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
-                fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-                    $run(py, self.0.totals(concat!($visitors, ".totals"))?)
-                }
+impl BaseRows {
+    /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
+    fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.cursor.begin()?;
+        let rows = AtHand(Arc::clone(&self.cursor));
+        py.import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
+    }
 
-                /// What is left, page by page.
-                fn pages(&self) -> PyResult<$Pages> {
-                    self.0.begin()?;
-                    Ok($Pages::new(Arc::clone(&self.0)))
-                }
+    fn bar(&self, py: Python<'_>, wanted: Option<bool>) -> PyResult<Option<Py<PyAny>>> {
+        progress::bar(py, wanted, self.cursor.most(), progress::ROWS)
+    }
 
-                /// All that is left, as a table.
-                #[pyo3(signature = (progress = None))]
-                fn collect(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = progress::bar(py, progress, self.0.most(), progress::ROWS)?;
-                    $run(py, collect::table(&self.0, concat!($visitors, ".collect"), progress, Into::Itself)?)
-                }
+    /// A frame of a library, which is looked for before anything is asked for.
+    fn frame(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        progress: Option<bool>,
+        frame: &'static str,
+    ) -> PyResult<Py<PyAny>> {
+        py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
+        let bar = self.bar(py, progress)?;
+        self.face.run(py, collect::table(&self.cursor, name, bar, Into::Frame(frame))?)
+    }
 
-                /// All that is left, as a `pandas.DataFrame`.
-                #[pyo3(signature = (*, progress = None))]
-                fn to_pandas(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_pandas"), progress, "to_pandas")?)
-                }
-
-                /// All that is left, as a `polars.DataFrame`.
-                #[pyo3(signature = (*, progress = None))]
-                fn to_polars(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_polars"), progress, "to_polars")?)
-                }
-
-                /// All that is left, as a `pyarrow.Table`.
-                #[pyo3(signature = (*, progress = None))]
-                fn to_arrow(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    $run(py, to_frame(&self.0, py, concat!($visitors, ".to_arrow"), progress, "to_arrow")?)
-                }
-
-                /// All that is left, as a list of dicts.
-                #[pyo3(signature = (*, progress = None))]
-                fn to_dicts(&self, py: Python<'_>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-                    let progress = progress::bar(py, progress, self.0.most(), progress::ROWS)?;
-                    $run(py, collect::dicts(py, &self.0, concat!($visitors, ".to_dicts"), progress)?)
-                }
-
-                /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
-                #[pyo3(signature = (path, *, escape_formulas = true, progress = None))]
-                fn to_csv(
-                    &self,
-                    py: Python<'_>,
-                    path: &Bound<'_, PyAny>,
-                    escape_formulas: bool,
-                    progress: Option<bool>,
-                ) -> PyResult<Py<PyAny>> {
-                    let format = Format::Csv { escape_formulas };
-                    $run(py, to_file(&self.0, py, concat!($visitors, ".to_csv"), progress, path, format)?)
-                }
-
-                /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
-                #[pyo3(signature = (path, *, progress = None))]
-                fn to_jsonl(
-                    &self,
-                    py: Python<'_>,
-                    path: &Bound<'_, PyAny>,
-                    progress: Option<bool>,
-                ) -> PyResult<Py<PyAny>> {
-                    let name = concat!($visitors, ".to_jsonl");
-                    $run(py, to_file(&self.0, py, name, progress, path, Format::JsonLines)?)
-                }
-
-                /// Writes all that is left into a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
-                #[pyo3(signature = (path, *, progress = None))]
-                fn to_parquet(
-                    &self,
-                    py: Python<'_>,
-                    path: &Bound<'_, PyAny>,
-                    progress: Option<bool>,
-                ) -> PyResult<Py<PyAny>> {
-                    $run(py, to_parquet(&self.0, py, concat!($visitors, ".to_parquet"), progress, path)?)
-                }
-
-                /// Where the export stands, as a small JSON text without secrets; `visitors(resume=...)` goes on there.
-                #[getter]
-                fn checkpoint(&self) -> String {
-                    self.0.checkpoint()
-                }
-
-                /// What was found on the way: data that moved, short pages, letters that are no text.
-                #[getter]
-                fn warnings(&self) -> Vec<String> {
-                    self.0.warnings()
-                }
-
-                fn __repr__(&self) -> String {
-                    self.0.repr($visitors)
-                }
-
-                fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    self.0.html(py, $visitors)
-                }
-            }
-        );
-
-        iterator!(
-            $Pages,
-            $pages,
-            "What is left of an export, page by page.",
-            $iter,
-            itself,
-            $next,
-            $take_next,
-            Cursor::take_rest,
-            page,
-            {}
-        );
-
-        iterator!(
-            $Rows,
-            $rows,
-            "A single-pass iterator over whatever a paged endpoint lists.",
-            $iter,
-            $pass,
-            $next,
-            $take_next,
-            Cursor::take_row,
-            row,
-            {
-                /// Where the listing stands, as a small JSON text without secrets; `paginate(resume=...)` goes on there.
-                #[getter]
-                fn checkpoint(&self) -> String {
-                    self.0.checkpoint()
-                }
-
-                /// What was found on the way: short pages, letters that are no text.
-                #[getter]
-                fn warnings(&self) -> Vec<String> {
-                    self.0.warnings()
-                }
-
-                fn __repr__(&self) -> String {
-                    self.0.repr($rows)
-                }
-
-                fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    self.0.html(py, $rows)
-                }
-            }
-        );
-    };
+    fn file(
+        &self,
+        name: &'static str,
+        progress: Option<bool>,
+        path: &Bound<'_, PyAny>,
+        format: Format,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, target) = (path.py(), collect::path(path)?);
+        let bar = self.bar(py, progress)?;
+        self.face.run(py, collect::file(&self.cursor, name, bar, target, format)?)
+    }
 }
 
-iterators!(
-    Visitors,
-    "Visitors",
-    VisitorsPages,
-    "VisitorsPages",
-    Rows,
-    "Rows",
-    __iter__,
-    itself,
-    __next__,
-    next,
-    block
-);
-iterators!(
-    AsyncVisitors,
-    "AsyncVisitors",
-    AsyncVisitorsPages,
-    "AsyncVisitorsPages",
-    AsyncRows,
-    "AsyncRows",
-    __aiter__,
-    generator,
-    __anext__,
-    next_async,
-    awaitable
-);
+#[pymethods]
+impl BaseRows {
+    /// Where the export stands, as a small JSON text without secrets; `resume=` of the method that made this continues
+    /// there.
+    #[getter]
+    fn checkpoint(&self) -> String {
+        self.cursor.checkpoint()
+    }
+
+    /// What was found on the way: data that moved, short pages, invalid characters.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.cursor.warnings()
+    }
+
+    fn __repr__(&self) -> String {
+        self.cursor.repr(self.class)
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.cursor.html(py, self.class)
+    }
+}
+
+/// What the iterators over visitors have besides.
+#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "_Visitors")]
+pub(crate) struct BaseVisitors;
+
+#[pymethods]
+impl BaseVisitors {
+    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let rows = slf.as_super().get();
+        rows.face.run(slf.py(), rows.cursor.totals("Visitors.totals")?)
+    }
+
+    /// What is left, page by page.
+    fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let (py, rows) = (slf.py(), slf.as_super().get());
+        rows.cursor.begin()?;
+        let cursor = Arc::clone(&rows.cursor);
+        Ok(match rows.face {
+            Face::Blocking => Py::new(py, VisitorsPages(cursor))?.into_any(),
+            Face::Async => Py::new(py, AsyncVisitorsPages(cursor))?.into_any(),
+        })
+    }
+
+    /// All that is left, as a table.
+    #[pyo3(signature = (progress = None))]
+    fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+        let (py, rows) = (slf.py(), slf.as_super().get());
+        let bar = rows.bar(py, progress)?;
+        rows.face.run(py, collect::table(&rows.cursor, "Visitors.collect", bar, Into::Itself)?)
+    }
+
+    /// All that is left, as a `pandas.DataFrame`.
+    #[pyo3(signature = (*, progress = None))]
+    fn to_pandas(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().frame(slf.py(), "Visitors.to_pandas", progress, "to_pandas")
+    }
+
+    /// All that is left, as a `polars.DataFrame`.
+    #[pyo3(signature = (*, progress = None))]
+    fn to_polars(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().frame(slf.py(), "Visitors.to_polars", progress, "to_polars")
+    }
+
+    /// All that is left, as a `pyarrow.Table`.
+    #[pyo3(signature = (*, progress = None))]
+    fn to_arrow(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().frame(slf.py(), "Visitors.to_arrow", progress, "to_arrow")
+    }
+
+    /// All that is left, as a list of dicts.
+    #[pyo3(signature = (*, progress = None))]
+    fn to_dicts(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+        let (py, rows) = (slf.py(), slf.as_super().get());
+        let bar = rows.bar(py, progress)?;
+        rows.face.run(py, collect::dicts(py, &rows.cursor, "Visitors.to_dicts", bar)?)
+    }
+
+    /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
+    #[pyo3(signature = (path, *, escape_formulas = true, progress = None))]
+    fn to_csv(
+        slf: &Bound<'_, Self>,
+        path: &Bound<'_, PyAny>,
+        escape_formulas: bool,
+        progress: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().file("Visitors.to_csv", progress, path, Format::Csv { escape_formulas })
+    }
+
+    /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
+    #[pyo3(signature = (path, *, progress = None))]
+    fn to_jsonl(
+        slf: &Bound<'_, Self>,
+        path: &Bound<'_, PyAny>,
+        progress: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().file("Visitors.to_jsonl", progress, path, Format::JsonLines)
+    }
+
+    /// Writes all that is left into a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
+    #[pyo3(signature = (path, *, progress = None))]
+    fn to_parquet(
+        slf: &Bound<'_, Self>,
+        path: &Bound<'_, PyAny>,
+        progress: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, rows) = (slf.py(), slf.as_super().get());
+        py.import("docplatform._hooks.frames")?.getattr("need")?.call1(("to_parquet",))?;
+        // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
+        let into = Into::Parquet(Box::new(whole_file::WholeFile::new(path, None)?));
+        let bar = rows.bar(py, progress)?;
+        rows.face.run(py, collect::table(&rows.cursor, "Visitors.to_parquet", bar, into)?)
+    }
+}
+
+/// A single-pass iterator over a site's readers: one dict for each path.
+#[pyclass(frozen, extends = BaseVisitors, module = "docplatform")]
+pub(crate) struct Visitors;
+
+#[pymethods]
+impl Visitors {
+    fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.as_super().as_super().get().cursor.begin()?;
+        Ok(slf)
+    }
+
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let rows = slf.as_super().as_super().get();
+        next(slf.py(), &rows.cursor, "Visitors.__next__", Cursor::take_row, row)
+    }
+}
+
+/// A single-pass iterator over a site's readers: one dict for each path.
+#[pyclass(frozen, extends = BaseVisitors, module = "docplatform")]
+pub(crate) struct AsyncVisitors;
+
+#[pymethods]
+impl AsyncVisitors {
+    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().as_super().get().generator(slf.py())
+    }
+
+    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        let rows = slf.as_super().as_super().get();
+        next_async(slf.py(), &rows.cursor, "Visitors.__anext__", Cursor::take_row, row)
+    }
+}
+
+/// A single-pass iterator over whatever a paged endpoint lists.
+#[pyclass(frozen, extends = BaseRows, module = "docplatform", name = "Rows")]
+pub(crate) struct ListedRows;
+
+#[pymethods]
+impl ListedRows {
+    fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.as_super().get().cursor.begin()?;
+        Ok(slf)
+    }
+
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        next(slf.py(), &slf.as_super().get().cursor, "Rows.__next__", Cursor::take_row, row)
+    }
+}
+
+/// A single-pass iterator over whatever a paged endpoint lists.
+#[pyclass(frozen, extends = BaseRows, module = "docplatform")]
+pub(crate) struct AsyncRows;
+
+#[pymethods]
+impl AsyncRows {
+    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.as_super().get().generator(slf.py())
+    }
+
+    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        next_async(slf.py(), &slf.as_super().get().cursor, "Rows.__anext__", Cursor::take_row, row)
+    }
+}
+
+/// What is left of an export, page by page.
+#[pyclass(frozen, module = "docplatform")]
+pub(crate) struct VisitorsPages(Arc<Cursor>);
+
+#[pymethods]
+impl VisitorsPages {
+    fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().0.begin()?;
+        Ok(slf)
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        next(py, &self.0, "VisitorsPages.__next__", Cursor::take_rest, page)
+    }
+}
+
+/// What is left of an export, page by page.
+#[pyclass(frozen, module = "docplatform")]
+pub(crate) struct AsyncVisitorsPages(Arc<Cursor>);
+
+#[pymethods]
+impl AsyncVisitorsPages {
+    fn __aiter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().0.begin()?;
+        Ok(slf)
+    }
+
+    fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        next_async(py, &self.0, "VisitorsPages.__anext__", Cursor::take_rest, page)
+    }
+}

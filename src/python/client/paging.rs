@@ -1,4 +1,4 @@
-//! Paged listings: a cursor over the rows of any, with the arguments that are the same for all.
+//! The arguments that are the same for all paged listings, and the cursor that they make.
 
 use std::sync::Arc;
 
@@ -11,8 +11,6 @@ use crate::export::checkpoint::{Checkpoint, check_page_size};
 use crate::export::pager::{Paging, WINDOW};
 use crate::listing::Listing;
 use crate::python::client::handle::Handle;
-use crate::python::client::ops::request::plain_path;
-use crate::python::convert;
 use crate::python::listing::cursor::Cursor;
 
 /// The most pages that are asked for ahead.
@@ -28,21 +26,6 @@ pub(crate) struct PagingArguments<'a> {
     pub(crate) resume: Option<&'a str>,
     pub(crate) on_budget: OnBudget,
     pub(crate) refresh: bool,
-}
-
-pub(crate) fn paginate(
-    handle: &Arc<Handle>,
-    path: &str,
-    items: &str,
-    has_more: &str,
-    params: Option<&Bound<'_, PyAny>>,
-    arguments: &PagingArguments<'_>,
-) -> PyResult<Arc<Cursor>> {
-    let client = handle.client()?;
-    let template = plain_path(path)?;
-    let project = path.contains("{project_id}").then(|| client.project(None)).transpose()?;
-    let query = convert::params(params)?;
-    arguments.cursor(handle, |_| Listing::of(&template, project.as_ref(), query, items, has_more))
 }
 
 impl PagingArguments<'_> {

@@ -1,22 +1,17 @@
 //! The escape hatch: any request to the service.
 
-use std::sync::Arc;
-
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use crate::client::throttle::Lane;
 use crate::client::{Answer, Call, Client};
 use crate::config::url::Template;
 use crate::error::{Error, Kind, Outcome};
-use crate::python::bridge::op::{Next, Op};
-use crate::python::bridge::port::Port;
-use crate::python::client::handle::Handle;
-use crate::python::client::ops::of_client;
 use crate::python::{convert, errors};
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
-fn request_call(
+pub(super) fn call(
     client: &Client,
     method: http::Method,
     path: &str,
@@ -42,52 +37,34 @@ fn request_call(
     })
 }
 
-pub(crate) fn request(
-    py: Python<'_>,
-    name: &'static str,
-    handle: &Arc<Handle>,
-    method: &str,
-    path: &str,
-    params: Option<&Bound<'_, PyAny>>,
-    json: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Op> {
-    let method = http::Method::from_bytes(method.to_ascii_uppercase().as_bytes())
-        .ok()
-        .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
-        .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
-    let write = method != http::Method::GET;
-    let call = handle
-        .client()
-        .map_err(PyErr::from)
-        .and_then(|client| request_call(&client, method, path, params, json));
-    let call = if write { errors::not_sent(py, call) } else { call }?;
-    let ask = move |client: Client, port: Arc<Port>| async move {
-        let decode = |answer: &Answer| match answer.body.is_empty() {
-            true => Ok(serde_json::Value::Null),
-            false => crate::text::json::parse_exact(&answer.body),
-        };
-        client.call(call, &*port, decode).await
-    };
-    let finish = move |py: Python<'_>, value: serde_json::Value| match convert::json_out(py, &value) {
-        Ok(value) => Ok(Next::Value(value.unbind())),
+/// The JSON of an answer, which may have no body.
+pub(super) fn decode(answer: &Answer) -> Result<Value, String> {
+    match answer.body.is_empty() {
+        true => Ok(Value::Null),
+        false => crate::text::json::parse_exact(&answer.body),
+    }
+}
+
+/// The answer to a request, which may have been a `write`.
+pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> PyResult<Py<PyAny>> {
+    match convert::json_out(py, value) {
+        Ok(value) => Ok(value.unbind()),
         // A number with more digits than Python reads.
         Err(error) if error.is_instance_of::<PyException>(py) => {
             let (kind, what) = match write {
                 true => (Kind::UnconfirmedWrite, "it happened, but "),
                 false => (Kind::Response, ""),
             };
-            let text = format!("{name}: {what}Python cannot hold the answer: {error}");
+            let text = format!("request: {what}Python cannot hold the answer: {error}");
             let outcome = write.then_some(Outcome::Applied);
             Err(errors::to_py(py, Error::new(kind, text).with_outcome(outcome)))
         }
         Err(error) => Err(error),
-    };
-    let op = of_client(name, handle, ask, finish);
-    Ok(if write { op.writing() } else { op })
+    }
 }
 
 /// A path that a user gave, with no placeholder but the project's.
-pub(crate) fn plain_path(path: &str) -> PyResult<Template> {
+pub(super) fn plain_path(path: &str) -> PyResult<Template> {
     let template = Template::parse("path", path)?;
     if template.has_id() {
         return Err(PyValueError::new_err("path may hold {project_id}; put the id in as it is"));
