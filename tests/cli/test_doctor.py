@@ -14,9 +14,9 @@ NAMES = ["client", "address", "project", "API key", "proxy", "service", "key tak
 
 
 def states(ended: Ended) -> dict[str, str]:
+    """The findings that are not ``ok``."""
     found = [line.split("\t")[:2] for line in ended.out.splitlines()]
     assert [name for name, _ in found] == NAMES
-    assert len(found) <= 10
     return {name: state for name, state in found if state != "ok"}
 
 
@@ -25,17 +25,11 @@ def test_all_is_well(cli: Cli) -> None:
     assert (ended.status, states(ended)) == (0, {})
     assert cli.stub.url in ended.out
     assert "one request" in ended.out
-    assert cli.stub.api_key not in ended.out + ended.err
     assert [(request.method, request.path) for request in cli.stub.requests] == [
         ("GET", "/v1/analytics/demo/visitors")
     ]
-
-
-def test_as_json(cli: Cli) -> None:
-    ended = cli("doctor", "--json")
-    found = json.loads(ended.out)
-    assert [finding["name"] for finding in found] == NAMES
-    assert {finding["state"] for finding in found} == {"ok"}
+    found = json.loads(cli("doctor", "--json").out)
+    assert [(finding["name"], finding["state"]) for finding in found] == [(name, "ok") for name in NAMES]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +56,8 @@ def test_a_setting_is_missing_or_wrong(
     code: int,
     says: str,
 ) -> None:
-    if value is None:
-        monkeypatch.delenv(f"DOCPLATFORM_{variable}")
-    else:
-        monkeypatch.setenv(f"DOCPLATFORM_{variable}", value)
+    variable = f"DOCPLATFORM_{variable}"
+    monkeypatch.delenv(variable) if value is None else monkeypatch.setenv(variable, value)
     ended = cli("doctor")
     unknown = dict.fromkeys(NAMES[-3:], "unknown")
     assert (ended.status, states(ended)) == (code, {name: "wrong"} | unknown)
@@ -74,16 +66,12 @@ def test_a_setting_is_missing_or_wrong(
     assert cli.stub.requests == []
 
 
-def test_everything_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_settings_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BASE_URL", "PROJECT_ID", "API_KEY"):
         monkeypatch.delenv(f"DOCPLATFORM_{name}")
     ended = cli("doctor")
-    assert ended.status == 2
-    assert {name for name, state in states(ended).items() if state == "wrong"} == {
-        "address",
-        "project",
-        "API key",
-    }
+    wrong = [name for name, state in states(ended).items() if state == "wrong"]
+    assert (ended.status, wrong) == (2, ["address", "project", "API key"])
 
 
 @pytest.mark.parametrize(
@@ -98,20 +86,19 @@ def test_everything_is_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
         (200, 1, "service", "the platform's API"),
     ],
 )
-def test_what_the_service_says(cli: Cli, status: int, code: int, wrong: str, says: str) -> None:
+def test_an_answer_says_what_is_wrong(cli: Cli, status: int, code: int, wrong: str, says: str) -> None:
     cli.stub.fail_next(status=status, body="<html>", headers={"Content-Type": "text/html"}, times=9)
     ended = cli("doctor")
-    assert ended.status == code
+    assert (ended.status, len(cli.stub.requests)) == (code, 1)
     assert [name for name, state in states(ended).items() if state == "wrong"] == [wrong]
     assert says in ended.out
-    assert len(cli.stub.requests) == 1
 
 
-def test_no_service(cli: Cli) -> None:
+def test_no_service_answers(cli: Cli) -> None:
     cli.stub.close()
     ended = cli("doctor")
-    assert ended.status == 1
-    assert states(ended) == {"service": "wrong", "key taken": "unknown", "project known": "unknown"}
+    unknown = {"key taken": "unknown", "project known": "unknown"}
+    assert (ended.status, states(ended)) == (1, {"service": "wrong"} | unknown)
     assert "check the address" in ended.out
 
 
@@ -123,7 +110,7 @@ def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.Mon
     assert "hush" not in ended.out
 
 
-def test_to_look_for_a_store_does_not_make_one(cli: Cli, store: Path) -> None:
+def test_looking_for_a_store_does_not_create_it(cli: Cli, store: Path) -> None:
     for path, state, code in ((store, "unknown", 0), (store.parent / "none" / "x.db", "wrong", 2)):
         ended = cli("doctor", "--store", str(path))
         assert (ended.status, ended.err) == (code, "")

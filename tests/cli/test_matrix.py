@@ -1,7 +1,4 @@
-"""What holds for every command: a row is a command, and each test is a property that all of them have.
-
-What one command alone does is in the test file of that command.
-"""
+"""Properties of all commands: each row is a command, and each test a property. Other files test what one command alone does."""
 
 from __future__ import annotations
 
@@ -20,42 +17,40 @@ import pytest
 
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
-from helpers.cli import SCRIPT, Cli, shell, unread
+from helpers.cli import JANUARY, SCRIPT, SOON, Cli, kept, shell, unread
 from helpers.phases import HOLD, pending
 from helpers.scripts import Script
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
-SOON = ("--poll-interval", "0.01")
-JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 LIKE_A_KEY = "mint_a1B2c3D4e5F6g7H8i9J0"
 HOSTILE = "\x1b]52;c;eA==\x07\x9b2J\u202e\r\n\t\x7fend"
 
 
+def is_plain(text: str) -> bool:
+    """Whether a terminal would obey nothing of it but line ends and tabs."""
+    return all(c in "\n\t" or c.isprintable() for c in text)
+
+
 @dataclass(frozen=True)
 class Row:
-    """A command, and what a line of it needs that works."""
+    """A command, and the arguments with which it works."""
 
     name: str
     rest: tuple[str, ...] = ()
     writes: bool = False
-    """It sends a POST first, which is not repeated."""
+    """It sends a POST first."""
     waits: bool = False
     """It waits for a job."""
     json: tuple[str, ...] = ("--json",)
-    """What has it print one document."""
+    """With these it prints one document."""
     store: int = 0
-    """How many requests a store saves."""
+    """How many requests it sends, and a store saves."""
     sends: bool = True
     slices: bool = False
-    """It cuts its range into slices, and so wants both days."""
+    """It cuts its range into slices, and so needs both days."""
     shows_failures: bool = False
-    """Its data is what went wrong: it prints that, too."""
-
-    @property
-    def bears(self) -> bool:
-        """Whether failures in passing do not end it."""
-        return self.waits and not self.writes
+    """It also prints what went wrong."""
 
     @property
     def line(self) -> tuple[str, ...]:
@@ -92,7 +87,7 @@ ROWS = [
 
 
 def rows(**wanted: object) -> pytest.MarkDecorator:
-    """The property is one of these commands."""
+    """The commands that have a property."""
     found = [row for row in ROWS if all(bool(getattr(row, name)) is value for name, value in wanted.items())]
     ids = [f"{row.name} --wait" if "--wait" in row.rest else row.name for row in found]
     return pytest.mark.parametrize("row", found, ids=ids)
@@ -105,7 +100,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
-    """It has a job."""
+    """A stub with a job."""
     with StubServer() as stub:
         with stub.client() as client:
             client.create_job("Fix the links")
@@ -113,12 +108,12 @@ def stub() -> Iterator[StubServer]:
 
 
 def sent(cli: Cli) -> int:
-    """How many requests came, after the one that created the job."""
+    """How many requests were sent, after the one that created the job."""
     return len(cli.stub.requests) - 1
 
 
 def leaves(command: click.Command = app.cli, name: str = "") -> Iterator[tuple[str, click.Command]]:
-    """All commands that do something."""
+    """All commands that are no group."""
     for below, found in getattr(command, "commands", {}).items():
         yield from leaves(found, f"{name} {below}".strip())
     if not hasattr(command, "commands"):
@@ -128,7 +123,7 @@ def leaves(command: click.Command = app.cli, name: str = "") -> Iterator[tuple[s
 LEAVES = dict(leaves())
 
 
-def test_every_command_is_a_row() -> None:
+def test_every_command_has_a_row() -> None:
     assert {row.name for row in ROWS} | {"demo", "stub"} == set(LEAVES)
 
 
@@ -144,14 +139,14 @@ def test_help_is_complete(name: str, capsys: pytest.CaptureFixture[str]) -> None
     own, *sections = re.split(r"^(?=Store and budget:|Connection:)", shown.out, flags=re.MULTILINE)
     headings = [section.partition(":")[0] for section in sections]
     assert headings in ([], ["Connection"], ["Store and budget", "Connection"])
-    # An argument is no option.
+    # An argument is not listed as an option.
     assert "PROMPT" not in own.partition("Options:")[2]
     for param in LEAVES[name].params if name in LEAVES else ():
         if not isinstance(param, click.Option):
             continue
         assert param.help
         assert not secrets.on_command_line(param.opts)
-        # Those that many commands share stand under headings of their own.
+        # Options that many commands share have headings of their own.
         at = {"store": "Store and budget", "base_url": "Connection"}.get(param.name or "")
         section = own if at is None else sections[headings.index(at)]
         assert (at is not None) or any(part in shown.out for part in param.opts)
@@ -160,14 +155,14 @@ def test_help_is_complete(name: str, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.row("J8", "J12", "H6")
 @rows()
-def test_bad_usage_is_told_before_anything_is_sent(cli: Cli, row: Row) -> None:
+def test_wrong_usage_is_2_and_sends_nothing(cli: Cli, row: Row) -> None:
     for wrong, says in (
         (("--no-such-option",), "--no-such-option"),
         ((f"--{HOSTILE}",), "No such option"),
         ((f"--{LIKE_A_KEY}",), "[hidden]"),
         (("--token", LIKE_A_KEY), "set DOCPLATFORM_API_KEY"),
         ((f"--API_KEY={LIKE_A_KEY}",), "set DOCPLATFORM_API_KEY"),
-        (("--project", cli.stub.api_key), "holds the API key"),
+        (("--project", cli.stub.api_key), "contains the API key"),
         (("--project", "../x"), "--project contains '/'"),
         (("--base-url", "http://example.com"), "--base-url example.com is plain http"),
         (("--ca-bundle", "none.pem"), "none.pem: "),
@@ -176,15 +171,15 @@ def test_bad_usage_is_told_before_anything_is_sent(cli: Cli, row: Row) -> None:
             continue
         ended = cli(*row.line, *wrong)
         assert ended.status == 2, wrong
-        told = ended.out + ended.err
-        assert says in told
-        assert LIKE_A_KEY not in told
-        assert all(c in "\n\t" or c.isprintable() for c in told)
+        text = ended.out + ended.err
+        assert says in text
+        assert LIKE_A_KEY not in text
+        assert is_plain(text)
     assert sent(cli) == 0
 
 
 @rows(slices=True)
-def test_days_that_cannot_be_cut_are_wrong_usage(cli: Cli, row: Row) -> None:
+def test_days_that_cannot_be_cut_into_slices_are_wrong_usage(cli: Cli, row: Row) -> None:
     line = [word for word in row.line if word not in JANUARY]
     for days, says in (
         ((), "--from"),
@@ -200,14 +195,14 @@ def test_days_that_cannot_be_cut_are_wrong_usage(cli: Cli, row: Row) -> None:
 
 
 @rows(slices=True)
-def test_the_last_days_end_with_yesterday(cli: Cli, row: Row) -> None:
+def test_last_ends_with_yesterday(cli: Cli, row: Row) -> None:
     before = datetime.now(UTC).date()
     line = [word for word in row.line if word not in JANUARY]
     found = json.loads(cli(*line, "--last", "3", "--every", "day", "--json").out)
-    first, behind = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
-    assert behind - first == timedelta(3)
+    first, end = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
+    assert end - first == timedelta(3)
     # The day may turn over meanwhile.
-    assert before <= behind <= datetime.now(UTC).date()
+    assert before <= end <= datetime.now(UTC).date()
 
 
 @pytest.mark.row("J12")
@@ -222,7 +217,7 @@ def test_the_last_days_end_with_yesterday(cli: Cli, row: Row) -> None:
     ],
 )
 @rows()
-def test_a_setting_is_missing(
+def test_a_missing_setting_is_named(
     cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch, setting: str, code: int
 ) -> None:
     name, _, value = setting.partition("=")
@@ -244,7 +239,7 @@ def test_data_goes_to_stdout_and_progress_to_stderr(cli: Cli, row: Row) -> None:
     loud, quiet = cli(*row.line), cli(*row.line, "--quiet")
     assert (loud.status, quiet.status, quiet.err) == (0, 0, "")
     assert loud.out
-    # What a second run of it changes is not about where it goes.
+    # A second run may print other values, but as many lines.
     assert len(quiet.out.splitlines()) == len(loud.out.splitlines())
 
 
@@ -271,7 +266,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
     "no answer": ({"drop": True}, 1, 7),
     "no JSON": ({"status": 200, "body": "<html>"}, 1, 7),
 }
-"""What goes wrong, the exit code where it was read, and where it was to be written."""
+"""A fault, the exit code of a read, and that of a write."""
 
 
 @pytest.mark.row("A1", "A15", "B2", "J11", "J12")
@@ -279,11 +274,11 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
 @rows(sends=True)
 def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row, fault: str) -> None:
     given, read, written = FAULTS[fault]
-    code = written if row.writes else 0 if row.bears and fault in ("500", "no answer") else read
+    code = written if row.writes else 0 if row.waits and fault in ("500", "no answer") else read
     for options in ((), row.json) if fault == "400" else (row.json,):
         cli.stub.fail_next(**given, times=3)
         before = sent(cli)
-        # Quiet is not silent: an error is told all the same.
+        # --quiet does not silence errors.
         ended = cli(*row.line, *options, "-q")
         assert ended.status == code
         assert sent(cli) - before == 1 or not row.writes
@@ -301,33 +296,34 @@ def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row
 
 
 @pytest.mark.row("J12")
-@rows(sends=True, bears=False)
-def test_no_service_is_a_failure(cli: Cli, row: Row) -> None:
+@rows(sends=True)
+def test_a_service_that_is_not_there_is_a_failure(cli: Cli, row: Row) -> None:
     cli.stub.close()
-    ended = cli(*row.line)
-    assert ended.status == 1
-    told = ended.out + ended.err
-    assert "refused" in told
-    # The template of a path is no argument.
-    assert "{--" not in told
+    ended = cli(*row.line, *(["--timeout", "0.05"] if row.waits else []))
+    # A wait for a job tries again until its own timeout.
+    patient = row.name == "job wait"
+    assert ended.status == (6 if patient else 1)
+    assert patient or "refused" in ended.out + ended.err
+    # The template of a path is not rewritten as an option.
+    assert "{--" not in ended.out + ended.err
 
 
 @pytest.mark.row("J11", "J12")
 @pytest.mark.parametrize(("status", "code"), [("failed", 5), ("active", 6)])
 @rows(waits=True)
-def test_a_job_that_did_not_complete_is_a_document(cli: Cli, row: Row, status: str, code: int) -> None:
+def test_a_job_that_did_not_complete_is_printed_as_json(cli: Cli, row: Row, status: str, code: int) -> None:
     cli.stub.fail_next(status=200, body={"id": "job-1", "status": status}, times=9)
     ended = cli(*row.line, "--timeout", "0.05", *row.json)
     # After a message, a final status may be the old one.
     assert ended.status == (6 if row.name == "job message" else code)
     assert json.loads(ended.out)["status"] == status
-    goes_on = "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1"
-    assert (ended.err.splitlines()[-1] == goes_on) is (status == "active")
+    running = "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1"
+    assert (ended.err.splitlines()[-1] == running) is (status == "active")
 
 
 @pytest.mark.row("J8")
 @rows(sends=True)
-def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, row: Row) -> None:
+def test_foreign_text_is_escaped(cli: Cli, row: Row) -> None:
     counts = dict.fromkeys(("human", "ai", "total"), 1)
     job = {"id": "job-1", "status": HOSTILE, "source": {"repository": HOSTILE}, "model": HOSTILE}
     page = {"totals": counts, "visitors": [{**counts, "path": HOSTILE}], "hasMore": False}
@@ -341,18 +337,16 @@ def test_foreign_text_is_shown_and_not_obeyed(cli: Cli, row: Row) -> None:
             cli.stub.fail_next(status=status, body=body, times=9)
             ended = cli(*line, *options)
             cli.stub.reset()
-            # These two write for other programs, which quote by rules of their own.
+            # CSV and HTML are escaped for their own readers.
             out = "" if row.name in ("visitors export", "report") and not options else ended.out
-            assert all(c in "\n\t" or c.isprintable() for c in out + ended.err)
+            assert is_plain(out + ended.err)
 
 
 # -- the store and the budget ----------------------------------------------------------------------
 
 
 @rows(store=True)
-def test_what_a_store_holds_is_not_asked_for_again(
-    cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_in_a_store_is_not_fetched_again(cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     line = [word for word in row.line if word not in ("--store", "visitors.db")]
     first = cli(*line, "--store", "visitors.db")
     assert (first.status, sent(cli)) == (0, row.store)
@@ -360,24 +354,23 @@ def test_what_a_store_holds_is_not_asked_for_again(
     again = cli(*line)
     assert (again.status, sent(cli)) == (0, row.store)
     assert first.out == again.out or row.name in ("sync", "report")
-    # For as long as it may still change, it is asked for again.
+    # As long as it may still change, it is fetched again.
     cli(*line, "--settle-days", "100000")
     assert sent(cli) == 2 * row.store
 
 
 @pytest.mark.row("B2", "J12")
 @rows(store=True)
-def test_where_the_budget_stops_it_the_next_run_goes_on(cli: Cli, row: Row) -> None:
+def test_a_run_that_the_budget_stopped_is_continued_by_the_next(cli: Cli, row: Row) -> None:
     options = ("--store", "visitors.db", "--on-budget", "stop", "--requests-per-hour")
     granted = row.store - 1
-    kept = "What came is in visitors.db: the same command goes on there."
-    # The second run sends nothing, and has nothing to tell.
-    for last in (kept, None) if granted else ():
+    # The second run sends nothing, and so has nothing to say of answers.
+    for answered in (True, False) if granted else ():
         ended = cli(*row.line, *options, str(granted))
         assert (ended.status, sent(cli)) == (4, granted)
         assert ended.out == "" or row.shows_failures
         assert "the request budget is spent; the next request may go out at" in ended.err
-        assert (ended.err.splitlines()[-1] == kept) is (last == kept)
+        assert (ended.err.splitlines()[-1] == kept("visitors.db")) is answered
     ended = cli(*row.line, *options, str(row.store))
     assert (ended.status, sent(cli)) == (0, row.store)
 
@@ -409,12 +402,12 @@ def test_wrong_settings_of_the_store_and_the_budget_are_wrong_usage(
 @pytest.mark.row("I5", "J12")
 @rows()
 def test_a_closed_pipe_ends_quietly(stub: StubServer, row: Row) -> None:
-    # What is created is told before its id is printed.
-    created = row.name in ("job run", "job create")
-    quiet = [] if created else ["-q"]
-    code, told = unread(stub, *row.line, *quiet)
-    assert code == 141
-    assert told.startswith("Created job job-2.\n") if created else not told
+    for options in ((), row.json):
+        code, err = unread(stub, *row.line, *options, "-q")
+        assert code == 141
+        # A job that was created or waited for is named, as its id or result is lost.
+        named = row.name.startswith("job") and row.name != "job get"
+        assert re.fullmatch(r"Job job-\d .*\n", err) if named else not err
 
 
 @posix
@@ -437,7 +430,7 @@ def test_ctrl_c_is_130_and_says_what_may_have_happened(stub: StubServer, row: Ro
 @pytest.mark.row("J1", "J12")
 @rows()
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_disk_is_a_failure_in_a_line(stub: StubServer, row: Row) -> None:
+def test_a_full_disk_is_a_failure_in_one_line(stub: StubServer, row: Row) -> None:
     words = " ".join(f"'{word}'" for word in row.line)
     done = shell(stub, f"$cli {words} -q > /dev/full")
     assert done.returncode == 1

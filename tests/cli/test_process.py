@@ -1,8 +1,9 @@
-"""The command line as a process: pipes, locales, terminals, what it imports, and what it does without its extra."""
+"""The command line as a process: pipes, locales, what it imports, what works without its extra, and ``demo`` and ``stub``."""
 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -11,12 +12,56 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.cli import JANUARY, SCRIPT, closed_pipe, run, shell, unread
-from helpers.scripts import environment, run_script
+from helpers.cli import JANUARY, SCRIPT, SOON, closed_pipe, run, shell, unread
+from helpers.scripts import Script, environment, run_script
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and terminals are POSIX's")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
 GREEK = "διόρθωσε"
+LINK = "https://github.com/example/docs/pull/1"
+
+
+# -- demo and stub ---------------------------------------------------------------------------------
+
+
+@pytest.mark.row("H10", "J11", "J12")
+def test_the_demo_shows_no_key_and_prints_nothing_on_stderr() -> None:
+    ended = run_script(SCRIPT, "demo")
+    assert (ended.status, ended.err) == (0, "")
+    assert "completed" in ended.out
+    with StubServer() as stub:
+        assert stub.api_key not in ended.out
+
+
+@pytest.mark.row("J12", "I4")
+def test_ctrl_c_ends_the_demo_with_130() -> None:
+    with Script(SCRIPT, "demo") as script:
+        assert "stub" in script.read()
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    # A job that keeps running may be named after it.
+    assert (ended.status, ended.err.strip().splitlines()[0]) == (130, "docplatform: interrupted")
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.row("J11", "J12")
+def test_the_stub_prints_on_stdout_only_what_a_shell_can_evaluate() -> None:
+    with Script(SCRIPT, "stub", "--visitors", "3") as script:
+        lines = [script.read() for _ in range(3)]
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    names = [line.partition("=")[0] for line in lines]
+    assert names == [f"export DOCPLATFORM_{name}" for name in ("BASE_URL", "API_KEY", "PROJECT_ID")]
+    assert (ended.status, ended.out) == (0, "")
+    assert "Ctrl-C" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.row("J12")
+def test_a_port_that_is_taken_is_a_failure_in_one_line(stub: StubServer) -> None:
+    ended = run_script(SCRIPT, "stub", "--port", stub.url.rpartition(":")[2])
+    assert (ended.status, ended.out, ended.err.count("\n")) == (1, "", 1)
+    assert ended.err.startswith("docplatform: ")
 
 
 # -- closed pipes ----------------------------------------------------------------------------------
@@ -32,7 +77,7 @@ def test_help_into_a_closed_pipe_ends_quietly(stub: StubServer, arguments: tuple
 def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
     with closed_pipe() as write:
         done = subprocess.run(
-            [sys.executable, "-m", "docplatform", "job", "run", "Fix it", "--poll-interval", "0.01"],
+            [sys.executable, "-m", "docplatform", "job", "run", "Fix it", *SOON],
             env=environment(stub),
             stdout=subprocess.PIPE,
             stderr=write,
@@ -40,18 +85,27 @@ def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
             timeout=60,
             check=False,
         )
-    assert (done.returncode, done.stdout) == (0, "https://github.com/example/docs/pull/1\n")
+    assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
-def test_closed_streams(stub: StubServer, closed: str) -> None:
-    assert shell(stub, f"$cli job run 'Fix it' --poll-interval 0.01 {closed}").returncode == 0
+def test_closed_streams_end_no_wait(stub: StubServer, closed: str) -> None:
+    done = shell(stub, f"$cli job run 'Fix it' --poll-interval 0.01 {closed}")
+    assert (done.returncode, done.stdout) == (0, "" if closed.startswith(">") else f"{LINK}\n")
     assert "Traceback" not in shell(stub, f"$cli job run {closed}").stderr
+
+
+@pytest.mark.parametrize("command", ["visitors export", "report -o -"])
+def test_rows_for_a_closed_standard_output_are_wrong_usage(stub: StubServer, command: str) -> None:
+    done = shell(stub, f"$cli {command} >&-")
+    assert (done.returncode, stub.requests) == (2, [])
+    assert "standard output is closed" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without an end")
 @pytest.mark.parametrize("arguments", ["job create", "sync -f - --last 1 --store x.db"])
-def test_standard_input_without_an_end(stub: StubServer, tmp_path: Path, arguments: str) -> None:
+def test_standard_input_without_an_end_is_refused(stub: StubServer, tmp_path: Path, arguments: str) -> None:
     done = shell(stub, f"cd {tmp_path}; $cli {arguments} < /dev/zero")
     assert (done.returncode, done.stdout, stub.requests) == (2, "", [])
     assert "it is longer than 16 MiB" in done.stderr
@@ -70,11 +124,10 @@ def test_standard_input_without_an_end(stub: StubServer, tmp_path: Path, argumen
     ],
     ids=str,
 )
-def test_letters_that_the_locale_cannot_write(stub: StubServer, env: dict[str, str]) -> None:
+def test_characters_that_the_locale_cannot_write_are_escaped(stub: StubServer, env: dict[str, str]) -> None:
     stub.fail_next(status=200, body={"id": "job-1", "status": GREEK, "model": GREEK})
     ended = run(stub, "job", "get", "job-1", **env)
-    assert ended.status == 0
-    assert ended.err == ""
+    assert (ended.status, ended.err) == (0, "")
     assert GREEK in ended.out or GREEK.encode("ascii", "backslashreplace").decode() in ended.out
     stub.fail_next(status=400, body={"error": GREEK})
     ended = run(stub, "job", "get", "job-1", **env)
@@ -82,34 +135,16 @@ def test_letters_that_the_locale_cannot_write(stub: StubServer, env: dict[str, s
     assert "Traceback" not in ended.err
 
 
-# -- ways in ---------------------------------------------------------------------------------------
-
-
-def test_the_module_and_the_script_are_the_same(stub: StubServer) -> None:
-    script = Path(sysconfig.get_path("scripts")) / "docplatform"
-    for arguments in (
-        ["--help"],
-        ["job", "run", "--help"],
-        ["stub", "--help"],
-        ["job", "get", "job-9"],
-        ["nonsense"],
-    ):
-        ways = [
-            subprocess.run(
-                [*command, *arguments],
-                env=environment(stub),
-                capture_output=True,
-                text=True,
-                timeout=60,
-                check=False,
-            )
-            for command in ([str(script)], [sys.executable, "-m", "docplatform"])
-        ]
-        assert len({(way.returncode, way.stdout, way.stderr) for way in ways}) == 1
-        assert "__main__" not in ways[0].stdout + ways[0].stderr
-
-
 # -- what it needs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["--help", "job run --help", "stub --help", "job get job-9", "nonsense"])
+def test_the_module_and_the_script_are_the_same(stub: StubServer, line: str) -> None:
+    script = Path(sysconfig.get_path("scripts")) / "docplatform"
+    ways = [shell(stub, f"{way} {line}") for way in (script, f"{sys.executable} -m docplatform")]
+    assert len({(way.returncode, way.stdout, way.stderr) for way in ways}) == 1
+    assert "__main__" not in ways[0].stdout + ways[0].stderr
+
 
 WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\n{SCRIPT}"
 
@@ -117,7 +152,7 @@ WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\
 @pytest.mark.parametrize(
     "arguments", [("job", "run", "x"), ("doctor",), ("visitors",), ("job", "--help"), ()]
 )
-def test_without_the_extra_it_says_how_to_get_it(arguments: tuple[str, ...]) -> None:
+def test_without_the_extra_a_command_says_how_to_get_it(arguments: tuple[str, ...]) -> None:
     ended = run_script(WITHOUT_EXTRA, *arguments)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err == 'docplatform: the other commands need an extra: pip install "docplatform[cli]"\n'
@@ -136,6 +171,13 @@ def test_without_the_extra_the_rest_works() -> None:
 
 
 HEAVY = "rich asyncio pandas polars pyarrow numpy matplotlib sqlite3 http urllib.request docplatform.testing".split()
+PRINTS_MODULES = """
+import json, sys
+from docplatform.cli import main
+status = main()
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+sys.exit(status)
+"""
 
 
 @pytest.mark.parametrize(
@@ -149,21 +191,8 @@ HEAVY = "rich asyncio pandas polars pyarrow numpy matplotlib sqlite3 http urllib
         ("plan", "-q", *JANUARY),
     ],
 )
-def test_it_imports_nothing_heavy(stub: StubServer, arguments: tuple[str, ...]) -> None:
-    script = """
-    import json, sys
-    from docplatform.cli import main
-    status = main()
-    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
-    sys.exit(status)
-    """
-    ended = run_script(script, *arguments, stub=stub)
+def test_a_command_imports_nothing_heavy(stub: StubServer, arguments: tuple[str, ...]) -> None:
+    ended = run_script(PRINTS_MODULES, *arguments, stub=stub)
     assert ended.status == 0
     modules = json.loads(ended.err)
-    found = [name for name in modules for heavy in HEAVY if f"{name}.".startswith(f"{heavy}.")]
-    assert found == []
-
-
-def test_without_stderr_nothing_gets_onto_stdout_instead(stub: StubServer) -> None:
-    done = shell(stub, "$cli job run 'Fix it' --poll-interval 0.01 2>&-")
-    assert (done.returncode, done.stdout) == (0, "https://github.com/example/docs/pull/1\n")
+    assert [name for name in modules for heavy in HEAVY if f"{name}.".startswith(f"{heavy}.")] == []

@@ -15,7 +15,7 @@ TRIED = ("--api-key", "--apikey", "--API_KEY", "--key", "--token", "--secret", "
 
 
 @pytest.mark.row("H6")
-def test_the_real_key_is_refused_wherever_it_stands(cli: Cli) -> None:
+def test_the_real_key_is_refused_in_any_argument(cli: Cli) -> None:
     key = cli.stub.api_key
     for arguments in (
         (key,),
@@ -25,22 +25,17 @@ def test_the_real_key_is_refused_wherever_it_stands(cli: Cli) -> None:
         ("visitors", "totals", f"--from={key}"),
         ("stub", "--port", key),
     ):
+        # That no output contains it is checked by `Cli`.
         ended = cli(*arguments)
         assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
         assert "API key" in ended.err
-        assert key not in ended.err
 
 
-def test_a_prompt_that_holds_a_key_is_not_sent(cli: Cli) -> None:
-    for arguments, prompt in (
-        ((), f"The key is {cli.stub.api_key}"),
-        ((LIKE_A_KEY,), ""),
-        ((), f"{LIKE_A_KEY}\n"),
-    ):
-        ended = cli("job", "create", *arguments, stdin=prompt.encode())
-        assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
-        assert LIKE_A_KEY not in ended.err
-        assert cli.stub.api_key not in ended.err
+@pytest.mark.parametrize("prompt", ["The key is {key}", LIKE_A_KEY, f"{LIKE_A_KEY}\n"])
+def test_a_prompt_with_a_key_in_it_is_not_sent(cli: Cli, prompt: str) -> None:
+    ended = cli("job", "create", stdin=prompt.format(key=cli.stub.api_key).encode())
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert LIKE_A_KEY not in ended.err
 
 
 @pytest.mark.row("H6")
@@ -54,49 +49,46 @@ def test_a_prompt_that_holds_a_key_is_not_sent(cli: Cli) -> None:
         *(("job", "get", "job-1", f"{option}={LIKE_A_KEY}") for option in TRIED),
     ],
 )
-def test_what_may_be_a_key_is_not_repeated(cli: Cli, arguments: tuple[str, ...]) -> None:
+def test_an_argument_that_looks_like_a_key_is_not_repeated(cli: Cli, arguments: tuple[str, ...]) -> None:
     ended = cli(*arguments)
     assert (ended.status, ended.out) == (2, "")
     assert LIKE_A_KEY not in ended.err
 
 
+FILE = "visitors_2026-01-01_to_2026-02-01.csv"
+FOLDER = "none_2026-01-01_to_2026-02-01"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("visitors", "export", "-o", "{file}"), "{file} exists"),
-        (("report", "-o", "{file}"), "{file} exists"),
-        (
-            ("report", "-o", "none_2026-01-01_to_2026-02-01/x.html"),
-            "no folder none_2026-01-01_to_2026-02-01:",
-        ),
+        (("visitors", "export", "-o", FILE), f"{FILE} exists"),
+        (("report", "-o", FILE), f"{FILE} exists"),
+        (("report", "-o", f"{FOLDER}/x.html"), f"no folder {FOLDER}:"),
         (
             ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),
             "no_prompt_of_2026_01_31_v2.txt: No such",
         ),
-        (("visitors", "export", "{file}"), "unexpected extra argument ({file})"),
-        (("visitors", "totals", "--store", "none_2026-01-01_to/v.db"), "none_2026-01-01_to/v.db"),
+        (("visitors", "export", FILE), f"unexpected extra argument ({FILE})"),
+        (("visitors", "totals", "--store", f"{FOLDER}/v.db"), f"{FOLDER}/v.db"),
     ],
 )
-def test_the_names_of_files_are_shown_as_they_were_given(
+def test_names_of_files_are_shown_even_if_they_look_like_keys(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file = "visitors_2026-01-01_to_2026-02-01.csv"
-    (tmp_path / file).touch()
-    ended = cli(*(argument.format(file=file) for argument in arguments))
+    Path(FILE).touch()
+    ended = cli(*arguments)
     assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
-    assert says.format(file=file) in ended.err
+    assert says in ended.err
 
 
 @pytest.mark.parametrize(
     "prompt", ["Document get_user_by_id_v2_with_options", "Fix: --api-key is undocumented", "fix_it"]
 )
-def test_prompts_about_keys_are_fine(cli: Cli, prompt: str) -> None:
+def test_prompts_about_keys_and_ids_like_keys_are_fine(cli: Cli, prompt: str) -> None:
     assert cli("job", "create", prompt).status == 0
     assert cli.stub.jobs[0].prompts == [prompt]
-
-
-def test_ids_may_look_like_keys(cli: Cli) -> None:
     assert "No such job" in cli("job", "get", "job_01HZX3V5T8Q2W4E6R8").err
 
 
@@ -128,18 +120,15 @@ def test_a_file_that_others_can_read_is_refused(cli: Cli, key_file: Path, mode: 
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"two words"])
-def test_a_file_without_a_key(cli: Cli, key_file: Path, content: bytes | None) -> None:
-    if content is None:
-        key_file.unlink()
-    else:
-        key_file.write_bytes(content)
+def test_a_file_without_a_key_is_refused(cli: Cli, key_file: Path, content: bytes | None) -> None:
+    key_file.unlink() if content is None else key_file.write_bytes(content)
     ended = cli("visitors", "totals", "--api-key-file", str(key_file))
     assert (ended.status, cli.stub.requests) == (3, [])
     assert "API key" in ended.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_pipe_will_do(cli: Cli, key_file: Path) -> None:
+def test_a_pipe_can_take_the_place_of_the_file(cli: Cli, key_file: Path) -> None:
     read, write = os.pipe()
     os.write(write, key_file.read_bytes())
     os.close(write)

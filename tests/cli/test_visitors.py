@@ -1,17 +1,20 @@
-"""``docplatform visitors``."""
+"""``docplatform visitors totals|top|trend`` and ``plan``: their numbers, as tables and as documents."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.cli import ROWS, Cli
+from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
 
-TOTALS = {"human": 3, "ai": 2, "total": 4}
+WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29"]
+COUNTS = ["human", "ai", "total"]
 
 
 @pytest.fixture
@@ -20,24 +23,34 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
+def table(text: str) -> list[dict[str, str]]:
+    """What lines with tabs say."""
+    header, *rows = (line.split("\t") for line in text.splitlines())
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def shown(rows: list[dict[str, Any]], *names: str) -> list[dict[str, str]]:
+    return [{name: str(row[name]) for name in names} for row in rows]
+
+
 def best(by: str, number: int) -> list[dict[str, Any]]:
     return sorted(ROWS, key=lambda row: -int(row[by]))[:number]
 
 
+# -- totals and top --------------------------------------------------------------------------------
+
+
 def test_totals(cli: Cli) -> None:
-    days = ("--from", "2026-01-01", "--to", "2026-02-01")
-    assert cli("visitors", "totals", *days).out == "human\tai\ttotal\n3\t2\t4\n"
-    found = json.loads(cli("visitors", "totals", *days, "--json").out)
-    assert found == {"date_from": "2026-01-01", "date_to": "2026-02-01", **TOTALS}
-    assert [request.query["dateTo"] for request in cli.stub.requests] == ["2026-02-01"] * 2
+    assert cli("visitors", "totals", *JANUARY).out == "human\tai\ttotal\n3\t2\t4\n"
+    found = json.loads(cli("visitors", "totals", *JANUARY, "--json").out)
+    assert found == {"date_from": "2024-01-01", "date_to": "2024-02-01", **TOTALS}
+    assert [request.query["dateTo"] for request in cli.stub.requests] == ["2024-02-01"] * 2
 
 
-@pytest.mark.parametrize("by", ["human", "ai", "total"])
-def test_top(cli: Cli, by: str) -> None:
+@pytest.mark.parametrize("by", COUNTS)
+def test_top_lists_the_most_read_paths(cli: Cli, by: str) -> None:
     ended = cli("visitors", "top", "--by", by, "-n", "5")
-    lines = [line.split("\t") for line in ended.out.splitlines()]
-    assert lines[0] == ["path", "human", "ai", "total"]
-    assert lines[1:] == [[str(row[name]) for name in lines[0]] for row in best(by, 5)]
+    assert table(ended.out) == shown(best(by, 5), "path", *COUNTS)
     assert ended.err.splitlines() == [
         "Reading visitors",
         "It took 3 requests. Uniques do not add up: the whole site has 4 visitors.",
@@ -46,29 +59,137 @@ def test_top(cli: Cli, by: str) -> None:
 
 def test_top_as_json(cli: Cli) -> None:
     found = json.loads(cli("visitors", "top", "--from", "2026-01-01", "--json").out)
-    assert found == {
-        "date_from": "2026-01-01",
-        "date_to": None,
-        "by": "total",
-        "totals": TOTALS,
-        "rows": best("total", 10),
-    }
+    days = {"date_from": "2026-01-01", "date_to": None}
+    assert found == {**days, "by": "total", "totals": TOTALS, "rows": best("total", 10)}
 
 
-def test_top_of_few_or_none(cli: Cli) -> None:
-    assert len(cli("visitors", "top", "-n", "1000").out.splitlines()) == 601
-    assert cli("visitors", "top", "-n", "0").status == 2
-    assert cli("visitors", "top", "--by", "path").status == 2
-    cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": [], "hasMore": False})
+def test_top_of_fewer_rows_than_asked_for(cli: Cli) -> None:
+    assert len(table(cli("visitors", "top", "-n", "1000").out)) == 600
+    cli.stub.fail_next(status=200, body=page())
     assert cli("visitors", "top").out == "path\thuman\tai\ttotal\n"
 
 
-def test_what_is_odd_about_the_data_is_told(cli: Cli) -> None:
-    for rows, total, more in ((ROWS[:250], 10, True), (ROWS[250:], 11, False)):
-        cli.stub.fail_next(
-            status=200, body={"totals": {**TOTALS, "total": total}, "visitors": rows, "hasMore": more}
-        )
+def test_changed_data_is_warned_about_once(cli: Cli) -> None:
+    cli.stub.fail_next(status=200, body=page(*ROWS[:250], more=True))
+    cli.stub.fail_next(status=200, body=page(*ROWS[250:]) | {"totals": {**TOTALS, "total": 11}})
     ended = cli("visitors", "top", "-q")
-    assert ended.status == 0
+    assert (ended.status, len(ended.err.splitlines())) == (0, 1)
     assert ended.err.startswith("Note: the totals moved")
-    assert len(ended.err.splitlines()) == 1
+
+
+# -- trend -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
+    with cli.stub.client() as client:
+        days: Any = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+        trend = client.visitor_trend(**days, every="week", by_path=by_path)
+    rows = [{k: str(v) if isinstance(v, date) else v for k, v in row.items()} for row in trend.to_dicts()]
+    requests = len(cli.stub.requests)
+    line = ("visitors", "trend", *JANUARY, "--every", "week", *(["--by-path"] if by_path else []))
+    ended = cli(*line)
+    assert table(ended.out) == shown(rows, "date_from", "date_to", *(["path"] if by_path else []), *COUNTS)
+    assert list(dict.fromkeys(row["date_from"] for row in table(ended.out))) == WEEKS
+    assert ended.err.splitlines() == [
+        f"Reading 5 slices for {'at least ' if by_path else ''}5 requests",
+        f"It took {requests} requests. Uniques do not add up, over days as over pages.",
+    ]
+    facts: Any = {**days, "every": "week", "open_from": None, "requests": requests, "warnings": []}
+    assert json.loads(cli(*line, "--json").out) == {**facts, "rows": rows}
+
+
+@pytest.mark.parametrize(("every", "slices"), [(None, 31), ("day", 31), ("month", 1)])
+def test_every_is_how_long_a_slice_of_a_trend_is(cli: Cli, every: str | None, slices: int) -> None:
+    ended = cli("visitors", "trend", *JANUARY, *(["--every", every] if every else []), "-q")
+    assert (ended.status, len(table(ended.out)), len(cli.stub.requests)) == (0, slices, slices)
+
+
+def test_a_trend_says_from_which_day_it_may_still_change(cli: Cli) -> None:
+    end = datetime.now(UTC).date() + timedelta(2)
+    line = ("visitors", "trend", "--from", str(end - timedelta(10)), "--to", str(end))
+    said = cli(*line).err.splitlines()[-1]
+    found = json.loads(cli(*line, "--json").out)
+    # The day may turn over meanwhile.
+    days = {str(end - timedelta(4)), str(end - timedelta(3))}
+    assert said in {f"From {day} on the numbers may still change." for day in days}
+    assert found["open_from"] in days
+    assert "may still change" in found["warnings"][-1]
+
+
+# -- plan ------------------------------------------------------------------------------------------
+
+
+def plan(cli: Cli, *options: str) -> dict[str, str]:
+    """What a plan says; it sends nothing."""
+    before = len(cli.stub.requests)
+    ended = cli("plan", *JANUARY, *options)
+    assert (ended.status, len(cli.stub.requests)) == (0, before)
+    return dict(line.split("\t") for line in ended.out.splitlines())
+
+
+def test_plan_needs_no_service(cli: Cli) -> None:
+    cli.stub.close()
+    assert plan(cli) == {"requests": "1", "cached": "0", "exact": "no"}
+    assert plan(cli, "--totals", "--every", "day") == {"requests": "31", "cached": "0", "exact": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("options", "command", "requests"),
+    [
+        ((), ("visitors", "export"), 3),
+        ((), ("visitors", "top"), 3),
+        ((), ("report", "-o", "-", "--every", "none", "--no-rising"), 3),
+        (("--totals",), ("visitors", "totals"), 1),
+        (("--totals", "--every", "day"), ("visitors", "trend"), 31),
+        (("--every", "week"), ("visitors", "trend", "--by-path", "--every", "week"), 15),
+    ],
+)
+def test_plan_says_what_the_command_of_its_help_costs(
+    cli: Cli, store: Path, options: tuple[str, ...], command: tuple[str, ...], requests: int
+) -> None:
+    options = (*options, "--store", str(store))
+    before = plan(cli, *options)
+    # A first plan of rows knows no more than that each slice takes one request or more.
+    assert int(before["requests"]) <= requests
+    assert before["exact"] == ("yes" if "--totals" in options else "no")
+    assert cli(*command, *JANUARY, "--store", str(store)).status == 0
+    assert len(cli.stub.requests) == requests
+    assert plan(cli, *options) == {"requests": "0", "cached": str(requests), "exact": "yes"}
+
+
+def test_plan_says_that_a_minimum_is_one(cli: Cli) -> None:
+    line = ("plan", *JANUARY, "--every", "week")
+    assert cli(*line).err == (
+        "It may be more: the size of 5 of 5 slices is not known, and each counts for one request at least.\n"
+    )
+    assert cli(*line, "-q").err == cli(*line, "--totals").err == ""
+
+
+def test_plan_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None:
+    options = ("--totals", "--every", "day", "--store", str(store), "--requests-per-hour")
+    assert plan(cli, *options, "100")["hours"] == "0"
+    assert plan(cli, *options, "12", "--reserve", "2")["hours"] == "3"
+    # What was spent counts.
+    cli("visitors", "totals", "--store", str(store), "--requests-per-hour", "31")
+    assert plan(cli, *options, "31")["hours"] == "1"
+
+
+def test_plan_of_each_slice(cli: Cli, store: Path) -> None:
+    options = ("--totals", "--store", str(store))
+    cli("visitors", "totals", "--from", WEEKS[1], "--to", WEEKS[2], *options[1:])
+    ended = cli("plan", *JANUARY, *options, "--every", "week", "--slices", "--requests-per-hour", "3")
+    rows = table(ended.out)
+    assert [row["date_from"] for row in rows] == WEEKS
+    assert [(row["requests"], row["cached"]) for row in rows] == [("1", "0"), ("0", "1"), *[("1", "0")] * 3]
+    assert ended.err == "In all: 4 requests, 1 cached, 1 hour to wait.\n"
+
+
+def test_plan_as_json(cli: Cli) -> None:
+    days = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+    cost = {"requests": 1, "cached": 0, "exact": False}
+    found = json.loads(cli("plan", *JANUARY, "--every", "month", "--requests-per-hour", "5", "--json").out)
+    facts = {**days, "every": "month", "by_path": True, "hours": 0.0}
+    assert found == {**facts, **cost, "slices": [{**days, **cost}]}
+    found = json.loads(cli("plan", *JANUARY, "--totals", "--json").out)
+    assert (found["every"], found["by_path"], found["hours"], found["exact"]) == (None, False, None, True)

@@ -24,14 +24,31 @@ SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 """A range of days."""
 
-KEPT = "the answers are lost. With --store FILE they are kept, and a second run goes on there."
-"""How a message ends where answers were not kept."""
+LOST = "the answers are lost. With --store FILE they are kept, and a second run continues there."
+"""How a message ends if answers were not kept."""
+
+SOON = ("--poll-interval", "0.01")
+"""For a wait that is not to take long."""
 
 ROWS: list[dict[str, Any]] = [
     {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
     for i in range(600)
 ]
 """Readers whose order by path, people, agents and all of them differs."""
+
+TOTALS = {"human": 3, "ai": 2, "total": 4}
+"""The totals of a site, which are less than the sum of its rows."""
+
+
+def kept(store: object) -> str:
+    """What a command says that ended early, and whose answers are in a store."""
+    return f"What was fetched is in {store}: run the same command again to continue."
+
+
+def page(*rows: dict[str, Any], more: bool = False) -> dict[str, Any]:
+    """The service's answer of some rows."""
+    return {"totals": TOTALS, "visitors": rows, "hasMore": more}
+
 
 FULL_DISK = f"""
 import resource, signal

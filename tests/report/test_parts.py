@@ -230,7 +230,7 @@ def test_a_budget_stops_a_part_that_was_asked_for(cli: Cli, file: Path) -> None:
 
 
 def test_only_the_most_read_pages_are_compared(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rising, "COMPARED", 2)
+    monkeypatch.setattr(rising, "MAX_COMPARED", 2)
     cli.stub.fail_next(status=200, body=body(("/low", 50), ("/a", 100), ("/b", 90)))
     cli.stub.fail_next(status=200, body=body(("/b", 80), ("/low", 1), ("/a", 10)))
     found = summary(cli, file, *JANUARY, "--every", "none")

@@ -29,23 +29,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.BROKEN_PIPE
     except OSError as error:
         output.give_up(sys.stdout)
-        return exits.tell(error)
+        return exits.report(error)
     return code
 
 
 def _outcome(arguments: list[str]) -> int:
-    """Runs a command, and tells of what ended it; of output that cannot be written its caller does."""
+    """Runs a command and reports what ended it. Output that cannot be written is left to the caller."""
     try:
         return _run(arguments)
     except KeyboardInterrupt as interrupt:
-        # The notes tell of what goes on, or may have happened.
+        # The notes say which job is still running, or what may have happened.
         for line in ("", "docplatform: interrupted", *getattr(interrupt, "__notes__", ())):
             output.say(output.shown(line))
         return Exit.INTERRUPTED
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else Exit.FAILURE
     except docplatform.DocPlatformError as error:
-        return exits.tell(error)
+        return exits.report(error)
 
 
 def _run(arguments: list[str]) -> int:
@@ -53,7 +53,7 @@ def _run(arguments: list[str]) -> int:
         output.say(f"docplatform: {fault}")
         return Exit.USAGE
     first = arguments[0] if arguments else ""
-    # What takes no extra takes the same way with it.
+    # These two need no extra, and run the same way with it.
     if first in ("demo", "stub"):
         return plain.run(arguments)
     if not all(find_spec(name) for name in NEEDED):

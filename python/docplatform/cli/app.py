@@ -25,12 +25,12 @@ COMPLETION = "_DOCPLATFORM_COMPLETE"
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command and returns its exit code. What fails otherwise than by its usage is the caller's to tell."""
+    """Runs a command and returns its exit code. Errors other than wrong usage are for the caller to report."""
     if COMPLETION in os.environ:
         cli.main(args=list(arguments), prog_name=NAME)
     session: Session | None = None
     try:
-        # Not through `main`, which has its own mind about interrupts and closed pipes.
+        # Not through `main`, which handles interrupts and closed pipes in its own way.
         with cli.make_context(NAME, list(arguments)) as context:
             try:
                 cli.invoke(context)
@@ -42,15 +42,15 @@ def run(arguments: Sequence[str]) -> int:
         help_.show()
         return Exit.USAGE
     except click.ClickException as error:
-        _tell(error)
+        _report_usage(error)
         return Exit.USAGE
     except (docplatform.DocPlatformError, ValueError) as error:
-        return exits.tell(error) if session is None else exits.tell(error, session.again)
+        return exits.report(error) if session is None else exits.report(error, session.again)
     return Exit.DONE
 
 
-def _tell(error: click.ClickException) -> None:
-    # What was misspelt may be foreign text, or a key; a file's name is what people look for.
+def _report_usage(error: click.ClickException) -> None:
+    # What was misspelt may be foreign text, or a key. A file's name is shown as it is, so that people recognise it.
     message = error.format_message()
     message = shown(message if isinstance(error, Refusal) else secrets.hide(message))
     context = error.ctx if isinstance(error, click.UsageError) else None
@@ -58,7 +58,7 @@ def _tell(error: click.ClickException) -> None:
         say(context.get_usage())
     say(f"docplatform: {message}")
     if context is not None:
-        say(f"`{context.command_path} --help` tells more.")
+        say(f"`{context.command_path} --help` says more.")
 
 
 def _codes() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from docplatform.testing import StubServer
 
-# What stands before each piece, and the piece. They share their names, as the cells of a notebook do.
+# A title and code, for each step. The steps share their names, as the cells of a notebook do.
 STEPS = [
     (
         "Ask the docs agent, and wait for the pull request",

@@ -1,4 +1,4 @@
-"""``docplatform doctor``: what is set, whether the service answers, whether the key is taken, what to do."""
+"""``docplatform doctor``: checks the settings, the service and the key, and says what to do."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from docplatform.cli.session import Session, with_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PATIENCE = 15.0
+MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not asked, as a setting is missing or wrong"
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     state: str
@@ -41,10 +41,10 @@ class Finding(NamedTuple):
 @with_store
 @click.pass_context
 def doctor(context: click.Context, session: Session) -> None:
-    """Look at settings, service and key; say what to do.
+    """Check settings, service and key, and say what to do.
 
-    It reads the totals of the visitors: one request, which counts towards those granted an hour. Nothing is written but that
-    request, in a --store that is there already.
+    It reads the totals of the visitors: one request, which counts towards the hourly limit. In an existing --store that
+    request is recorded; nothing else is written.
     """
     settings = list(_settings(session))
     fine = not any(finding.state == "wrong" for finding in settings)
@@ -82,7 +82,7 @@ def _settings(session: Session) -> Iterator[Finding]:
 
 
 def _setting(name: str, given: str | None, argument: str, variable: str = "", **more: str) -> Finding:
-    """Whether a client takes it, with which nothing is sent."""
+    """Whether a client accepts it; nothing is sent."""
     value = os.environ.get(variable) if given is None else given
     where = words.OPTIONS[argument]
     if variable and value == os.environ.get(variable):
@@ -107,7 +107,7 @@ def _store(path: str) -> Finding:
     return Finding(
         "store",
         "unknown",
-        f"{path} is not there; the first command that reads visitors makes it",
+        f"{path} is not there; the first command that reads visitors creates it",
         "look at the name again if you have a store already",
     )
 
@@ -122,12 +122,12 @@ def _not_asked() -> list[Finding]:
 
 
 def _ask(session: Session) -> tuple[Exit, list[Finding]]:
-    """One request, which is not tried again."""
+    """Sends one request, without retries."""
     begun = time.monotonic()
     if session.store is not None and not os.path.lexists(session.store):
-        # To look is not to make one.
+        # Looking for a store must not create one.
         session = replace(session, store=None)
-    with session.client(max_retries=0, timeout=PATIENCE, deadline=PATIENCE) as client:
+    with session.client(max_retries=0, timeout=MAX_WAIT, deadline=MAX_WAIT) as client:
         try:
             client.visitor_totals(on_budget="stop")
         except DocPlatformError as error:
@@ -141,12 +141,12 @@ def _ask(session: Session) -> tuple[Exit, list[Finding]]:
 
 
 def _after(error: DocPlatformError) -> list[Finding]:
-    """What an error tells of the service, the key and the project."""
+    """What an error says of the service, the key and the project."""
     words = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
     answered = Finding("service", "ok", "answered; this cost one request")
     taken, known = (
-        Finding("key taken", "unknown", "not told"),
-        Finding("project known", "unknown", "not told"),
+        Finding("key taken", "unknown", "the service did not say"),
+        Finding("project known", "unknown", "the service did not say"),
     )
     match error:
         case docplatform.AuthenticationError():

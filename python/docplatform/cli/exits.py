@@ -1,4 +1,4 @@
-"""Exit codes: what a script can tell apart, and what people read with each."""
+"""Exit codes, and the messages that come with them."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ MEANINGS = {
     Exit.KEY: "the API key is missing, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit or the request budget is spent",
     Exit.JOB_FAILED: "the job failed",
-    Exit.WAIT_TIMED_OUT: "the job was not final in time; it goes on, and `job wait` takes the wait up",
+    Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running, and `job wait` waits for it again",
     Exit.UNCONFIRMED: "a write whose outcome is unknown: look on the platform before you run it again",
-    Exit.BUSY: "another sync fills the store, and this one was not to wait",
+    Exit.BUSY: "another sync is filling the store, and this one was not to wait",
     Exit.INTERRUPTED: "interrupted",
-    Exit.BROKEN_PIPE: "whoever read the output had enough",
+    Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }
 """As the help and the documentation give them."""
 
 UNKNOWN = (
-    "Look on the platform whether it happened: done twice, it is two runs of the agent. If it did, "
-    "`{wait}` takes the wait up; if it did not, run this again."
+    "Look on the platform whether it happened: sent twice, it would be two runs of the agent. If it did, "
+    "wait for it with `{wait}`; if it did not, run this again."
 )
 APPLIED = (
-    "Do not run this again: it would be a second run of the agent. Find the job on the platform; "
-    "`{wait}` takes the wait up."
+    "Do not run this again: it would be a second run of the agent. Find the job on the platform, and "
+    "wait for it with `{wait}`."
 )
 
 
@@ -61,17 +61,17 @@ class KeyProblemError(docplatform.ConfigurationError):
 
 
 class OnTheWayError(docplatform.DocPlatformError):
-    """A setting that failed after requests were sent, as a store on a disk that is gone: no wrong usage any more."""
+    """A setting that failed after requests were sent, such as a store on a disk that is gone: not wrong usage."""
 
 
 def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
-    """A command that people can copy; ``job`` is the id that it ends with."""
+    """A command to copy; ``job`` is the id that it ends with."""
     last = () if job is None else ("--", job) if job.startswith("-") else (job,)
     return shown(shlex.join(["docplatform", *words, *options, *last]))
 
 
 def code_of(error: Exception) -> Exit:
-    """The exit code that tells ``error``."""
+    """The exit code of ``error``."""
     match error:
         case docplatform.UnconfirmedWriteError():
             return Exit.UNCONFIRMED
@@ -84,7 +84,7 @@ def code_of(error: Exception) -> Exit:
         case docplatform.StoreBusyError():
             return Exit.BUSY
         case docplatform.SyncError():
-            # What all of them have in common, as a permission that is missing.
+            # A permission that is missing, say, fails every slice the same way.
             codes = {code_of(failure.error) for failure in error.failures}
             return codes.pop() if len(codes) == 1 else Exit.FAILURE
         case docplatform.JobFailedError():
@@ -95,7 +95,7 @@ def code_of(error: Exception) -> Exit:
             return Exit.FAILURE
 
 
-def tell(error: Exception, again: Callable[..., str] = command) -> Exit:
+def report(error: Exception, again: Callable[..., str] = command) -> Exit:
     """Says on stderr what went wrong and what to do about it; returns the exit code.
 
     ``again`` makes a command to copy, with the options that this one was given.
@@ -111,7 +111,7 @@ def tell(error: Exception, again: Callable[..., str] = command) -> Exit:
     for note in getattr(error, "__notes__", ()):
         say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):
-        say(f"`{again('doctor')}` looks at every setting, and says what to do.")
+        say(f"`{again('doctor')}` checks every setting, and says what to do.")
     if job is not None and not job.is_final:
         say(goes_on(job.id, again))
     return code
@@ -120,12 +120,12 @@ def tell(error: Exception, again: Callable[..., str] = command) -> Exit:
 def _message(error: Exception) -> str:
     match error:
         case OSError(strerror=str(why), filename=str() | bytes() | os.PathLike() as file):
-            # Not as `str(error)` has it, which is for programmers.
+            # `str(error)` is for programmers.
             return f"{os.fsdecode(file)}: {why}"
         case OSError(strerror=str(why)):
             return why
         case ValueError() | docplatform.ConnectError():
-            # Both may say which argument helps; all others may hold words of the service.
+            # Both may name an argument; all others may contain text of the service.
             return words.as_options(str(error))
         case docplatform.AuthenticationError():
             return str(error).replace("(api_key)", "(--api-key-file)")
@@ -134,5 +134,5 @@ def _message(error: Exception) -> str:
 
 
 def goes_on(job: str, again: Callable[..., str]) -> str:
-    """That a job which is not waited for goes on, and how to wait for it."""
+    """Says that a job keeps running, and how to wait for it."""
     return f"Job {shown(job)} goes on by itself. To wait for it: {again('job', 'wait', job=job)}"

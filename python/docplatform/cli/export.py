@@ -1,4 +1,4 @@
-"""``docplatform visitors export``: all rows, into a file or a pipe."""
+"""``docplatform visitors export``: all rows, to a file or a pipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from docplatform.cli.visitors import summary
 from docplatform.cli.writing import begin, output_options
 
 EXAMPLE = """\b
-Ended at any point, this goes on where it stopped, as often as it is run:
+If this ends early, the same command continues where it stopped:
   docplatform visitors export --from 2026-01-01 --to 2026-02-01 -o january.csv --store visitors.db
 """
 
@@ -24,10 +24,13 @@ Ended at any point, this goes on where it stopped, as often as it is run:
 @range_options
 @output_options("-", "standard output, as csv")
 @click.option(
-    "--page-size", type=click.IntRange(1, 250), metavar="N", help="Rows a request.  [default: 250, the most]"
+    "--page-size",
+    type=click.IntRange(1, 250),
+    metavar="N",
+    help="Rows per request.  [default: 250, the maximum]",
 )
-@click.option("--max-rows", type=click.IntRange(0), metavar="N", help="The most rows to export.")
-@click.option("--strict", is_flag=True, help="Fail where an oddity of the data would only be told.")
+@click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
+@click.option("--strict", is_flag=True, help="Fail where the data would only cause a warning.")
 @with_budget
 def export(
     session: Session,
@@ -42,12 +45,12 @@ def export(
     strict: bool,
     raw: bool,
 ) -> None:
-    """Export every page's unique visitors: a row for each path.
+    """Export the unique visitors of every path, one row each.
 
     A file is written whole or not at all. With --json, a summary goes to standard output. Uniques do not add up: not
-    over pages, not over days.
+    over paths, not over days.
 
-    It takes one request for each 250 rows. Where the service's limit or Ctrl-C breaks it off, a --store keeps what came.
+    It takes one request for each 250 rows. If the rate limit or Ctrl-C ends it, a --store keeps what was fetched.
     """
     going = begin(name, format_, raw=raw, force=force, json=session.json)
     query: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "page_size": page_size}

@@ -1,4 +1,4 @@
-"""Files that commands write: none is replaced unasked, and a small one is there whole."""
+"""Checks and writes the files of commands: none is replaced without --force, and none is left half written."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import click
 
 
 class Refusal(click.UsageError):
-    """Wrong usage in words of our own, in which the user's files stand as they were named."""
+    """A usage error that shows the names of files as the user gave them."""
 
 
 def check(path: Path | None, *, force: bool) -> None:
-    """A usage error where a command's output cannot go to ``path``, or to standard output where that is ``None``.
+    """A usage error if a command cannot write to ``path``, or to standard output if that is ``None``.
 
-    What is there is replaced by ``force`` alone. A link counts, wherever it leads.
+    Only ``force`` replaces what is there; a link counts as a file, whatever it points to.
     """
     if path is None:
-        # Python's stand-in for one that was closed.
+        # Python's value for a closed one.
         if sys.stdout is None:
             raise click.UsageError("standard output is closed: name a file with -o")
         return
@@ -32,8 +32,8 @@ def check(path: Path | None, *, force: bool) -> None:
 
 
 def replace(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read, in place of what may be there."""
-    # Not for --help.
+    """Writes a file that only its owner can read, and replaces what is there."""
+    # Imported late: --help is to be quick.
     from tempfile import NamedTemporaryFile
 
     with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:

@@ -1,8 +1,13 @@
-"""How ``--help`` lists options: a command's own first, those that many commands share under headings of their own."""
+"""Options of commands, and how ``--help`` lists them: a command's own first, shared ones under headings."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Store and budget": (
@@ -16,6 +21,17 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Connection": ("base_url", "project", "api_key_file", "ca_bundle"),
 }
 _HEADINGS = {name: heading for heading, names in SECTIONS.items() for name in names}
+
+
+def options(*given: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator that gives a command several options, in this order."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(given):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 class Command(click.Command):

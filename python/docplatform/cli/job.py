@@ -10,8 +10,8 @@ import click
 
 from docplatform import DocPlatformError
 from docplatform.cli import exits, once, output
-from docplatform.cli.help import Group
-from docplatform.cli.output import Progress, shown, whole
+from docplatform.cli.help import Group, options
+from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import FILE, duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_job
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from docplatform import Job
 
 
-MOST_STATUS = 60
-"""The most of a status that is shown in a line, in characters."""
+MAX_STATUS = 60
+"""How much of a status a line shows, in characters."""
 NO_LINK = "no pull request: nothing changed, or this project publishes without one"
 
 
@@ -31,35 +31,29 @@ def group() -> None:
     """Hand the docs agent a task, and follow it."""
 
 
-def _wait_options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in (
-        click.option(
-            "--poll-interval",
-            type=interval,
-            metavar="TIME",
-            help="How soon to ask again at first; it grows to 30 s.  [default: 2s]",
-        ),
-        click.option(
-            "--timeout",
-            type=duration,
-            default="30m",
-            show_default=True,
-            metavar="TIME",
-            help="How long to wait: seconds, or as 45m or 1.5h. The job goes on all the same.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _once_option(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "--once",
-        "remember",
-        type=FILE,
-        metavar="FILE",
-        help="Remember the job in FILE. Run again with it, this takes that job up instead of creating another.",
-    )(command)
+_wait_options = options(
+    click.option(
+        "--timeout",
+        type=duration,
+        default="30m",
+        show_default=True,
+        metavar="TIME",
+        help="How long to wait: seconds, or as 45m or 1.5h. The job keeps running after it.",
+    ),
+    click.option(
+        "--poll-interval",
+        type=interval,
+        metavar="TIME",
+        help="How soon to ask again at first; it grows to 30 s.  [default: 2s]",
+    ),
+)
+_once_option = click.option(
+    "--once",
+    "remember",
+    type=FILE,
+    metavar="FILE",
+    help="Record the job in FILE. Run again with it, this uses that job instead of creating another.",
+)
 
 
 @group.command("run")
@@ -153,7 +147,7 @@ def wait(session: Session, job: str, *, timeout: float, poll_interval: float | N
 @group.command("message")
 @click.argument("job")
 @prompt_arguments
-@click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final anew.")
+@click.option("--wait/--no-wait", default=False, show_default=True, help="Wait until the job is final again.")
 @_wait_options
 @with_job
 def message(
@@ -187,9 +181,9 @@ def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:
 
 @contextmanager
 def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[Callable[[Job], None]]:
-    """Shows the wait for a job, and what becomes of it where the wait breaks off.
+    """Shows the wait for a job, and how to wait again if it ends early.
 
-    With ``writing``, a message goes out first.
+    With ``writing``, a message is sent first.
     """
     reading = not writing
 
@@ -197,14 +191,14 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
         nonlocal reading
         reading = True
         if not job.is_final:
-            progress.update(f"Job {shown(job.id)} is {shown(job.status, MOST_STATUS)}")
+            progress.update(f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}")
 
     with Progress(f"Waiting for job {shown(job)}", quiet=session.quiet) as progress:
         try:
             yield on_poll
         except KeyboardInterrupt as interrupt:
             if reading:
-                # Nothing can have been lost: there is nothing else to say.
+                # A poll was interrupted: nothing was lost, and the notes of the client do not apply.
                 interrupt.__notes__ = []
             interrupt.add_note(exits.goes_on(job, session.again))
             raise
@@ -216,19 +210,29 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
 
 def _print_id(session: Session, job: Job) -> None:
     """For a job that is not waited for."""
-    session.say(exits.goes_on(job.id, session.again))
-    if session.json:
-        output.document(job.to_dict())
-    else:
-        # For a script it has to be the very id; what a terminal would obey as a control character is in none.
-        print(whole(job.id) if output.is_terminal(sys.stdout) else job.id)
+    # A script needs the exact id. Job ids hold no control characters.
+    id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
+    _print(session, job, id_, exits.goes_on(job.id, session.again))
 
 
 def _print_result(session: Session, job: Job) -> None:
     """For a job that is final."""
     link = "" if job.pr_link or job.status != "completed" else f"; {NO_LINK}"
-    session.say(f"Job {shown(job.id)} is {shown(job.status, MOST_STATUS)}{link}.")
-    if session.json:
-        output.document(job.to_dict())
-    elif job.pr_link:
-        print(whole(job.pr_link))
+    line = f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}{link}."
+    _print(session, job, job.pr_link and whole(job.pr_link), line)
+
+
+def _print(session: Session, job: Job, text: str | None, line: str) -> None:
+    """Prints the job as a document or as ``text``; ``line`` says on stderr how it stands."""
+    session.say(line)
+    try:
+        if session.json:
+            output.document(job.to_dict())
+        elif text:
+            print(text)
+        output.flush()
+    except OSError:
+        if session.quiet:
+            # The job exists: its id must reach somebody, even if stdout is closed.
+            say(line)
+        raise

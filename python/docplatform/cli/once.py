@@ -1,4 +1,4 @@
-"""A file that remembers the job a command created, so that the command can be run again."""
+"""``--once``: a file that records the job a command created, so that the command can be run again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def create(session: Session, client: Client, prompt: str, path: str | None) -> Job:
     """Creates the job, or finds the one that an earlier run with the same file created.
 
-    Before the request goes out the file says that it will: a run that was killed on the way is not repeated.
+    The file is written before the request is sent, so that a run that was killed meanwhile is not repeated.
     """
     if path is None:
         return _created(session, client, prompt)
@@ -49,20 +49,20 @@ def create(session: Session, client: Client, prompt: str, path: str | None) -> J
 
 def _created(session: Session, client: Client, prompt: str) -> Job:
     job = client.create_job(prompt)
-    # At once: whatever comes now, people know the id.
+    # Printed at once, so that the id is known whatever happens next.
     session.say(f"Created job {shown(job.id)}.")
     return job
 
 
 def _about(session: Session, prompt: str) -> str:
-    """What tells one request for a job from another; the prompt cannot be read from it."""
+    """A digest of what the job is about, from which the prompt cannot be read."""
     url = session.base_url or os.environ.get("DOCPLATFORM_BASE_URL")
     project = session.project or os.environ.get("DOCPLATFORM_PROJECT_ID")
     return hashlib.sha256(json.dumps([url, project, prompt]).encode()).hexdigest()
 
 
 def _begin(file: Path, about: str) -> bool:
-    """Writes down what is about to happen; of two runs at the same time only one may."""
+    """Records that the job is about to be created; of two runs at the same time, one succeeds."""
     try:
         # Its owner's alone from the first byte on.
         with os.fdopen(

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Bar
 
-MOST_LINE = 4_000
-"""The most of one text that is shown to people, in characters."""
-MOST_CELL = 200
-"""The most of one text that a table on a terminal shows, in characters."""
-SILENCE = 60.0
-"""Where there is no terminal, a wait is told of at least this often, in seconds: CI ends a job that says nothing."""
+MAX_LINE = 4_000
+"""How much of one text is shown to people, in characters."""
+MAX_CELL = 200
+"""How much of one text a table on a terminal shows, in characters."""
+MAX_SILENCE = 60.0
+"""Without a terminal, a wait prints a line at least this often, in seconds: CI ends a job that prints nothing."""
 
 
 def count(number: int, thing: str) -> str:
-    """So many of a thing, in words: ``1 request``, ``2,000 requests``."""
+    """A number and its noun: ``1 request``, ``2,000 requests``."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def shown(value: object, most: int = MOST_LINE) -> str:
-    """``value`` with everything escaped that a terminal would obey instead of show, and cut."""
-    # Arguments may hold bytes that are no text.
-    return _safe(str(value).encode("utf-8", "backslashreplace").decode(), most)
+def shown(value: object, limit: int = MAX_LINE) -> str:
+    """``value``, cut, with everything escaped that a terminal would obey instead of show."""
+    # Arguments may contain bytes that are not UTF-8.
+    return _safe(str(value).encode("utf-8", "backslashreplace").decode(), limit)
 
 
 def whole(value: object) -> str:
@@ -45,7 +45,7 @@ def whole(value: object) -> str:
 
 
 def ready() -> None:
-    """Lets no letter that the locale cannot write end a command: it is written as an escape."""
+    """Has characters that the locale cannot write escaped, so that none ends a command."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -53,13 +53,13 @@ def ready() -> None:
 
 
 def flush() -> None:
-    """Writes out what is left, while its failure can still be told."""
+    """Writes out what is left, while a failure can still be reported."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def give_up(stream: TextIO | None) -> None:
-    """Nobody reads it any more: what is left for it must not fail once more, at exit."""
+    """Discards what is left for a stream that nobody reads, which would fail again at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
@@ -67,14 +67,14 @@ def give_up(stream: TextIO | None) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether people look at it: a terminal that can do more than print line by line."""
+    """Whether it is a terminal that can do more than print line by line."""
     return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def say(line: str) -> None:
-    """A line for people, on stderr. That nobody reads it is no reason to stop what it tells of."""
+    """Prints a line for people on stderr. A command does not end because nobody reads it."""
     if sys.stderr is None:
-        # Closed by whoever started this; `print` would take stdout instead.
+        # It was closed; `print` would use stdout instead.
         return
     try:
         print(line, file=sys.stderr, flush=True)
@@ -99,7 +99,7 @@ def _as_json(value: datetime) -> str:
 
 
 def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None:
-    """Rows for people; where there is no terminal, lines of values with tabs between them, for scripts."""
+    """Prints rows: a table on a terminal, else lines with tabs between the values, for scripts."""
     if not is_terminal(sys.stdout):
         for row in (columns, *rows) if columns else rows:
             print("\t".join(whole(value) for value in row).rstrip("\t"))
@@ -120,16 +120,16 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None
 
 
 def fields(pairs: Sequence[tuple[str, object]]) -> None:
-    """Names and their values, those that have one."""
+    """Prints names and their values, without those that have none."""
     table([(name, value) for name, value in pairs if value is not None])
 
 
 def _cell(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else shown(value, MOST_CELL)
+    return f"{value:,}" if isinstance(value, int) else shown(value, MAX_CELL)
 
 
 class Progress:
-    """What a command waits for, on stderr: a clock on a terminal, elsewhere a line now and then."""
+    """What a command waits for, on stderr: a clock on a terminal, elsewhere a line at times."""
 
     def __init__(self, text: str, *, quiet: bool = False) -> None:
         self._text = text
@@ -155,7 +155,7 @@ class Progress:
             self._bar.start()
         else:
             say(self._text)
-            # Its own thread: what is waited for may last an hour and update nothing.
+            # A thread of its own: a wait may last an hour without an update.
             self._ticks = threading.Thread(target=self._tick, daemon=True)
             self._ticks.start()
         return self
@@ -169,24 +169,24 @@ class Progress:
             self._ticks.join()
 
     def update(self, text: str, *, counting: bool = False) -> None:
-        """What is waited for now. With ``counting`` no more than a number in it has changed."""
+        """Sets what is waited for. With ``counting``, only a number in it has changed."""
         news = text != self._text and not counting
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=text)
         self._text = text
         if news and self._bar is None and not self._quiet:
-            self._tell()
+            self._print()
 
     def _tick(self) -> None:
-        while not self._over.wait(SILENCE):
-            self._tell()
+        while not self._over.wait(MAX_SILENCE):
+            self._print()
 
-    def _tell(self) -> None:
+    def _print(self) -> None:
         say(f"{self._text} ({time.monotonic() - self._begun:.0f} s)")
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Shows how far a call is that is made with ``progress=True``."""
+        """Shows the progress of calls with ``progress=True``."""
         before = progress.INSTEAD.set(functools.partial(_Counts, self, self._text))
         try:
             yield
@@ -204,4 +204,4 @@ class _Counts:
         self._progress.update(f"{self._text}: {done:,} {self._of}", counting=True)
 
     def waits(self, until: datetime) -> None:
-        """The log's line tells that, in every command."""
+        """Prints nothing: the wait is logged, and the log is shown."""

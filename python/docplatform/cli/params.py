@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 FILE = click.Path(readable=False)
-"""A file, for shells that complete its name; whether it can be used is for the command to find out."""
-MOST_TEXT = 16 * 2**20
-"""The most of a text that is read from a file or a pipe, in bytes: some never end."""
-LONGEST = 365 * 86_400.0
+"""A file, so that shells complete its name. The command finds out whether it can be used."""
+MAX_TEXT = 16 * 2**20
+"""How much is read from a file or a pipe, in bytes: some never end."""
+MAX_DURATION = 365 * 86_400.0
 """The longest duration that can be given, in seconds."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh]?)")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -30,19 +30,19 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 def duration(value: str) -> float:
     """The seconds of ``90``, ``45m`` or ``1.5h``.
 
-    Everything that the client would refuse is refused here: it would only look once the job is created.
+    Refuses everything that the client would refuse, which would look only after the job was created.
     """
     found = _DURATION.fullmatch(value)
     if found is None:
         raise click.BadParameter("give seconds, or minutes or hours as 45m or 1.5h")
     seconds = float(found[1]) * _UNITS[found[2]]
-    if seconds > LONGEST:
+    if seconds > MAX_DURATION:
         raise click.BadParameter("it is too long: a year is the most")
     return seconds
 
 
 def interval(value: str) -> float:
-    """As :func:`duration`, and above 0."""
+    """A :func:`duration` above 0."""
     seconds = duration(value)
     if not seconds:
         raise click.BadParameter("it is too short")
@@ -72,9 +72,9 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
     else:
         hint = "say what the agent is to do: as an argument, with --file, or through a pipe"
         text = read_text(file or "-", "the prompt", hint, quiet=quiet)
-    if secrets.holds_key(text) or secrets.is_like_a_key(text):
+    if secrets.contains_key(text) or secrets.is_like_a_key(text):
         raise click.UsageError(
-            "the prompt holds an API key, which the agent and the platform's log would see"
+            "the prompt contains an API key, which the agent and the platform's log would see"
         )
     return text
 
@@ -85,15 +85,15 @@ def read_text(file: str, what: str, hint: str, *, quiet: bool) -> str:
     try:
         if file != "-":
             with Path(file).open("rb") as reader:
-                data = reader.read(MOST_TEXT + 1)
+                data = reader.read(MAX_TEXT + 1)
         elif sys.stdin is None or sys.stdin.isatty():
             raise click.UsageError(hint)
         else:
             if not quiet:
                 say(f"Reading {what} from standard input.")
-            data = sys.stdin.buffer.read(MOST_TEXT + 1)
-        if len(data) > MOST_TEXT:
-            raise Refusal(f"{what} cannot be read from {name}: it is longer than {MOST_TEXT >> 20} MiB")
+            data = sys.stdin.buffer.read(MAX_TEXT + 1)
+        if len(data) > MAX_TEXT:
+            raise Refusal(f"{what} cannot be read from {name}: it is longer than {MAX_TEXT >> 20} MiB")
         return data.decode("utf-8-sig")
     except OSError as error:
         raise Refusal(f"{what} cannot be read from {name}: {error.strerror}") from None

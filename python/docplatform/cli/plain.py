@@ -16,7 +16,7 @@ NEEDS_EXTRA = 'the other commands need an extra: pip install "docplatform[cli]"'
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs ``demo`` or ``stub``. For what it cannot understand it leaves with a ``SystemExit``, as argparse does."""
+    """Runs ``demo`` or ``stub``; wrong usage is a ``SystemExit``, as argparse raises it."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:

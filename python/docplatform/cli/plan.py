@@ -1,4 +1,4 @@
-"""``docplatform plan``: what a range costs, before anything is sent."""
+"""``docplatform plan``: what a range costs. Sends nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from docplatform.cli.output import count
 from docplatform.cli.session import Session, with_store
 
 EXAMPLES = """\b
-What these cost, of the same days:
+What these commands cost for the same days:
   docplatform plan                        visitors export, visitors top, the rows of a report
   docplatform plan --totals               visitors totals
   docplatform plan --every day --totals   visitors trend
@@ -30,10 +30,10 @@ What these cost, of the same days:
 def plan(session: Session, date_from: str, date_to: str, *, every: Any, totals: bool, slices: bool) -> None:
     """Say what a range costs in requests, and send none.
 
-    `cached` are the requests whose answers are in the --store: they are not sent. Where the store does not know
-    how many pages a slice has, the slice counts for one request, and the number is the least that it can be.
+    `cached` requests are not sent: their answers are in the --store. A slice whose size the store does not know counts
+    as one request, so that the number is a minimum.
 
-    With --requests-per-hour, `hours` is how long the budget has to be waited for, from what it grants now.
+    With --requests-per-hour, `hours` is how long you would wait for the budget.
     """
     with session.client() as client:
         found = client.plan_visitors(date_from=date_from, date_to=date_to, every=every, by_path=not totals)

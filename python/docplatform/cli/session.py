@@ -1,4 +1,4 @@
-"""What every command that asks the service shares: its options, and the client they make."""
+"""The options that commands share, and the client that they configure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 
 from docplatform import Client, ConfigurationError, DataWarning, DocPlatformError
 from docplatform.cli import exits, secrets, words
+from docplatform.cli.help import options
 from docplatform.cli.output import count, say, shown
 from docplatform.cli.params import FILE
 
@@ -33,11 +34,11 @@ _SHARED = (
         "--api-key-file",
         type=FILE,
         metavar="FILE",
-        help="A file that holds the API key and that only you can read.  [default: DOCPLATFORM_API_KEY's value]",
+        help="A file with the API key, which only you can read.  [default: DOCPLATFORM_API_KEY's value]",
     ),
     click.option("--ca-bundle", type=FILE, metavar="FILE", help="A PEM file of certificates to trust, too."),
     click.option("-q", "--quiet", is_flag=True, help="No progress on stderr, only errors."),
-    click.option("-v", "--verbose", is_flag=True, help="Tell every failed attempt on stderr."),
+    click.option("-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr."),
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
 )
 _STORE = (
@@ -46,7 +47,7 @@ _STORE = (
         envvar="DOCPLATFORM_STORE",
         type=FILE,
         metavar="FILE",
-        help="A file that remembers what came, so that no request is spent twice.  [default: DOCPLATFORM_STORE, or none]",
+        help="A file that keeps what was fetched, so that no request is spent twice.  [default: DOCPLATFORM_STORE, or none]",
     ),
     click.option(
         "--requests-per-hour",
@@ -54,17 +55,19 @@ _STORE = (
         metavar="N",
         help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command alone.",
     ),
-    click.option("--reserve", type=click.IntRange(0), metavar="N", help="Of those, leave N to others."),
+    click.option(
+        "--reserve", type=click.IntRange(0), metavar="N", help="Leave N of those requests to others."
+    ),
     click.option(
         "--settle-days",
         type=click.IntRange(0),
         metavar="N",
-        help="So many days after its end a range changes no more, and is bought once.  [default: 2]",
+        help="A range is final N days after its end, and is then fetched once.  [default: 2]",
     ),
     click.option(
         "--organization",
         metavar="NAME",
-        help="Whose budget it is, where several API keys share one.  [default: each key has its own]",
+        help="Whose budget it is, if several API keys share one.  [default: each key has its own]",
     ),
 )
 _JOB_PATH = click.option(
@@ -77,7 +80,7 @@ _ON_BUDGET = click.option(
     type=click.Choice(["wait", "stop"]),
     default="wait",
     show_default=True,
-    help="When the requests of the hour are spent: wait for the next one, or stop with exit code 4.",
+    help="When the requests of this hour are spent: wait for the next one, or stop with exit code 4.",
 )
 
 
@@ -89,7 +92,7 @@ _REPEATED = {
     "job_path": "--job-path",
     "store": "--store",
 }
-"""The options that a command to copy has, too: without them it would mean another service, project or key."""
+"""The options that are repeated in a command to copy: without them it would reach another service, project or key."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +115,14 @@ class Session:
     settle_days: int | None = None
     organization: str | None = None
     on_budget: Literal["wait", "stop"] = "wait"
-    """What the calls of this client are to do when the budget is spent."""
+    """What calls do when the budget is spent."""
     spends: bool = False
-    """Whether the command asks for what a store would keep."""
+    """Whether the command fetches what a store would keep."""
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
-        """A client, for as long as the command needs it. A wrong argument is wrong usage; once a request was sent, nothing is."""
-        with _told(self):
+        """A client for the command. Before the first request, a wrong argument is wrong usage; after it, a failure."""
+        with _logged(self):
             shared: dict[str, Any] = {
                 "base_url": self.base_url,
                 "project_id": self.project,
@@ -131,7 +134,7 @@ class Session:
                 "settle_days": self.settle_days,
                 "organization": self.organization,
             }
-            # What is not given is the client's to choose.
+            # The client has its own defaults.
             shared = {name: value for name, value in shared.items() if value is not None}
             with _arguments():
                 client = Client(secrets.read(self.api_key_file), **shared, **settings)
@@ -140,7 +143,7 @@ class Session:
 
     @contextmanager
     def _kept(self, client: Client) -> Iterator[None]:
-        """Says of what came before an error or an interrupt that the store has it, or how it would."""
+        """Adds to an error or an interrupt what became of the answers that came before it."""
         try:
             with _arguments(client):
                 yield
@@ -149,20 +152,22 @@ class Session:
                 case DocPlatformError():
                     failed = sum(attempt.sent for attempt in error.attempts)
                 case KeyboardInterrupt():
-                    # It may have been under way.
+                    # It may have been in flight.
                     failed = 1
                 case OSError():
-                    # A disk that is full, say, which would have no place for a store, either.
+                    # A full disk, say, which would have no room for a store, either.
                     failed = 0 if self.store is not None else client.stats.requests
                 case _:
                     failed = 0
             answered = client.stats.requests - failed
             if self.store is not None and answered > 0:
-                error.add_note(f"What came is in {self.store}: the same command goes on there.")
+                error.add_note(
+                    f"What was fetched is in {self.store}: run the same command again to continue."
+                )
             elif self.spends and answered > 0:
                 error.add_note(
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
-                    "kept, and a second run goes on there."
+                    "kept, and a second run continues there."
                 )
             if isinstance(error, ConfigurationError) and answered > 0:
                 late = exits.OnTheWayError(str(error))
@@ -171,41 +176,36 @@ class Session:
             raise
 
     def again(self, *name: str, job: str | None = None) -> str:
-        """A command that people can copy, with the options that lead this one to its service, project and key."""
+        """A command to copy, with the options of this one for service, project and key."""
         other = "store" if name[0] == "job" else "job_path"
         given = {field: getattr(self, field) for field in _REPEATED if field != other}
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):
             del given["base_url"]
-        options = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
-        return exits.command(*name, options=tuple(options), job=job)
+        repeated = [word for field, value in given.items() if value for word in (_REPEATED[field], value)]
+        return exits.command(*name, options=tuple(repeated), job=job)
 
     def project_id(self) -> str:
-        """The project that is named, or else the environment's."""
+        """The project of ``--project``, or else of the environment."""
         found = self.project or os.environ.get("DOCPLATFORM_PROJECT_ID")
         if not found:
             raise click.UsageError("name a project, with --project or in DOCPLATFORM_PROJECT_ID")
         return found
 
     def say(self, line: str) -> None:
-        """A line for people, on stderr, unless they want none."""
+        """Prints a line on stderr, unless ``--quiet`` is given."""
         if not self.quiet:
             say(line)
 
 
-def with_session(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """Gives a command the shared options, as its first argument."""
-    return _with(command, _SHARED)
-
-
 def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command about jobs."""
+    """Gives a command about jobs the shared options, as its first argument."""
     return _with(command, (_JOB_PATH, *_SHARED))
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command that may look into a store, with the request budget that goes with it."""
+    """The same for a command that may read a store, with the options of the store and the budget."""
     return _with(command, (*_STORE, *_SHARED))
 
 
@@ -216,29 +216,27 @@ def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..
 
 def _with(
     command: Callable[Concatenate[Session, P], None],
-    options: Sequence[Callable[..., Any]],
+    given: Sequence[Callable[..., Any]],
     *,
     spends: bool = False,
 ) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        # Taken apart from what a command has of its own.
+        # The rest are the command's own options.
         shared: dict[str, Any] = {
             name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
         }
         session = Session(**shared, spends=spends)
-        # Where the command line finds it when the command fails.
+        # `run` in app.py looks for it there when the command fails.
         click.get_current_context().find_root().obj = session
         command(session, *args, **kwargs)
 
-    for option in reversed(options):
-        run = option(run)
-    return run
+    return options(*given)(run)
 
 
 @contextmanager
 def _arguments(client: Client | None = None) -> Iterator[None]:
-    """What is found wrong before a request was sent is an argument."""
+    """Turns what is wrong before a request was sent into a usage error."""
     try:
         yield
     except DocPlatformError:
@@ -250,15 +248,14 @@ def _arguments(client: Client | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def _told(session: Session) -> Iterator[None]:
-    """Shows what the client tells, for as long as it is used: its pauses, what is odd about the data, and every failed
-    attempt if that is asked for."""
+def _logged(session: Session) -> Iterator[None]:
+    """Shows what the client logs and warns of: pauses, changed data and, with ``--verbose``, every failed attempt."""
     logger = logging.getLogger("docplatform")
     level, handler = logger.level, _Lines()
     if session.quiet:
         handler.addFilter(lambda _: False)
     elif not session.verbose:
-        # The last failed attempt is the error, which is told anyway.
+        # The last failed attempt is the error, which is shown anyway.
         handler.addFilter(lambda record: record.levelno == logging.INFO)
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""``docplatform stub``."""
+"""``docplatform stub``: serves the stub service for a shell."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def serve(
             print(f"export DOCPLATFORM_PROJECT_ID={stub.project_id}", flush=True)
             threading.Event().wait()
         except KeyboardInterrupt:
-            # How a server is meant to end.
+            # The usual way to end a server.
             print(f"\n{len(stub.requests)} requests served.", file=sys.stderr)

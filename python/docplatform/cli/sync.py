@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from docplatform import SyncReport
 
 EXAMPLES = """\b
-From cron, every hour; whatever the budget did not grant comes with the next run:
+From cron, every hour; the next run fetches what the budget did not allow:
   docplatform sync --last 30 --file projects.txt --store visitors.db \\
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
 """
@@ -56,12 +56,12 @@ def sync(
     totals: bool,
     on_running: Literal["wait", "stop"],
 ) -> None:
-    """Fill the --store for some projects, and buy nothing twice.
+    """Fill the --store for some projects, and fetch nothing twice.
 
-    Without a PROJECT it is the one of --project or DOCPLATFORM_PROJECT_ID. What the store has costs no request; what
-    has settled is bought once, what may still change each time. Ended at any point, the same command goes on there.
+    Without a PROJECT it is the one of --project or DOCPLATFORM_PROJECT_ID. What the store has costs no request: final
+    slices are fetched once, those that may still change each time. If the command ends early, run it again to continue.
 
-    A project or a day that fails holds up no other; at the end the exit code tells, and --json lists them all.
+    A project or a day that fails does not stop the others. At the end the exit code shows it, and --json lists every failure.
     """
     if session.store is None:
         raise click.UsageError("it fills a store: name its file with --store, or in DOCPLATFORM_STORE")
@@ -77,7 +77,7 @@ def sync(
     if not wanted:
         wanted = [session.project_id()]
     progress = Progress("Filling the store", quiet=session.quiet)
-    told = functools.partial(_tell, session, slices)
+    printed = functools.partial(_print, session, slices)
     with session.client() as client:
         try:
             with progress, progress.counting():
@@ -90,12 +90,12 @@ def sync(
                 )
         except DocPlatformError as error:
             if error.report is not None:
-                told(error.report, error)
+                printed(error.report, error)
             raise
-        told(report)
+        printed(report)
 
 
-def _tell(
+def _print(
     session: Session, asked: dict[str, object], report: SyncReport, error: DocPlatformError | None = None
 ) -> None:
     failures = error.failures if isinstance(error, SyncError) else ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("trend", cls=Command)
 @slice_options("day")
 @click.option(
-    "--by-path", is_flag=True, help="A row for each slice and page, in place of one for each slice."
+    "--by-path", is_flag=True, help="One row for each slice and path instead of one for each slice."
 )
 @output_options(None, "a table")
 @with_budget
@@ -40,9 +40,9 @@ def trend(
     """Show the site's visitors by day, week or month.
 
     It takes one request for each slice; with --by-path, one for each 250 rows. `docplatform plan` says how many that
-    are. With --store, days that have settled are bought once, and tomorrow costs tomorrow's.
+    are. With --store, final days are fetched once: run it again tomorrow and you pay only for the new day.
 
-    Uniques do not add up: whoever came on two days counts in both, and once in `visitors totals` of the range.
+    Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range.
 
     With --json, the rows are in the document, or in the file where -o names one.
     """
@@ -81,6 +81,6 @@ def _announced(plan: Plan) -> str:
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
-    """What is known of a trend but its rows."""
+    """What a document says of a trend beside its rows."""
     names = ("date_from", "date_to", "every", "open_from", "requests", "warnings")
     return {name: getattr(found, name) for name in names}

@@ -35,7 +35,7 @@ def group() -> None:
 def totals(session: Session, date_from: str | None, date_to: str | None) -> None:
     """Print the unique visitors of the whole site.
 
-    It takes one request. Uniques do not add up: not over pages, not over days, and not over kinds.
+    It takes one request. Uniques do not add up: not over paths, not over days, and not over kinds.
     """
     with session.client() as client:
         found = client.visitor_totals(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
@@ -54,16 +54,16 @@ def totals(session: Session, date_from: str | None, date_to: str | None) -> None
     default=10,
     show_default=True,
     metavar="N",
-    help="How many pages to list.",
+    help="How many paths to list.",
 )
 @click.option(
     "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
 )
 @with_budget
 def top(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
-    """List the pages with the most unique visitors.
+    """List the paths with the most unique visitors.
 
-    The service lists pages in no order that it would promise, so all of them are read: one request for each 250.
+    The service promises no order, so all rows are read: one request for each 250.
     """
     with session.client() as client:
         visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
@@ -85,7 +85,7 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
 def summary(
     file: str, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
 ) -> dict[str, object]:
-    """What a command that wrote a file prints as JSON."""
+    """The document of a command that wrote a file."""
     counts = totals and totals._asdict()
     return {"file": file, "date_from": date_from, "date_to": date_to, "totals": counts, **more}
 
@@ -93,9 +93,9 @@ def summary(
 def counted(
     visitors: Visitors, progress: Progress, text: str = "Reading visitors"
 ) -> Iterator[dict[str, Any]]:
-    """All rows, and how many there were so far."""
+    """All rows, with their number as progress."""
     count = 0
     for page in visitors.pages():
         count += len(page.rows)
-        progress.update(f"{text}: {count:,} pages", counting=True)
+        progress.update(f"{text}: {count:,} rows", counting=True)
         yield from page.rows

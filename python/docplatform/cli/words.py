@@ -1,4 +1,4 @@
-"""Messages of the package, which name Python's arguments, in the words of the command line, which has options."""
+"""Rewrites the package's messages, which name Python's arguments, with the options of the command line."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ OPTIONS = {
 """The option of each argument that a message may name."""
 
 _NAMED = re.compile(
-    # One without an underscore is a word, too: it is an argument at the beginning, or with a "=" behind it.
-    # What stands in braces is a place in a path.
+    # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
+    # A name in braces is part of a path template.
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
     rf"|^(organization|reserve)\b|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
 )
@@ -37,6 +37,6 @@ _NOT_HERE = re.compile(
 
 
 def as_options(text: str, **where: str) -> str:
-    """``text`` with an option in place of each argument; ``where`` names what stands for an argument in its place."""
+    """``text`` with an option for each argument; ``where`` names another replacement for some of them."""
     names = OPTIONS | where
     return _NAMED.sub(lambda found: names[found[0].rstrip("=")], _NOT_HERE.sub("", text))

@@ -1,4 +1,4 @@
-"""Rows on their way to a file or a pipe, in the format that the file's name asks for."""
+"""Writes rows to a file or a pipe, in the format that the file's name asks for."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import shutil
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from docplatform import Visitors
-from docplatform._hooks import frames, progress
+from docplatform._hooks import frames
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
+from docplatform.cli.help import options
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.params import FILE
 
@@ -25,48 +25,37 @@ if TYPE_CHECKING:
     from docplatform import TrendTable, VisitorTable
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow"}
-"""What a file's name asks for."""
+"""The format of a file by the end of its name."""
 NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow"}
-"""The formats that need a library, and what looks for it."""
+"""The formats that need a library, and the method that needs the same one."""
+READING = "Reading visitors"
 
 
 @dataclass
 class Writer:
-    """Rows on their way to a file, or to standard output where ``path`` is ``None``."""
+    """Writes rows to a file, or to standard output if ``path`` is ``None``."""
 
     path: Path | None
     format: str
     raw: bool
     rows: int = 0
-    """How many came so far."""
-    progress: Progress = field(default_factory=lambda: Progress("", quiet=True))
-
-    def update(self, rows: int) -> None:
-        """So many rows came so far: what an export tells while it reads."""
-        self.rows = rows
-        self.progress.update(f"Reading visitors: {rows:,} pages", counting=True)
-
-    def waits(self, until: datetime) -> None:
-        """The request budget is spent: the log's line tells that, in every command."""
+    """How many were written."""
+    progress: Progress = field(default_factory=lambda: Progress(READING, quiet=True))
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:
-        """Shows how far it is, unless that would get between rows on a terminal."""
+        """Shows progress, unless it would get between rows on a terminal."""
         quiet = quiet or (self.path is None and output.is_terminal(sys.stdout))
-        before = progress.INSTEAD.set(lambda _total, _unit: self)
-        try:
-            with Progress("Reading visitors", quiet=quiet) as self.progress:
-                yield
-        finally:
-            progress.INSTEAD.reset(before)
+        with Progress(READING, quiet=quiet) as self.progress, self.progress.counting():
+            yield
 
     def check(self) -> None:
-        """Fails where the file cannot be begun. What does not depend on the rows is to fail before they are asked for."""
+        """Fails if the file cannot be written, before any row is fetched."""
         if self.path is not None:
             _WholeFile(self.path).discard()
 
     def write(self, rows: Visitors | VisitorTable | TrendTable) -> None:
-        """Writes the rows; a file is there whole, or as it was."""
+        """Writes the rows. A file is whole afterwards, or unchanged."""
         if self.path is not None:
             self._file(rows, self.path)
         elif self.format == "csv":
@@ -75,39 +64,39 @@ class Writer:
             self._print_lines(rows)
 
     def _file(self, rows: Visitors | VisitorTable | TrendTable, path: Path) -> None:
-        told: dict[str, Any] = {"progress": True} if isinstance(rows, Visitors) else {}
+        counted: dict[str, Any] = {"progress": True} if isinstance(rows, Visitors) else {}
         match self.format:
             case "csv":
-                self.rows = rows.to_csv(path, escape_formulas=not self.raw, **told)
+                self.rows = rows.to_csv(path, escape_formulas=not self.raw, **counted)
             case "jsonl":
-                self.rows = rows.to_jsonl(path, **told)
+                self.rows = rows.to_jsonl(path, **counted)
             case "parquet":
-                self.rows = rows.to_parquet(path, **told)
+                self.rows = rows.to_parquet(path, **counted)
             case _:
-                # Begun before anything is asked for, as the others do.
+                # Opened before anything is fetched, as the others do.
                 file = _WholeFile(path)
                 try:
-                    table = rows.collect(**told) if isinstance(rows, Visitors) else rows
+                    table = rows.collect(**counted) if isinstance(rows, Visitors) else rows
                     self.rows = frames.write_arrow(table, file)
                 finally:
                     file.discard()
 
     def _print_csv(self, rows: Visitors | VisitorTable | TrendTable) -> None:
-        # The header comes first, and only the end of an export shows which columns there are.
+        # The header comes first, and the columns are known only at the end of an export.
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="docplatform-") as folder:
             whole = Path(folder, "visitors.csv")
             self._file(rows, whole)
             with whole.open("rb") as lines:
-                # Open, but without a name: no signal leaves rows behind in it. Windows lets none take it away.
+                # Open but unlinked, so that no signal leaves the file on the disk. Windows does not allow it.
                 with suppress(PermissionError):
                     whole.unlink()
                 if output.is_terminal(sys.stdout):
                     for line in lines:
                         print(shown(line.decode().rstrip("\n")))
                 else:
-                    # As it is in a file, whatever the locale.
+                    # UTF-8 as in a file, whatever the locale.
                     shutil.copyfileobj(lines, sys.stdout.buffer)
             sys.stdout.flush()
 
@@ -116,47 +105,40 @@ class Writer:
             for row in some:
                 print(output.as_json(row))
             sys.stdout.flush()
-            self.update(self.rows + len(some))
+            self.rows += len(some)
+            self.progress.update(f"{READING}: {self.rows:,} rows", counting=True)
 
 
 def output_options(
     default: str | None, otherwise: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Where rows go, and how: what :func:`begin` takes. Without ``-o`` it is ``default``, which is ``otherwise`` in words."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        for option in (
-            click.option(
-                "--raw",
-                is_flag=True,
-                help="CSV: no apostrophe before what a spreadsheet would run as a formula.",
-            ),
-            click.option("--force", is_flag=True, help="Replace the file if it is there."),
-            click.option(
-                "--format",
-                "format_",
-                type=click.Choice(list(FORMATS.values())),
-                help="The format, where the name does not say it; standard output takes csv and jsonl.",
-            ),
-            click.option(
-                "-o",
-                "--output",
-                "name",
-                type=FILE,
-                default=default,
-                metavar="FILE",
-                help="Where to: a name that ends in .csv, .jsonl, .parquet or .arrow; - is standard output.  "
-                f"[default: {otherwise}]",
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return decorate
+    """The options that :func:`begin` takes. ``default`` stands for ``-o``, and ``otherwise`` describes it."""
+    return options(
+        click.option(
+            "-o",
+            "--output",
+            "name",
+            type=FILE,
+            default=default,
+            metavar="FILE",
+            help="Where to: a name that ends in .csv, .jsonl, .parquet or .arrow; - is standard output.  "
+            f"[default: {otherwise}]",
+        ),
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(list(FORMATS.values())),
+            help="The format, if the name does not say it; standard output takes csv and jsonl.",
+        ),
+        click.option("--force", is_flag=True, help="Replace the file if it is there."),
+        click.option(
+            "--raw", is_flag=True, help="CSV: no apostrophe before what a spreadsheet would run as a formula."
+        ),
+    )
 
 
 def begin(name: str, format_: str | None, *, raw: bool, force: bool, json: bool) -> Writer:
-    """A usage error where it cannot be written, before anything is asked for; with ``json``, a summary goes to standard output."""
+    """A writer; a usage error if it could not write. With ``json``, standard output is for the summary."""
     path = None if name == "-" else Path(name)
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:

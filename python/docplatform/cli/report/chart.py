@@ -1,6 +1,4 @@
-"""The trend on the report's page: lines in SVG, whose places are shares of its size, so that its letters are the page's on
-any screen.
-"""
+"""The trend on the report's page: lines in SVG. Coordinates are percentages, so that the text keeps its size on any screen."""
 
 from __future__ import annotations
 
@@ -62,15 +60,15 @@ def show(trend: Trend, totals: Totals | None) -> str:
     ]
     opened = " open" if len(rows) <= _SHORT else ""
     numbers = table((trend.every.capitalize(), *KINDS.values()), rows)
-    told = "".join(f"<p>{line}</p>" for line in _told(trend, totals))
+    notes = "".join(f"<p>{line}</p>" for line in _notes(trend, totals))
     details = f"<details{opened}><summary>The numbers</summary>{numbers}</details>"
-    return section("The trend", f"{KEY}{_picture(trend)}{told}{details}", "trend")
+    return section("The trend", f"{KEY}{_picture(trend)}{notes}{details}", "trend")
 
 
-def _told(trend: Trend, totals: Totals | None) -> Iterator[str]:
+def _notes(trend: Trend, totals: Totals | None) -> Iterator[str]:
     whole = f": the whole range has {totals.total:,}" if totals is not None else ""
     yield (
-        f"Each point is the unique visitors of one {trend.every}. They do not add up{whole}. Whoever came in two "
+        f"Each point is the unique visitors of one {trend.every}. They do not add up{whole}. A visitor of two "
         f"{trend.every}s is in both, and once in the range."
     )
     if any(map(trend.cut, trend.slices)):
@@ -123,7 +121,7 @@ def _grid(value: int, top: int) -> str:
 
 
 def _short(value: int) -> str:
-    """A number of the grid, in as few letters as a phone has room for."""
+    """A number of the grid, as short as a phone needs it."""
     for unit, letter in ((1_000_000, "M"), (1_000, "k")):
         if value >= 10 * unit or (value >= unit and letter == "M"):
             return f"{value / unit:,.1f}".removesuffix(".0") + letter

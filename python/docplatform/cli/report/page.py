@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Report:
-    """What the page tells."""
+    """What the page shows."""
 
     project: str
     date_from: str | None
@@ -125,7 +125,7 @@ def _pair(human: int, ai: int, most: int) -> str:
 
 
 def _part(report: Report, part: Part, title: str, shown: str) -> str:
-    """A part that may be missing, which is told unless nobody wanted it."""
+    """A part that may be missing; the page says why, unless it was not wanted."""
     if shown or part not in report.left_out:
         return shown
     return section(title, f'<p class="quiet">Not shown: {text(report.left_out[part])}.</p>')
@@ -134,9 +134,9 @@ def _part(report: Report, part: Part, title: str, shown: str) -> str:
 def _reading() -> str:
     return section(
         "How to read these numbers",
-        "<p>All counts are <em>unique visitors</em>: whoever comes back is counted once.</p>"
-        "<p><strong>They do not add up.</strong> Not over pages: whoever read two pages is in both rows, and once in "
-        "the site's total. Not over days: whoever came on two days of the trend is in both, and the months of a year together are more than the year. Not over kinds: whoever "
+        "<p>All counts are <em>unique visitors</em>: a visitor who comes back is counted once.</p>"
+        "<p><strong>They do not add up.</strong> Not over pages: a visitor of two pages is in both rows, and once in "
+        "the site's total. Not over days: a visitor of two days of the trend is in both, and the months of a year together are more than the year. Not over kinds: whoever "
         "was seen both as a person and as an AI agent is in both, and once in “All”.</p>"
         "<p>The counts are approximate, and those of the last days may still change.</p>",
     )

@@ -29,8 +29,8 @@ class Part(StrEnum):
 NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.RISING: "rising pages"}
 OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.RISING: "--rising"}
 """What asks for a part by name."""
-UNASKED = 25
-"""The most requests that a part may take which nobody asked for by name."""
+MAX_UNASKED = 25
+"""How many requests a part may take that was not asked for by its option."""
 ROWS = 250
 """The rows that one request brings."""
 
@@ -84,14 +84,14 @@ class Ahead:
         if self.asked.named(part):
             return
         left = self.client.stats.budget_left
-        if requests > UNASKED:
+        if requests > MAX_UNASKED:
             self.leave_out(
                 part, f"it takes {count(requests, 'more request')}, and {OPTIONS[part]} was not given"
             )
         elif left is not None and requests > left:
             self.leave_out(part, "the request budget does not have enough left for it")
 
-    def told(self) -> Iterator[str]:
+    def announced(self) -> Iterator[str]:
         """What is about to be sent, for people."""
         costs = [_cost(self.whole, "pages")]
         if Part.TREND in self.plans:

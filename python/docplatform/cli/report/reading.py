@@ -48,12 +48,12 @@ def read(session: Session, client: Client, asked: Asked) -> Found:
 class _Reading:
     def __init__(self, session: Session, client: Client, asked: Asked) -> None:
         self._session, self._client, self._asked = session, client, asked
-        # Says what is wrong with the days, before anything is told or sent.
+        # Says what is wrong with the days, before anything is printed or sent.
         self._visitors = client.visitors(
             date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
         )
         self._ahead: Ahead = parts.plan(client, asked)
-        self._compared: Top[str] = Top(rising.COMPARED if Part.RISING in self._ahead.plans else 0)
+        self._compared: Top[str] = Top(rising.MAX_COMPARED if Part.RISING in self._ahead.plans else 0)
         self.found = Found(
             project=session.project_id(),
             date_from=asked.date_from,
@@ -61,7 +61,7 @@ class _Reading:
             made=datetime.now(UTC),
             left_out=self._ahead.left_out,
         )
-        for line in self._ahead.told():
+        for line in self._ahead.announced():
             session.say(line)
 
     def range(self) -> None:
@@ -124,7 +124,7 @@ class _Reading:
                 pages=pages,
                 totals=visitors.totals(),
                 rows=rising.risen(before, now, self._asked.number) if pages else (),
-                whole=self._compared.seen <= rising.COMPARED,
+                whole=self._compared.seen <= rising.MAX_COMPARED,
                 unfinished=days.date_to > self.found.made.date(),
             )
             self.found.warnings += [f"in the days before: {warning}" for warning in visitors.warnings]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from docplatform import Totals
 
-COMPARED = 20_000
-"""The most pages that are compared: what is kept of a range, whatever its size."""
+MAX_COMPARED = 20_000
+"""How many pages are compared, which limits the memory that a range takes."""
 
 
 class Rising(NamedTuple):
@@ -58,7 +58,7 @@ class Comparison:
     rows: Sequence[Rising]
     """The pages that gained most, the first one ahead."""
     whole: bool = True
-    """Whether all pages were compared, and not the :data:`COMPARED` most read alone."""
+    """Whether all pages were compared, and not the :data:`MAX_COMPARED` most read alone."""
     unfinished: bool = False
     """Whether the range itself had days to come."""
 
@@ -79,11 +79,11 @@ def risen(before: Mapping[str, int], now: Mapping[str, int], number: int) -> lis
 def show(found: Comparison, totals: Totals | None) -> str:
     """The section of the page; ``totals`` are those of the range itself."""
     return section(
-        "Rising pages", "".join(f"<p>{line}</p>" for line in _told(found, totals)) + _rows(found), "rising"
+        "Rising pages", "".join(f"<p>{line}</p>" for line in _notes(found, totals)) + _rows(found), "rising"
     )
 
 
-def _told(found: Comparison, totals: Totals | None) -> Iterator[str]:
+def _notes(found: Comparison, totals: Totals | None) -> Iterator[str]:
     before = f"the {count(found.days, 'day')} before ({text(found.date_from)} up to, not including, {text(found.date_to)})"
     if not found.pages:
         yield f"There is nothing to compare with: no page had a visitor in {before}, or the service does not know of them."
@@ -96,7 +96,7 @@ def _told(found: Comparison, totals: Totals | None) -> Iterator[str]:
         change = f" ({totals.total / found.totals.total - 1:+,.0%})" if found.totals.total else ""
         yield f"The whole site had {found.totals.total:,} visitors then, and {totals.total:,} now{change}."
     if not found.whole:
-        yield f"Compared were the {COMPARED:,} most read pages."
+        yield f"Compared were the {MAX_COMPARED:,} most read pages."
     if found.unfinished:
         yield "The range had not ended when this page was made: its pages had fewer days than those before, and show less of a gain."
     if not found.rows:

@@ -1,4 +1,4 @@
-"""The highest of however many there are, in the memory of as many as are wanted."""
+"""The highest of many values, in memory for as many as are wanted."""
 
 from __future__ import annotations
 

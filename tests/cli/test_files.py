@@ -1,0 +1,275 @@
+"""Files that ``visitors export`` and ``visitors trend`` write: formats, what is in the way of a file, and what is left of one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from docplatform.testing import StubServer
+from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, SCRIPT, TOTALS, Cli, kept, page, shell
+from helpers.scripts import Script, run_script
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
+formats = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow"])
+
+EVIL = "=HYPERLINK(1)"
+EXPORT = ("visitors", "export", *JANUARY)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(visitors=ROWS, totals=TOTALS) as stub:
+        yield stub
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    match path.suffix.lower():
+        case ".csv":
+            rows = pl.read_csv(path).to_dicts()
+        case ".jsonl":
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        case ".parquet":
+            rows = pl.read_parquet(path).to_dicts()
+        case _:
+            rows = pl.read_ipc(path).to_dicts()
+    return [{k: str(v) if isinstance(v, date) else v for k, v in row.items()} for row in rows]
+
+
+def listed(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+# -- formats ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.row("J15")
+@pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "V.CSV"])
+@pytest.mark.parametrize("command", ["export", "trend", "trend --by-path"])
+def test_the_name_of_a_file_chooses_its_format(cli: Cli, tmp_path: Path, command: str, name: str) -> None:
+    file = tmp_path / name
+    line = ("visitors", *command.split(), *JANUARY, "-o", str(file))
+    if command == "export":
+        rows = ROWS
+    else:
+        line = (*line, "--every", "week")
+        rows = json.loads(cli(*line[:-4], "--every", "week", "--json").out)["rows"]
+        cli.stub.reset()
+    ended = cli(*line)
+    assert (ended.status, ended.out) == (0, "")
+    assert f"Wrote {len(rows):,} rows to {file}" in ended.err
+    assert read(file) == rows
+    found = json.loads(cli(*line, "--force", "--json").out)
+    assert (found["file"], found["format"], found["rows"]) == (str(file), name.lower()[2:], len(rows))
+    assert listed(tmp_path) == [name]
+
+
+@pytest.mark.row("J11")
+@pytest.mark.parametrize("format_", ["", "csv", "jsonl"])
+@pytest.mark.parametrize("command", ["export", "trend"])
+def test_standard_output_takes_rows_and_nothing_else(
+    cli: Cli, tmp_path: Path, command: str, format_: str
+) -> None:
+    file, piped = tmp_path / f"v.{format_ or 'csv'}", tmp_path / f"out.{format_ or 'csv'}"
+    assert cli("visitors", command, *JANUARY, "-o", str(file)).status == 0
+    given = ("--format", format_) if format_ else ("-o", "-")
+    piped.write_text(cli("visitors", command, *JANUARY, *given).out, encoding="utf-8")
+    assert read(piped) == read(file) != []
+
+
+def test_an_export_says_what_it_wrote(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    assert cli(*EXPORT, "-o", str(file)).err.splitlines() == [
+        "Reading visitors",
+        f"Wrote 600 rows to {file}; it took 3 requests.",
+        "Uniques do not add up: the whole site has 4 visitors.",
+    ]
+    assert {request.query["dateTo"] for request in cli.stub.requests} == {"2024-02-01"}
+    line = ("visitors", "export", "-o", str(file), "--force", "--from", "2026-01-01", "--max-rows", "300")
+    facts: Any = {"date_from": "2026-01-01", "date_to": None, "totals": TOTALS, "requests": 2, "warnings": []}
+    found = json.loads(cli(*line, "--json").out)
+    assert found == {"file": str(file), "format": "csv", "rows": 300, **facts}
+
+
+def test_sizes_of_pages_and_exports(cli: Cli, tmp_path: Path) -> None:
+    assert cli(*EXPORT, "-o", str(tmp_path / "v.csv"), "--page-size", "100", "--max-rows", "150").status == 0
+    assert len(read(tmp_path / "v.csv")) == 150
+    assert [request.query["limit"] for request in cli.stub.requests] == ["100", "50"]
+    cli.stub.reset()
+    assert cli(*EXPORT, "-o", str(tmp_path / "none.jsonl"), "--max-rows", "0").status == 0
+    assert ((tmp_path / "none.jsonl").read_text(), cli.stub.requests) == ("", [])
+
+
+@pytest.mark.row("J5")
+@pytest.mark.parametrize(("options", "path"), [((), f"'{EVIL}"), (("--raw",), EVIL)])
+def test_a_formula_is_escaped_in_csv_unless_it_is_to_be_raw(
+    cli: Cli, tmp_path: Path, options: tuple[str, ...], path: str
+) -> None:
+    body = page({"path": EVIL, "human": 0, "ai": 0, "total": 0})
+    cli.stub.fail_next(status=200, body=body, times=2)
+    cli(*EXPORT, "-o", str(tmp_path / "v.csv"), *options)
+    assert (tmp_path / "v.csv").read_text().splitlines()[1] == f"{path},0,0,0"
+    assert cli(*EXPORT, *options).out.splitlines()[1] == f"{path},0,0,0"
+
+
+@pytest.mark.row("J8")
+def test_lines_of_json_contain_nothing_that_a_terminal_obeys(cli: Cli) -> None:
+    path = "/\x1b]0;x\x07\u202e\x7f\n"
+    cli.stub.fail_next(status=200, body=page({**ROWS[0], "path": path}))
+    out = cli(*EXPORT, "--format", "jsonl").out
+    assert all(c.isprintable() for c in out.removesuffix("\n"))
+    assert json.loads(out)["path"] == path
+
+
+@pytest.mark.parametrize("name", ["v.parquet", "v.arrow"])
+def test_a_missing_library_is_named(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("docplatform._hooks.frames.find_spec", lambda _: None)
+    ended = cli(*EXPORT, "-o", str(tmp_path / name))
+    assert (ended.status, cli.stub.requests) == (2, [])
+    assert 'pip install "docplatform[arrow]"' in ended.err
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_either_library_writes_arrow(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setattr("docplatform._hooks.frames.find_spec", lambda name: name == library or None)
+    assert cli(*EXPORT, "-o", str(tmp_path / "v.arrow")).status == 0
+    assert read(tmp_path / "v.arrow") == ROWS
+
+
+# -- what is in the way of a file ------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.row("J3")
+@pytest.mark.parametrize("kind", ["file", "link", "dangling link", "pipe"])
+def test_force_alone_replaces_what_is_there(cli: Cli, tmp_path: Path, kind: str) -> None:
+    file, other = tmp_path / "v.csv", tmp_path / "other"
+    if kind in ("file", "link"):
+        (file if kind == "file" else other).write_text("old")
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind != "file":
+        file.symlink_to(other)
+    ended = cli(*EXPORT, "-o", str(file))
+    assert (ended.status, cli.stub.requests) == (2, [])
+    assert "--force" in ended.err
+    forced = cli(*EXPORT, "-o", str(file), "--force")
+    if kind == "pipe":
+        assert (forced.status, cli.stub.requests) == (1, [])
+        assert "no regular file" in forced.err
+        assert stat.S_ISFIFO(file.stat().st_mode)
+    else:
+        assert (forced.status, file.is_symlink(), read(file)) == (0, False, ROWS)
+    # A link is replaced, never what it points to.
+    assert (other.read_text() if other.exists() else None) == ("old" if kind == "link" else None)
+
+
+@posix
+@pytest.mark.row("J3")
+def test_permissions_of_a_replaced_file_are_kept(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    file.write_text("old")
+    file.chmod(0o600)
+    assert cli(*EXPORT, "-o", str(file), "--force").status == 0
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    cli.stub.reset()
+    before = file.read_text()
+    file.chmod(0o400)
+    ended = cli(*EXPORT, "-o", str(file), "--force")
+    assert (ended.status, file.read_text(), cli.stub.requests) == (1, before, [])
+    assert ended.err.splitlines()[-1] == f"docplatform: {file}: Permission denied"
+
+
+@posix
+@pytest.mark.row("J1")
+@formats
+def test_a_full_disk_leaves_the_old_file(stub: StubServer, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text("old")
+    ended = run_script(FULL_DISK, *EXPORT, "--force", "-o", str(file), stub=stub)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.splitlines()[-1].startswith("docplatform: ")
+    assert "Traceback" not in ended.err
+    assert (file.read_text(), listed(tmp_path)) == ("old", [name])
+
+
+@posix
+@pytest.mark.row("I5")
+@pytest.mark.parametrize("format_", ["csv", "jsonl"])
+def test_a_reader_that_leaves_early_ends_an_export_quietly(format_: str) -> None:
+    with StubServer(visitors=100_000) as stub:
+        done = shell(stub, f"$cli visitors export -q --format {format_} | head -n 2; exit ${{PIPESTATUS[0]}}")
+        assert (done.returncode, done.stderr) == (141, "")
+        assert len(done.stdout.splitlines()) == 2
+        # The pipe has room for some hundreds of rows; lines that nobody reads are not fetched.
+        assert format_ == "csv" or len(stub.requests) < 100
+
+
+@posix
+@pytest.mark.parametrize("format_", ["csv", "jsonl"])
+def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
+    cli: Cli, tmp_path: Path, format_: str
+) -> None:
+    path = "/größe/διόρθωσε"
+    cli.stub.fail_next(status=200, body=page({**ROWS[0], "path": path}))
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TMPDIR": str(tmp_path)}
+    done = shell(cli.stub, f"$cli visitors export -q --format {format_}", **env)
+    assert (done.returncode, done.stderr, listed(tmp_path)) == (0, "", [])
+    last = done.stdout.splitlines()[-1]
+    assert (json.loads(last)["path"] if format_ == "jsonl" else last.split(",")[0]) == path
+
+
+# -- exports that end early ------------------------------------------------------------------------
+
+
+@pytest.mark.row("B2", "J11")
+@formats
+def test_without_a_store_an_export_that_ends_early_leaves_nothing(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
+    for at in (0, 250):
+        cli.stub.fail_next(status=200, body=page(*ROWS[at : at + 250], more=True))
+    cli.stub.fail_next(status=429, retry_after=3600)
+    ended = cli(*EXPORT, "-o", str(tmp_path / name), "--json")
+    assert (ended.status, ended.out, listed(tmp_path)) == (4, "", [])
+    assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {LOST}"
+
+
+@posix
+@pytest.mark.row("I4")
+@pytest.mark.parametrize("name", ["v.csv", "v.parquet", "v.arrow", "v.jsonl", "-"])
+def test_after_ctrl_c_an_export_with_a_store_continues(
+    stub: StubServer, tmp_path: Path, store: Path, name: str
+) -> None:
+    file = tmp_path / name if name != "-" else Path("-")
+    line = (*EXPORT, "--store", str(store), "-o", str(file), *(["--format", "jsonl"] if name == "-" else []))
+    stub.fail_next(status=200, body=page(*ROWS[:250], more=True))
+    stub.fail_next(status=503, retry_after=30)
+    with Script(SCRIPT, *line, stub=stub) as script:
+        # It is in its pause, which no request follows.
+        stub.wait_for(lambda s: any(r.status == 503 for r in s.requests))
+        script.signal(signal.SIGINT)
+        ended = script.end()
+    assert (ended.status, ended.err.splitlines()[-1]) == (130, kept(store))
+    assert [name for name in listed(tmp_path) if not name.startswith(store.name)] == []
+    stub.reset()
+    again = run_script(SCRIPT, *line, stub=stub)
+    assert again.status == 0
+    assert [request.query["offset"] for request in stub.requests] == ["250", "500"]
+    if name == "-":
+        file = tmp_path / "out.jsonl"
+        file.write_text(again.out)
+    assert read(file) == ROWS

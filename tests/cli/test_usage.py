@@ -1,0 +1,99 @@
+"""Wrong usage of single commands: exit code 2, before anything is sent or written. What all commands share is in the matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from helpers.cli import JANUARY, Cli
+
+JOB_RUN = ("job", "run", "Fix it")
+CA_WITHOUT_END = ("--base-url", "https://127.0.0.1", "--ca-bundle", "/dev/zero")
+DAY_OLD = ("--from", "2026-02-01", "--to", "2026-01-01")
+
+WRONG: list[tuple[tuple[str, ...], str]] = [
+    ((), "Usage: docplatform"),
+    (("job",), "Usage: docplatform job"),
+    (("jobs",), "No such command 'jobs'"),
+    (("job", "run", "Fix", "the", "links"), "put quotes around it"),
+    ((*JOB_RUN, "-f", "prompt.txt"), "not both"),
+    (("job", "run", "-f", "no-such-file.txt"), "no-such-file.txt: No such file"),
+    (("job", "run", "-f", "/"), "cannot be read"),
+    (("job", "run", "-f", "/dev/zero"), "longer than 16 MiB"),
+    (("job", "run", "-f", "latin.txt"), "it is not UTF-8 text"),
+    (("job", "run", "  "), "the prompt is empty"),
+    (("job", "run"), "the prompt is empty"),
+    (("job", "run", "Fix \udcff it"), "surrogates"),
+    ((*JOB_RUN, "--timeout", "soon"), "45m"),
+    ((*JOB_RUN, "--timeout", "-1"), "45m"),
+    ((*JOB_RUN, "--timeout", "nan"), "45m"),
+    ((*JOB_RUN, "--timeout", "9999h"), "a year is the most"),
+    ((*JOB_RUN, "--timeout", "9" * 400), "a year is the most"),
+    ((*JOB_RUN, "--poll-interval", "0m"), "too short"),
+    ((*JOB_RUN, "--poll-interval", "9999h"), "a year is the most"),
+    ((*JOB_RUN, "--job-path", "/v2"), "--job-path must contain {id}"),
+    ((*JOB_RUN, "--job-path", "v2"), '--job-path must start with "/"; it looks like "/v2/agent/{project_id}'),
+    (("job", "get", "../job"), "id"),
+    (("job", "get", ""), "id"),
+    (("job", "get", "job-1", *CA_WITHOUT_END), "longer than"),
+    (("job", "get", "job-1", "--store", "visitors.db"), "No such option"),
+    (("visitors", "totals", *DAY_OLD), "exclusive"),
+    (("visitors", "totals", "--from", "yesterday"), "--from"),
+    (("visitors", "totals", "--store", "latin.txt"), "no SQLite file"),
+    (("visitors", "top", "-n", "0"), "--number"),
+    (("visitors", "top", "--by", "path"), "--by"),
+    (("visitors", "export", "-o", "v.xlsx"), "ends in .csv, .jsonl, .parquet, .arrow"),
+    (("visitors", "export", "-o", "v"), "--format"),
+    (("visitors", "export", "--format", "parquet"), "parquet needs a file"),
+    (("visitors", "export", "--json"), "name a file"),
+    (("visitors", "export", "-o", "v.csv", "--page-size", "251"), "--page-size"),
+    (("visitors", "export", "-o", "v.csv", *DAY_OLD), "--to"),
+    (("visitors", "export", "-o", "none/v.csv"), "there is no folder none: create it"),
+    (("visitors", "export", "-o", ".", "--format", "csv"), "directory"),
+    (("visitors", "trend", *JANUARY, "-o", "t.xlsx"), "ends in .csv"),
+    (("visitors", "trend", *JANUARY, "-o", "none/t.csv"), "there is no folder none"),
+    (("visitors", "trend", *JANUARY, "-o", "-", "--json"), "name a file"),
+    (("visitors", "trend", *JANUARY, "--format", "parquet"), "needs a file"),
+    (("report", "-o", "none/report.html"), "there is no folder none: create it"),
+    (("sync", "demo", *JANUARY), "--store"),
+    (("sync", "--store", "v.db", "--last", "0"), "--last"),
+    (("sync", "--store", "v.db", "--last", "9999999"), "too far"),
+    (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "there is no project"),
+    (("sync", "--store", "v.db", *JANUARY, "-f", "."), "cannot be read"),
+    (("sync", "--store", "v.db", *JANUARY, "a/b"), "projects"),
+    # Which of them was meant?
+    (("sync", "--store", "v.db", *JANUARY, "other", "--project", "demo"), "with --project, or"),
+    (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt", "--project", "demo"), "with --project, or"),
+    (("stub", "--visitors", "many"), "invalid int value"),
+    (("stub", "--visitors", "-1"), "visitors"),
+    (("stub", "--port", "99999"), "port"),
+    (("stub", "--latency", "nan"), "latency"),
+    (("demo", "--no-such-option"), "--no-such-option"),
+]
+
+
+@pytest.mark.row("J12")
+@pytest.mark.parametrize(
+    ("arguments", "says"), WRONG, ids=lambda value: " ".join(value)[:60] if isinstance(value, tuple) else ""
+)
+def test_wrong_usage_sends_nothing_and_writes_nothing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"empty.txt": b"\n", "latin.txt": b"Fix \xff"}
+    for name, content in given.items():
+        Path(name).write_bytes(content)
+    ended = cli(*arguments)
+    assert (ended.status, ended.out, cli.stub.requests) == (2, "", [])
+    assert says in ended.err
+    assert "Reading visitors" not in ended.err
+    # A store is opened before the ids of projects are looked at.
+    assert {path.name: path.read_bytes() for path in Path().iterdir() if "v.db" not in path.name} == given
+
+
+def test_sync_without_a_project_is_wrong_usage(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DOCPLATFORM_PROJECT_ID")
+    ended = cli("sync", *JANUARY, "--store", "v.db")
+    assert (ended.status, cli.stub.requests) == (2, [])
+    assert "name a project" in ended.err
