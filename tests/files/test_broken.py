@@ -8,18 +8,17 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from docplatform import DataChangedWarning, NotFoundError, VisitorTable
+from docplatform import DataChangedWarning, NotFoundError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
-from helpers.exports import FILES, ROWS, break_off, eventually, export, names, read, sums
+from helpers.exports import FILES, ROWS, break_off, eventually, export, names, sums
 from helpers.pages import page, serve
 from helpers.scripts import run_script
 
@@ -244,34 +243,3 @@ def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp
             assert child.wait(timeout=30) == -number
     assert names(tmp_path) == ["file"]
     assert (tmp_path / "file").read_text() == "before"
-
-
-@posix
-@pytest.mark.row("J4")
-@every_way
-def test_of_two_writers_of_one_file_the_last_is_whole(given: StubServer, way: str, tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    with given.client() as client:
-        tables = [client.visitors(max_rows=rows).collect() for rows in (600, 300)]
-    whole = []
-    for one in tables:
-        getattr(one, way)(target)
-        whole.append(read(target, way))
-    stop = threading.Event()
-
-    def write(one: VisitorTable) -> None:
-        while not stop.is_set():
-            getattr(one, way)(target)
-
-    writers = [threading.Thread(target=write, args=(one,)) for one in tables * 2]
-    for writer in writers:
-        writer.start()
-    # Readers of Parquet open a file several times; each time it may be another one.
-    seen = [target.read_bytes() for _ in range(30)]
-    stop.set()
-    for writer in writers:
-        writer.join()
-    assert names(tmp_path) == ["file"]
-    for written in set(seen):
-        target.write_bytes(written)
-        assert read(target, way) in whole

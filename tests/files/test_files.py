@@ -13,13 +13,11 @@ from typing import Any
 import pytest
 
 from docplatform import VisitorTable
-from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.exports import FILES, ROWS, export, names, offsets, read
+from helpers.exports import FILES, ROWS, export, names, read
 
 every_way = pytest.mark.parametrize("way", FILES)
-every_library = pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
 posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are POSIX's")
 
 
@@ -241,22 +239,3 @@ def test_no_file_name_comes_from_the_service(
     with StubServer(sent) as stub:
         assert export(face, face.client(stub).visitors(), way, Path("file")) == sent
     assert [path.name for path in tmp_path.rglob("*")] == ["inside", "file"]
-
-
-@every_library
-def test_any_library_writes_parquet(
-    face: Face,
-    given: StubServer,
-    table: VisitorTable,
-    library: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(frames._MODULES, "to_parquet", (library,))
-    target = tmp_path / "quoted '\" file.parquet"
-    assert export(face, face.client(given).visitors(), "to_parquet", target) == ROWS
-    assert table.to_parquet(target) == 600
-    assert read(target, "to_parquet") == ROWS
-    assert export(face, face.client(given).visitors(max_rows=0), "to_parquet", target) == []
-    assert names(tmp_path) == [target.name]
-    assert offsets(given) == [0, 250, 500]

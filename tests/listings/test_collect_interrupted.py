@@ -79,6 +79,8 @@ def test_an_interrupt_in_the_middle_loses_no_row(
     assert visitors.checkpoint == before
     if way in FILES:
         eventually(lambda: is_as_before(tmp_path))
+    # Another client continues at the checkpoint, and so does the iterator itself.
+    assert first + face.all(face.client(given).visitors(resume=before)) == ROWS
     first += [face.next(visitors) for _ in range(300)]
     assert first + export(face, visitors, way, target) == ROWS
 
@@ -112,28 +114,6 @@ def test_cancelling_while_a_page_is_fetched_loses_no_row(
     # The first page had come: a table keeps it, a file that was begun asks for it again.
     again = [0] if way in STREAMED else []
     assert offsets(given) == [0, 250, *again, 250, 500]
-
-
-@every_way
-def test_the_rest_of_a_page_is_still_there_after_an_interrupt(
-    async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As rows, as pages, and by the checkpoint of another client."""
-    client = async_face.client(given)
-    for by_page in (False, True):
-        visitors = client.visitors(prefetch=0)
-        first = [async_face.next(visitors) for _ in range(100)]
-
-        def interrupt(_: int) -> None:
-            raise Leave
-
-        with progress(monkeypatch, interrupt), pytest.raises(Leave):
-            call = (tmp_path / "file",) if way in FILES else ()
-            async_face.run(getattr(visitors, way)(*call, progress=True))
-        assert first + async_face.all(client.visitors(resume=visitors.checkpoint)) == ROWS
-        pages = async_face.all(visitors.pages()) if by_page else []
-        rest = [row for page in pages for row in page.rows] if by_page else async_face.all(visitors)
-        assert first + rest == ROWS
 
 
 @pytest.mark.row("J1")

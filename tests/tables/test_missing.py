@@ -12,7 +12,7 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.exports import FILES, ROWS, export
+from helpers.exports import FILES, ROWS, export, read
 from helpers.scripts import run_script
 
 MISSING = {
@@ -60,15 +60,19 @@ def test_a_missing_library_is_named_before_anything_is_sent(
     assert export(face, visitors, way, tmp_path / "file") == ROWS
 
 
-@pytest.mark.parametrize("left", ["polars", "duckdb"])
+@pytest.mark.parametrize("left", ["pyarrow", "polars", "duckdb"])
 def test_any_one_library_writes_parquet(
     face: Face, given: StubServer, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    targets = [tmp_path / "quoted '\" file.parquet", tmp_path / "empty"]
     with monkeypatch.context() as patch:
-        for module in {"pyarrow", "pyarrow.parquet", "polars", "duckdb"} - {left}:
+        for module in {"pyarrow", "pyarrow.parquet", "polars", "duckdb"} - {left, f"{left}.parquet"}:
             patch.setitem(sys.modules, module, None)
-        assert face.run(face.client(given).visitors().to_parquet(tmp_path / "file")) == 600
-    assert export(face, face.client(given).visitors(), "to_parquet", tmp_path / "other") == ROWS
+        client = face.client(given)
+        assert face.run(client.visitors().to_parquet(targets[0])) == 600
+        assert face.run(client.visitors(max_rows=0).to_parquet(targets[1])) == 0
+    assert [read(target, "to_parquet") for target in targets] == [ROWS, []]
+    assert len(given.requests) == 3
 
 
 def test_no_library_is_imported_before_it_is_needed(given: StubServer, tmp_path: Path) -> None:

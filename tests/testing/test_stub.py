@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import http.client
 import json
 import os
@@ -11,9 +10,7 @@ import re
 import socket
 import subprocess
 import sys
-import threading
 import time
-import warnings
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -641,24 +638,6 @@ def test_start_and_close_may_be_repeated() -> None:
 def test_an_unusable_setting_is_an_error(settings: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         StubServer(**settings)
-
-
-def test_nothing_is_left_open() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        threads = threading.active_count()
-        with StubServer(latency=30.0) as stub:
-            kept = [dial(stub) for _ in range(5)]
-            for connection in kept[1:]:
-                connection.sendall(request_bytes(stub))
-            kept[0].sendall(b"\x00")
-            stub.wait_for(lambda s: len(s.requests) == 4)
-        assert threading.active_count() == threads
-        assert stub.connections == 0
-        for connection in kept:
-            connection.close()
-        del stub
-        gc.collect()
 
 
 def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
