@@ -16,14 +16,14 @@ from helpers.cli import Cli
 from helpers.faults import FaultServer
 from helpers.layers import Authority
 from helpers.preload import build
-from helpers.wired import (
+from helpers.wire import (
     Remains,
     Wire,
     check_elsewhere,
+    check_no_secret_is_shown,
     check_received,
     check_scripts,
     check_side_effects,
-    check_told,
     empty_directories,
 )
 
@@ -139,4 +139,4 @@ def wire(
     check_elsewhere(elsewhere)
     check_received(server.connections, wire.keys)
     printed = [report.capstdout + report.capstderr for report in request.node.stash.get(REPORTS, [])]
-    check_told(wire, printed, caplog.get_records("call"))
+    check_no_secret_is_shown(wire, printed, caplog.get_records("call"))

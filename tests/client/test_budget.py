@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, ConfigurationError, DocPlatformError, RateLimitError
+from docplatform import BudgetError, ConfigurationError, DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.children import tell
-from helpers.forks import in_child
+from helpers.children import in_child, tell
+from helpers.exports import eventually
 from helpers.scripts import environment
 
 DATES: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
@@ -36,13 +36,13 @@ def spent(face: Face, client: Any) -> BudgetError:
     return caught.value
 
 
-def test_without_one_there_is_none(face: Face, stub: StubServer) -> None:
+def test_without_a_budget_none_is_counted(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     ask(face, client, 3)
     assert client.stats.budget_left is None
 
 
-def test_it_counts_analytics_alone(face: Face, stub: StubServer) -> None:
+def test_a_budget_counts_analytics_alone(face: Face, stub: StubServer) -> None:
     client = face.client(stub, requests_per_hour=5, reserve=1)
     assert client.stats.budget_left == 4
     face.run(client.create_job("Fix it"))
@@ -53,7 +53,7 @@ def test_it_counts_analytics_alone(face: Face, stub: StubServer) -> None:
     assert len(stub.requests) == 5
 
 
-def test_who_would_not_wait_is_told_when_to_come_back(face: Face, stub: StubServer) -> None:
+def test_a_budget_error_says_when_the_budget_resets(face: Face, stub: StubServer) -> None:
     client = face.client(stub, requests_per_hour=1)
     ask(face, client)
     error = spent(face, client)
@@ -66,7 +66,9 @@ def test_who_would_not_wait_is_told_when_to_come_back(face: Face, stub: StubServ
     assert isinstance(error, DocPlatformError)
 
 
-def test_an_export_that_stops_says_where_and_keeps_what_came(face: Face, stub: StubServer) -> None:
+def test_an_export_that_stops_at_the_budget_has_a_checkpoint_and_its_rows(
+    face: Face, stub: StubServer
+) -> None:
     client = face.client(stub, requests_per_hour=2)
     with pytest.raises(BudgetError) as caught:
         face.run(client.visitors(**DATES, on_budget="stop").collect())
@@ -78,23 +80,8 @@ def test_an_export_that_stops_says_where_and_keeps_what_came(face: Face, stub: S
     assert [*caught.value.partial, *rest] == face.all(other.visitors(**DATES))
 
 
-@pytest.mark.row("B5", "M1")
-@pytest.mark.parametrize("on_budget", ["wait", "stop"])
-@pytest.mark.parametrize("stored", [False, True])
-def test_a_429_that_asks_for_no_wait_is_retried_no_more_than_any(
-    face: Face, stub: StubServer, tmp_path: Path, on_budget: str, stored: bool
-) -> None:
-    store = {"store": tmp_path / "visitors.db"} if stored else {}
-    client = face.client(stub, requests_per_hour=100, max_retries=1, **store)
-    stub.fail_next(429, times=100, retry_after=0)
-    with pytest.raises(RateLimitError) as caught:
-        face.run(client.visitor_totals(on_budget=on_budget))
-    assert len(stub.requests) == len(caught.value.attempts) == 2
-    assert client.stats.budget_left == 98
-
-
 @pytest.mark.row("M12")
-def test_a_wait_is_told_in_the_log_and_can_be_stopped(
+def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
     stub: StubServer, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(AsyncFace()) as face:
@@ -113,7 +100,7 @@ def test_a_wait_is_told_in_the_log_and_can_be_stopped(
         face.run(collect_until_it_waits())
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
-        # What came is at hand without a request.
+        # What came is there without a request.
         assert [face.next(rows)["path"] for _ in range(750)]
         assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
@@ -165,7 +152,7 @@ print(json.dumps(c.stats.budget_left))
     assert face.client(stub, **settings, organization="acme").stats.budget_left == 6
 
 
-def test_handles_share_it(face: Face, stub: StubServer) -> None:
+def test_handles_share_a_budget(face: Face, stub: StubServer) -> None:
     client = face.client(stub, requests_per_hour=10)
     careful = client.with_options(reserve=7)
     ask(face, client, 2)
@@ -212,6 +199,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     if content is None:
         ask(face, face.client(stub, store=store, requests_per_hour=9))
         face.close_clients()
+        eventually(lambda: not store.with_name(f"{store.name}-wal").exists())
         content = store.read_bytes()[:5000] + b"\xff" * 90_000
     store.write_bytes(content)
     with pytest.raises(ConfigurationError, match=what):

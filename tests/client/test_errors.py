@@ -29,9 +29,9 @@ from docplatform import (
 )
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
+from helpers.children import raise_error
 from helpers.pages import page, rows, serve
-from helpers.process import raise_error
-from helpers.shown import shown
+from helpers.search import shown
 
 BASES: dict[str, tuple[type[Exception], ...]] = {
     "DocPlatformError": (Exception,),
@@ -198,18 +198,6 @@ def test_errors_come_back_from_another_process(face: Face) -> None:
             with pytest.raises(type(error)) as caught:
                 pool.submit(raise_error, error).result(timeout=60)
             assert same(error, caught.value)
-
-
-def test_a_service_that_cannot_be_reached_says_so(face: Face) -> None:
-    error = raised(face, ConnectError)
-    assert "connection refused" in str(error)
-    assert (error.outcome, len(error.attempts)) == (None, 1)
-
-
-def test_an_attempt_that_takes_too_long_says_how_long(face: Face) -> None:
-    error = raised(face, RequestTimeoutError)
-    assert "0.05 s" in str(error)
-    assert error.attempts[0].elapsed >= 0.05
 
 
 @pytest.mark.row("B12")

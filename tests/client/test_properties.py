@@ -112,7 +112,7 @@ def odd_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 def readable(text: str) -> str:
-    """``text`` with U+FFFD for what is no text."""
+    """``text`` with U+FFFD for what is not UTF-8."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -16,7 +16,6 @@ from docplatform import ConfigurationError, DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
 from helpers.layers import Authority
-from helpers.shown import shown
 
 KEY = "dp_test_0123456789abcdefghij"
 URL = "https://docs.example.com"
@@ -130,34 +129,15 @@ def test_what_is_missing_is_named_with_its_variable(face: Face, missing: str, va
     assert isinstance(caught.value, DocPlatformError)
 
 
-def test_the_environment_stands_in_for_what_is_not_given(
-    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOCPLATFORM_API_KEY", stub.api_key)
-    monkeypatch.setenv("DOCPLATFORM_BASE_URL", stub.url)
-    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", stub.project_id)
-    job = face.run(face.make().create_job("Fix it"))
-    assert job.project_id == stub.project_id
-    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", "from-the-environment")
-    assert settings_of(face.make(project_id="given"))["project_id"] == "given"
-    assert settings_of(face.make(project_id=None))["project_id"] == "from-the-environment"
-
-
 BAD_KEYS = [
     "",
     "dp_secretpart\n",
-    "dp_secret part",
-    " dp_secretpart",
-    "dp_secretpart\0",
-    "dp_secretpärt",
-    "dp_secretpart\u200b",
+    "dp_secretp\u00e4rt",
     "Bearer dp_secretpart",
-    "bearer dp_secretpart",
-    '"dp_secretpart"',
     "'dp_secretpart'",
-    "dp_secretpart\x7f",
     "dp_secretpart\ud800",
 ]
+"""One of each kind; all of them are tried in the core (src/config/options.rs)."""
 
 
 @pytest.mark.row("G9")
@@ -171,47 +151,13 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: Stu
     assert stub.peak_connections == 0
 
 
-@pytest.mark.row("G9")
-@pytest.mark.parametrize("key", ["", "dp_secretpart\n", "Bearer dp_secretpart"])
-def test_a_bad_key_in_the_environment_is_refused_alike(
-    face: Face, key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOCPLATFORM_API_KEY", key)
-    # An empty variable is as good as none.
-    with pytest.raises(ConfigurationError, match="^DOCPLATFORM_API_KEY " if key else "^no API key") as caught:
-        face.make(base_url=URL)
-    assert "secretp" not in shown(caught.value)
-
-
 @pytest.mark.row("G4")
-@pytest.mark.parametrize(
-    "host",
-    [
-        "127.0.0.1.nip.io",
-        "localhost.evil.com",
-        "0.0.0.0",
-        "[::ffff:127.0.0.1]",
-        "[::]",
-        "2130706433",
-        "0x7f000001",
-        "017700000001",
-        "127.1",
-        "localhost.",
-        "ⓛocalhost",
-    ],
-)
+@pytest.mark.parametrize("host", ["127.0.0.1.nip.io", "0.0.0.0", "[::ffff:127.0.0.1]", "localhost."])
 def test_plain_http_is_for_loopback_literals_alone(face: Face, stub: StubServer, host: str) -> None:
     port = stub.url.rpartition(":")[2]
     with pytest.raises(ConfigurationError, match=r"^base_url "):
         make(face, base_url=f"http://{host}:{port}")
     assert stub.peak_connections == 0
-
-
-@pytest.mark.row("G4")
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost"])
-def test_loopback_literals_may_be_plain_http(face: Face, stub: StubServer, host: str) -> None:
-    client = face.client(stub, base_url=stub.url.replace("127.0.0.1", host) + "/")
-    assert face.run(client.create_job("Fix it")).status == "active"
 
 
 def test_other_plain_http_needs_to_be_allowed(face: Face) -> None:
@@ -224,23 +170,10 @@ def test_other_plain_http_needs_to_be_allowed(face: Face) -> None:
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("", "empty"),
         ("docs.example.com", "not a URL"),
-        ("ftp://docs.example.com", "https://"),
-        ("file:///etc/passwd", "no host"),
-        ("https://", "not a URL"),
         ("https://user:hush@docs.example.com", "user name or password"),
-        ("https://hush@docs.example.com", "user name or password"),
-        ("https://@docs.example.com", "user name or password"),
         ("https://docs.example.com?token=hush", "query"),
-        ("https://docs.example.com#hush", "fragment"),
-        ("https:\\\\docs.example.com", "backslash"),
         ("https://docs.example.com\\@evil.example", "backslash"),
-        ("https://docs.example.com\t", "white space"),
-        ("https://docs.example.com/\r\nX-Evil: 1", "white space"),
-        ("https://docs.example.com/a//b", "empty step"),
-        ("https://docs.example.com/%2e%2e", "percent"),
-        ("https://docs.ex\u0430mple.com", "xn--"),
     ],
 )
 def test_a_base_url_that_could_lead_elsewhere_is_refused(face: Face, url: str, why: str) -> None:

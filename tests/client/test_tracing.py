@@ -92,11 +92,6 @@ def test_every_request_of_a_call_names_the_callers_span(face: Face, stub: StubSe
     assert set(sent(stub)) == {span}
 
 
-def test_outside_of_a_span_nothing_is_named(face: Face, stub: StubServer) -> None:
-    face.run(face.client(stub).get_job(face.run(face.client(stub).create_job("Fix it"))))
-    assert sent(stub) == [None, None]
-
-
 def test_pages_name_the_span_that_turned_them(face: Face) -> None:
     with StubServer(rows(0, 30)) as stub:
         visitors = face.client(stub).visitors(page_size=10, prefetch=0)
@@ -186,7 +181,7 @@ def test_what_is_no_header_value_is_not_sent(
     assert request.headers["authorization"] == "Bearer ***"
     assert "traceparent" not in request.headers
     assert "x-b3-traceid" not in request.headers
-    # What is no text at all is a bug in the propagator, and told as one.
+    # What is no text at all is a bug in the propagator, and reported as one.
     assert len(unraisable) == (not isinstance(value, str) or value == "\ud800")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeAlias
 
 from docplatform import AsyncClient, Client
@@ -13,80 +13,48 @@ AnyClient: TypeAlias = Any
 """``Client`` or ``AsyncClient``: a test that runs on both cannot name one."""
 
 
-class Face:
-    """Runs what either client returns, so that one test body speaks for both.
+class SyncFace:
+    """``Client``, so that one test body speaks for both clients.
 
-    ``face.run(client.get_job("job-1"))`` is the job on both faces; ``face.all(client.visitors())`` the rows.
+    ``face.run(client.get_job("job-1"))`` is the job on both faces; ``face.all(client.visitors())`` the rows. What a face
+    made is closed with it.
     """
 
-    name: str
-
-    def client(self, stub: StubServer, **settings: Any) -> AnyClient:
-        """A client of ``stub``; closed with the face."""
-        raise NotImplementedError
-
-    def make(self, *args: Any, **settings: Any) -> AnyClient:
-        """A client of nothing in particular."""
-        raise NotImplementedError
-
-    def run(self, value: Any) -> Any:
-        """What a client's method comes to."""
-        raise NotImplementedError
-
-    def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``function``, called where both faces may be used: inside the loop for the async one."""
-        raise NotImplementedError
-
-    def all(self, rows: Any) -> list[Any]:
-        """All that is left of an iterator."""
-        raise NotImplementedError
-
-    def next(self, rows: Any) -> Any:
-        """The next of an iterator."""
-        raise NotImplementedError
-
-    def gather(self, make: Iterable[Callable[[], Any]]) -> list[Any]:
-        """Several calls at the same time; their results or exceptions, in order."""
-        raise NotImplementedError
-
-    def close_clients(self) -> None:
-        """Closes every client that this face made."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Closes every client that this face made, and fails for what the event loop had to swallow."""
-        self.close_clients()
-
-
-class SyncFace(Face):
     name = "sync"
 
     def __init__(self) -> None:
         self._clients: list[Client] = []
 
-    def client(self, stub: StubServer, **settings: Any) -> Client:
+    def client(self, stub: StubServer, **settings: Any) -> AnyClient:
+        """A client of ``stub``."""
         client = stub.client(**settings)
         self._clients.append(client)
         return client
 
-    def make(self, *args: Any, **settings: Any) -> Client:
+    def make(self, *args: Any, **settings: Any) -> AnyClient:
+        """A client of nothing in particular."""
         client = Client(*args, **settings)
         self._clients.append(client)
         return client
 
     def run(self, value: Any) -> Any:
+        """What a client's method comes to."""
         return value
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``function``, called where both faces may be used: inside the loop for the async one."""
         return function(*args, **kwargs)
 
-    def all(self, rows: Iterable[Any]) -> list[Any]:
+    def all(self, rows: Any) -> list[Any]:
+        """All that is left of an iterator."""
         return list(rows)
 
     def next(self, rows: Any) -> Any:
+        """The next of an iterator."""
         return next(rows)
 
     def gather(self, make: Iterable[Callable[[], Any]]) -> list[Any]:
+        """Several calls at the same time; their results or exceptions, in order."""
         from concurrent.futures import ThreadPoolExecutor
 
         makers = list(make)
@@ -95,11 +63,18 @@ class SyncFace(Face):
             return [future.exception() or future.result() for future in futures]
 
     def close_clients(self) -> None:
+        """Closes every client that this face made."""
         for client in self._clients:
             client.close()
 
+    def close(self) -> None:
+        """Closes every client, and fails for what the event loop had to swallow."""
+        self.close_clients()
 
-class AsyncFace(Face):
+
+class AsyncFace:
+    """``AsyncClient``, in a loop of its own."""
+
     name = "async"
 
     def __init__(self, loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
@@ -108,12 +83,12 @@ class AsyncFace(Face):
         self.runner = asyncio.Runner(loop_factory=loop_factory)
         self.runner.get_loop().set_exception_handler(lambda _, context: self._unhandled.append(context))
 
-    def client(self, stub: StubServer, **settings: Any) -> AsyncClient:
+    def client(self, stub: StubServer, **settings: Any) -> AnyClient:
         client = stub.async_client(**settings)
         self._clients.append(client)
         return client
 
-    def make(self, *args: Any, **settings: Any) -> AsyncClient:
+    def make(self, *args: Any, **settings: Any) -> AnyClient:
         client = AsyncClient(*args, **settings)
         self._clients.append(client)
         return client
@@ -136,7 +111,7 @@ class AsyncFace(Face):
 
         return self.runner.run(inside())
 
-    def all(self, rows: AsyncIterable[Any]) -> list[Any]:
+    def all(self, rows: Any) -> list[Any]:
         async def collect() -> list[Any]:
             return [row async for row in rows]
 
@@ -156,6 +131,9 @@ class AsyncFace(Face):
             self.run(client.close())
 
     def close(self) -> None:
-        super().close()
+        self.close_clients()
         self.runner.close()
         assert not self._unhandled, f"the event loop saw unhandled exceptions: {self._unhandled}"
+
+
+Face: TypeAlias = SyncFace | AsyncFace

@@ -1,12 +1,16 @@
-"""Scripts that run in a process of their own, and say what came of it as JSON."""
+"""Work in other processes: scripts that say what came of it as JSON, forked children, and functions for pools."""
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
+
+from docplatform import Client
 
 PRELUDE = """
 import asyncio, json, sys
@@ -55,3 +59,37 @@ def tell(face: str, script: str, /, **environment: str) -> Any:
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return json.loads(done.stdout)
+
+
+def in_child(work: Callable[[], Any]) -> Any:
+    """What ``work`` comes to in a forked child."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            result = pickle.dumps((True, work()))
+        except BaseException as error:  # noqa: BLE001  # told by the parent
+            result = pickle.dumps((False, repr(error)))
+        os.write(writer, result)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        worked, value = pickle.loads(pipe.read())
+    assert os.waitpid(child, 0)[1] == 0
+    assert worked, value
+    return value
+
+
+# -- importable in a process that was spawned, which a test module is not --------------------------
+
+
+def export_rest(settings: dict[str, Any], checkpoint: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Go on with an export; the process, the rows, and where it ended."""
+    with Client(**settings) as client:
+        visitors = client.visitors(resume=checkpoint)
+        return os.getpid(), list(visitors), visitors.checkpoint
+
+
+def raise_error(error: BaseException) -> None:
+    """Raise what was sent here."""
+    raise error

@@ -25,7 +25,7 @@ FILES = ("to_csv", "to_jsonl", "to_parquet")
 
 
 def collect(rows: Any, **how: Any) -> VisitorTable:
-    """What a service of these rows, or of so many, gives as a table."""
+    """What a service of these rows, or of this number, gives as a table."""
     with StubServer(rows) as stub, stub.client() as client:
         return client.visitors(**how).collect()
 
@@ -73,7 +73,7 @@ def read(path: Path, way: str) -> list[dict[str, Any]]:
 
 
 def break_off(stub: StubServer, pages: int = 1, status: int = 404) -> None:
-    """Let the request behind so many pages fail."""
+    """Let the request after this number of pages fail."""
     for number in range(pages):
         serve(stub, page(ROWS[250 * number : 250 * (number + 1)], has_more=True, totals=sums()))
     stub.fail_next(status=status, path="/v1/")

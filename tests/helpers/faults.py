@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Self, TypeAlias
 
-from helpers.exchange import Connection, Gone, Request, answer
+from helpers.connection import Connection, Gone, Request, answer
 from helpers.layers import Context, Tls
 
 __all__ = [
@@ -139,7 +139,7 @@ def RST(connection: Connection) -> None:  # noqa: N802
 
 
 def CUT_TLS(connection: Connection) -> None:  # noqa: N802
-    """End the connection beneath TLS, which is told nothing."""
+    """End the connection beneath TLS, which is not closed."""
     connection.raw.finish()
     connection.drain()
 
@@ -190,7 +190,7 @@ class FaultServer:
             self._scripts.extend(scripts)
 
     def rest(self, *steps: Step) -> None:
-        """What all connections behind the scripts play."""
+        """What all connections after the scripts play."""
         self._rest = steps
 
     @property

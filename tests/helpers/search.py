@@ -107,3 +107,12 @@ def reachable(thing: object) -> Iterator[str | bytes]:
         if isinstance(here, str | bytes):
             yield here
         todo.extend(gc.get_referents(here))
+
+
+def shown(error: BaseException | None) -> str:
+    """Text, arguments, attributes, notes and traceback of ``error`` and of all that it rests on."""
+    if error is None:
+        return ""
+    own = [str(error), repr(error), repr(error.args), repr(vars(error))]
+    rests_on = [shown(error.__cause__), shown(error.__context__)]
+    return "\n".join([*own, *traceback.format_exception(error), *rests_on])

@@ -1,62 +1,253 @@
-"""A listener on loopback that is no service: it takes down every request, and answers as it was told."""
+"""The client on a scripted wire, and what must hold after every test on it, whatever it tests.
+
+At most one side effect for each logical write; no origin contacted but the configured one; the key in one header of each
+request and nowhere else; no thread, descriptor or file left behind.
+"""
 
 from __future__ import annotations
 
-import json
-import socket
+import asyncio
+import gc
+import logging
+import os
+import pickle
+import signal
+import tempfile
 import threading
-from typing import Self
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from helpers import AnyClient, Face
+from helpers.connection import Connection, Request
+from helpers.faults import FaultServer
+from helpers.search import shown
+
+Error = TypeVar("Error", bound=BaseException)
+
+LEAVE = 10.0
+"""Seconds that what a closed client had may take to go; polled, so that none is waited that is not needed."""
 
 
-def http_answer(status: int, body: object = None, *headers: str) -> bytes:
-    """An answer after which the connection is closed."""
-    data = b"" if body is None else json.dumps(body).encode()
-    lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {len(data)}", "Connection: close", *headers]
-    return "\r\n".join([*lines, "", ""]).encode() + data
+class Wire:
+    """One face, one server that it is configured for, and one elsewhere that it must never find."""
 
+    def __init__(self, face: Face, server: FaultServer, elsewhere: FaultServer, directory: Path) -> None:
+        self.face = face
+        self.server = server
+        self.elsewhere = elsewhere
+        self.directory = directory
+        self.key = f"dp_{os.urandom(20).hex()}"
+        self.keys = [self.key]
+        self.secrets: list[str] = []
+        """What else is never to be shown."""
+        self.lookups = False
+        """Whether names were looked up: the threads for that are kept for a while."""
+        self.seen: list[str] = []
+        self.raised: list[BaseException] = []
+        self._prompts = 0
 
-class Listener:
-    """Gives the n-th connection the n-th answer, and all that follow the last one, and closes it.
+    def client(self, **settings: Any) -> AnyClient:
+        defaults = {"api_key": self.key, "base_url": self.server.url, "project_id": "demo", "timeout": 20}
+        client = self.face.make(**{**defaults, **settings})
+        self.seen.append(repr(client))
+        return client
 
-    In place of an answer ``None`` holds the connection until the client goes away, and then sets ``left``. Heads
-    are complete before their answer goes out, so they are there when the client has its answer.
-    """
+    def prompt(self) -> str:
+        """A prompt for one logical write: it is known again by its words."""
+        self._prompts += 1
+        return f"Fix the links of page {self._prompts}"
 
-    def __init__(self, *answers: bytes | None) -> None:
-        self._answers = list(answers or [http_answer(502)])
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self.heads: list[bytes] = []
-        self.left = threading.Event()
-        self.held = threading.Event()
-        self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+    def run(self, call: Callable[..., Any], *args: Any) -> Any:
+        """What a call comes to; whatever it raises or warns is kept to look for the key in it."""
+        with self.watched():
+            return self.face.run(call(*args))
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+    def all(self, rows: Any) -> list[Any]:
+        with self.watched():
+            return self.face.all(rows)
 
-    def __exit__(self, *exc_info: object) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._socket.close()
+    def fails(self, kind: type[Error], call: Callable[..., Any], *args: Any) -> Error:
+        """The error of a call."""
+        with pytest.raises(kind) as caught:
+            self.run(call, *args)
+        return caught.value
 
-    def _serve(self) -> None:
-        while True:
+    def interrupt(self, call: Callable[[], Any], when: Callable[[FaultServer], object]) -> BaseException:
+        """What comes out of a call that is cancelled, or ended by Ctrl-C, as soon as the server sees to it."""
+        if self.face.name == "async":
+            return self._cancel(call, when)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        main = threading.main_thread().ident
+        assert main == threading.get_ident(), "a signal reaches the main thread alone"
+        trigger = self._trigger(when, lambda: signal.pthread_kill(main, signal.SIGINT))
+        try:
+            return self.fails(KeyboardInterrupt, call)
+        finally:
+            trigger.join()
+            signal.signal(signal.SIGINT, before)
+
+    def _cancel(self, call: Callable[[], Any], when: Callable[[FaultServer], object]) -> BaseException:
+        raised: list[BaseException] = []
+
+        async def awaiting() -> None:
             try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            with connection:
-                head = b""
-                while b"\r\n\r\n" not in head and (data := connection.recv(65536)):
-                    head += data
-                self.heads.append(head)
-                answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-                if answer is not None:
-                    connection.sendall(answer)
-                    continue
-                self.held.set()
-                while connection.recv(65536):
-                    pass
-                self.left.set()
+                await call()
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        async def cancelled() -> None:
+            task = asyncio.create_task(awaiting())
+            loop = asyncio.get_running_loop()
+            trigger = self._trigger(when, lambda: loop.call_soon_threadsafe(task.cancel))
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            trigger.join()
+
+        self.face.run(cancelled())
+        self.raised += raised
+        return raised[0]
+
+    def _trigger(self, when: Callable[[FaultServer], object], pull: Callable[[], object]) -> threading.Thread:
+        def wait() -> None:
+            self.server.wait_for(when)
+            pull()
+
+        trigger = threading.Thread(target=wait, name="trigger")
+        trigger.start()
+        return trigger
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        with warnings.catch_warnings(record=True) as told:
+            try:
+                yield
+            except BaseException as error:
+                self.raised.append(error)
+                raise
+        for warning in told:
+            self.seen.append(f"{warning.message!r} {warning.filename}")
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+# -- what must hold --------------------------------------------------------------------------------
+
+
+def check_side_effects(server: FaultServer) -> None:
+    counts = Counter((request.method, request.target, request.body) for request in server.applied)
+    twice = {request: count for request, count in counts.items() if count > 1}
+    assert not twice, f"done more than once: {twice}"
+
+
+def check_scripts(server: FaultServer) -> None:
+    for fault in server.faults:
+        raise AssertionError("a script broke") from fault
+    assert server.unscripted == 0, "connections came that no script expected"
+    assert server.unplayed == 0, "connections were expected that did not come"
+
+
+def check_elsewhere(server: FaultServer) -> None:
+    assert server.connections == [], "another origin was contacted"
+
+
+def check_received(connections: Iterable[Connection], keys: list[str]) -> None:
+    """Each key is in one ``Authorization`` header of each request, never beneath TLS or in a tunnel's head."""
+    for connection in connections:
+        used = set()
+        if connection.layer is not connection.raw:
+            for key in keys:
+                assert key.encode() not in connection.raw.bytes, "the key is beneath TLS"
+        for tls in (False, True):
+            rest = connection.stream(tls)
+            for request in connection.requests:
+                if request.tls is tls:
+                    used.add(_check_request(request, keys))
+                    rest = rest.replace(request.head, b"", 1).replace(request.body, b"", 1)
+            # What is left was never read as a request: at most the beginning of one.
+            left = sum(rest.count(key.encode()) for key in keys)
+            assert left <= rest.lower().count(b"\r\nauthorization: bearer "), rest
+        assert len(used - {None}) <= 1, "two keys on one connection"
+
+
+def _check_request(request: Request, keys: list[str]) -> str | None:
+    values = [value for name, value in request.headers if name == "authorization"]
+    everything = request.head + request.body
+    found = [key for key in keys for _ in range(everything.count(key.encode()))]
+    if request.method == "CONNECT":
+        assert values == found == [], "a tunnel's head holds a credential of the service"
+        return None
+    assert len(found) == 1, request.head
+    assert values == [f"Bearer {found[0]}"], request.head
+    return found[0]
+
+
+def check_no_secret_is_shown(wire: Wire, output: Iterable[str], records: Iterable[logging.LogRecord]) -> None:
+    """No key in anything that was printed, logged, raised or warned of."""
+    formatter = logging.Formatter()
+    logs = [f"{formatter.format(record)} {vars(record)!r}" for record in records]
+    errors = [shown(error) + repr(getattr(error, "__notes__", "")) for error in wire.raised]
+    pickles = [pickle.dumps(error).decode("latin-1") for error in wire.raised if isinstance(error, Exception)]
+    for text in (*output, *logs, *errors, *pickles, *wire.seen):
+        for secret in (*wire.keys, *wire.secrets):
+            # Half of a key is half a secret; its last four letters may be shown.
+            assert secret[: len(secret) // 2] not in text, "a secret was shown"
+
+
+# -- what may be left behind -----------------------------------------------------------------------
+
+
+class Remains:
+    """What the process holds at one moment."""
+
+    def __init__(self) -> None:
+        gc.collect()
+        self.threads = set(threading.enumerate())
+        self.native = len(list(Path("/proc/self/task").iterdir()))
+        self.descriptors = _descriptors()
+
+    def check_gone(self, *, lookups: bool) -> None:
+        """Fails for what is new since then and does not go."""
+        deadline = time.monotonic() + LEAVE
+        while (left := self._left(lookups)) and time.monotonic() < deadline:
+            time.sleep(0.002)
+            gc.collect()
+        assert not left, f"left behind: {left}"
+
+    def _left(self, lookups: bool) -> list[str]:
+        threads = [repr(thread) for thread in set(threading.enumerate()) - self.threads]
+        native = len(list(Path("/proc/self/task").iterdir())) - self.native
+        if native > 0 and not lookups:
+            threads.append(f"{native} threads that Python does not know")
+        new = _descriptors().items() - self.descriptors.items()
+        return threads + [f"descriptor {number}: {target}" for number, target in new]
+
+
+def _descriptors() -> dict[str, str]:
+    found = {}
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            found[entry.name] = os.fspath(entry.readlink())
+        except OSError:
+            continue  # the directory's own
+    return found
+
+
+@contextmanager
+def empty_directories(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Works in a directory, and with one for temporary files, that must be as empty afterwards."""
+    places = [directory / "work", directory / "temporary"]
+    for place in places:
+        place.mkdir()
+    monkeypatch.chdir(places[0])
+    monkeypatch.setenv("TMPDIR", os.fspath(places[1]))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    kept = [set(place.iterdir()) for place in places]
+    yield
+    assert [set(place.iterdir()) for place in places] == kept, "files were left behind"

@@ -43,34 +43,6 @@ def test_every_documented_field_is_read(face: Face, stub: StubServer) -> None:
     assert job.project_id == stub.project_id
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"id": "job-1", "status": "active"},
-        {**dict.fromkeys(FULL), "id": "job-1", "status": "active"},
-        {"id": "job-1", "status": "active", "source": {}},
-        {"id": "job-1", "status": "active", "source": {"repository": None, "ref": None}},
-    ],
-)
-def test_all_but_id_and_status_may_be_missing(face: Face, stub: StubServer, body: object) -> None:
-    job = read(face, stub, body)
-    assert (job.id, job.status, job.is_final) == ("job-1", "active", False)
-    assert job.source == Source(None, None)
-    assert (job.model, job.pr_link, job.created_at, job.archived_at) == (None, None, None, None)
-
-
-@pytest.mark.row("D14")
-@pytest.mark.parametrize(
-    ("status", "is_final"),
-    [("completed", True), ("paused", False)],
-)
-def test_an_unknown_status_is_neither_final_nor_an_error(
-    face: Face, stub: StubServer, status: str, is_final: bool
-) -> None:
-    job = read(face, stub, {**FULL, "status": status})
-    assert (job.status, job.is_final) == (status, is_final)
-
-
 @pytest.mark.row("D14")
 def test_raw_is_the_whole_body_as_it_was_sent(face: Face, stub: StubServer) -> None:
     body = {**FULL, "big": 10**30, "small": 0.1, "deep": {"list": [1, None, True, "é\u202e"]}, "é": 1.0}
@@ -107,21 +79,6 @@ def test_an_unreadable_answer_is_a_response_error_that_says_where(
     assert len(stub.requests) == 1
 
 
-def test_no_content_is_no_job(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=204)
-    with pytest.raises(ResponseError) as caught:
-        face.run(face.client(stub).get_job("job-1"))
-    assert (caught.value.status, caught.value.body) == (204, "")
-
-
-@pytest.mark.row("C14")
-def test_an_answer_larger_than_allowed_is_not_read(face: Face, stub: StubServer) -> None:
-    body = {**FULL, "padding": "x" * 2_000}
-    assert read(face, stub, body).id == "job-1"
-    with pytest.raises(ResponseError, match="larger than 1024 bytes"):
-        read(face, stub, body, max_response_bytes=1024)
-
-
 # -- the object ------------------------------------------------------------------------------------
 
 
@@ -147,11 +104,6 @@ def test_jobs_compare_and_hash_by_what_they_hold(face: Face, stub: StubServer) -
     assert job != extra
     assert job != job.to_dict()
     assert job != "job-1"
-
-
-def test_jobs_of_two_projects_differ(face: Face) -> None:
-    with StubServer(projects=("demo", "other")) as stub:
-        assert read(face, stub, FULL) != read(face, stub, FULL, project_id="other")
 
 
 def test_a_job_can_be_copied_and_pickled(face: Face, stub: StubServer) -> None:

@@ -96,30 +96,6 @@ class Quickly:
         yield
 
 
-def test_any_awaitable_will_do(stub: StubServer, async_face: AsyncFace) -> None:
-    client = async_face.client(stub)
-    Quickly.awaited = 0
-
-    async def wait() -> Job:
-        future = asyncio.get_running_loop().create_future()
-        future.set_result(None)
-        answers = [Quickly(), future, asyncio.sleep(0)]
-        return await client.run_job("Fix it", on_poll=lambda _: answers.pop(0), **SOON)
-
-    assert async_face.run(wait()).status == "completed"
-    assert Quickly.awaited == 1
-
-
-def test_what_an_awaitable_raises_ends_the_wait(stub: StubServer, async_face: AsyncFace) -> None:
-    async def raise_it(_: Job) -> None:
-        await asyncio.sleep(0)
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        async_face.run(async_face.client(stub).run_job("Fix it", on_poll=raise_it, **SOON))
-    assert len(stub.requests) == 2
-
-
 @pytest.mark.row("I1")
 def test_cancelling_reaches_the_awaitable(stub: StubServer, async_face: AsyncFace) -> None:
     client = async_face.client(stub)

@@ -1,4 +1,4 @@
-"""wait_for_job, run_job, follow_up: what ends a wait, what it bears, and what is known when it breaks off."""
+"""wait_for_job, run_job, follow_up: what ends a wait, which failures it retries, and what is known when it ends early."""
 
 from __future__ import annotations
 
@@ -73,11 +73,6 @@ def test_a_wait_that_is_too_long_carries_the_job_and_can_go_on(face: Face, stub:
     assert len(stub.jobs) == 1
     stub.jobs[0].status = "completed"
     assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
-
-
-def test_no_timeout_is_for_ever(face: Face, stub: StubServer) -> None:
-    stub.script_job(*["active"] * 20, "completed")
-    assert face.run(face.client(stub).run_job("Fix it", timeout=None, **SOON)).is_final
 
 
 def test_every_duration_may_be_a_timedelta(face: Face, stub: StubServer) -> None:

@@ -17,8 +17,8 @@ from docplatform import (
 )
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.children import export_rest
 from helpers.pages import rows
-from helpers.process import export_rest
 
 ROWS = rows(0, 600)
 DATES = {"date_from": "2026-01-01", "date_to": "2026-02-01"}

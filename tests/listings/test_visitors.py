@@ -13,7 +13,7 @@ from docplatform import Totals, VisitorsPage
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.exports import offsets
-from helpers.wire import Listener, http_answer
+from helpers.faults import HOLD, READ_ALL, SEND, FaultServer, answer
 
 ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n} for n in range(600)]
 TOTALS = (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
@@ -174,7 +174,7 @@ def test_a_wrong_argument_is_named_at_the_call(
 def test_many_rows_may_be_awaited_at_once(given: StubServer, async_face: AsyncFace) -> None:
     visitors = async_face.client(given).visitors(page_size=50)
 
-    async def together() -> list[dict[str, Any]]:
+    async def together() -> Any:
         return await asyncio.gather(*(anext(visitors) for _ in range(600)))
 
     assert sorted(async_face.run(together()), key=lambda row: row["human"]) == ROWS
@@ -214,16 +214,16 @@ def test_an_iterator_that_is_left_alone_sends_nothing_more(
 @pytest.mark.row("E14")
 def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
     page = {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": ROWS[:250], "hasMore": True}
-    with Listener(http_answer(200, page), None) as listener:
-        client = face.make("dp_key", base_url=listener.url, project_id="demo")
+    with FaultServer() as server:
+        server.script([READ_ALL, SEND(answer(200, page))], [READ_ALL, HOLD])
+        client = face.make("dp_key", base_url=server.url, project_id="demo")
         visitors = client.visitors()
         assert face.next(visitors) == ROWS[0]
-        assert listener.held.wait(5)
-        assert not listener.left.is_set()
+        server.wait_for(lambda server: len(server.requests) == 2)
+        assert not server.connections[1].ended
         del visitors
         gc.collect()
-        assert listener.left.wait(5)
-        assert len(listener.heads) == 2
+        server.wait_for(lambda server: server.connections[1].ended)
 
 
 def test_a_closed_client_fetches_no_more_pages(face: Face, given: StubServer) -> None:

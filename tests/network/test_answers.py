@@ -1,29 +1,27 @@
-"""Answers that stall, break off, or are not the ones asked for (rows C)."""
+"""Answers that stall, break off, are odd, or not the ones asked for, and connections that end while nobody looks (rows C, D)."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import socket
 import stat
-import time
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from docplatform import (
-    RateLimitError,
     RequestTimeoutError,
     ResponseError,
+    StatusError,
     TransportError,
     UnconfirmedWriteError,
 )
-from helpers.exchange import Connection, Request
+from helpers.connection import Connection, Request
 from helpers.faults import (
     APPLY,
+    CLOSE,
     CUT_TLS,
     DRIP,
     FIN,
@@ -32,6 +30,7 @@ from helpers.faults import (
     JOB,
     RAW,
     READ_ALL,
+    READ_HEAD,
     RST,
     SEND,
     TLS,
@@ -40,7 +39,7 @@ from helpers.faults import (
 )
 from helpers.layers import Authority
 from helpers.pages import page, rows
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 DONE = SEND(answer(200, JOB))
 OPEN_END = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
@@ -74,15 +73,6 @@ def test_bytes_that_drip_keep_no_call_alive(wire: Wire, settings: dict[str, floa
     wire.server.script([READ_ALL, DRIP(answer(200, b" " * 5_000), 0.01)])
     error = lost(wire, RequestTimeoutError, max_retries=0, **settings)
     assert error.attempts[0].elapsed >= 0.2
-
-
-@pytest.mark.row("C2")
-def test_bytes_that_drip_keep_no_write_alive(wire: Wire) -> None:
-    wire.server.script([READ_ALL, APPLY, DRIP(answer(201, b" " * 5_000), 0.01)])
-    prompt = wire.prompt()
-    client = wire.client(timeout=0.1)
-    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
-    assert error.outcome in ("unknown", "applied")  # as far as the head came
 
 
 @pytest.mark.row("C24")
@@ -169,7 +159,7 @@ def test_the_end_of_a_connection_is_the_end_of_a_body_only_where_tls_says_so(
     prompt = wire.prompt()
     error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
     assert error.outcome == "applied"
-    # Where the framing says that all is there, a cut behind it takes nothing away.
+    # Where the framing says that all is there, a cut after it takes nothing away.
     wire.server.script([tls, READ_ALL, DONE, CUT_TLS])
     assert wire.run(client.get_job, "job-1").id == "job-1"
 
@@ -202,18 +192,8 @@ def test_a_second_answer_is_never_taken_for_that_of_the_next_request(wire: Wire)
     assert [wire.run(client.get_job, name).id for name in names] == names
 
 
-@pytest.mark.row("C9", "F4")
-def test_an_answer_about_another_job_is_unreadable(wire: Wire) -> None:
-    # The second answer to the first request, come so late that no framing can tell.
-    wire.server.script([READ_ALL, SEND(of_job("job-1")), READ_ALL, SEND(of_job("job-1")), HOLD])
-    client = wire.client()
-    assert wire.run(client.get_job, "job-1").id == "job-1"
-    error = wire.fails(ResponseError, client.get_job, "job-2")
-    assert "not the one asked for" in str(error)
-
-
 @pytest.mark.row("C9")
-def test_what_is_said_on_an_idle_connection_is_no_answer(wire: Wire) -> None:
+def test_bytes_on_an_idle_connection_are_not_taken_for_an_answer(wire: Wire) -> None:
     # As load balancers do before they close.
     wire.server.script(
         [READ_ALL, SEND(of_job("job-1")), SEND(answer(408)), FIN], [READ_ALL, SEND(answer(200, JOB))]
@@ -245,7 +225,7 @@ ENDLESS = 64 * 2**20
         pytest.param([SEND(b"HTTP/1.1 200 "), FLOOD(b"OK" * 4_096, ENDLESS)], id="an endless reason"),
     ],
 )
-def test_a_head_beyond_all_bounds_is_no_answer(wire: Wire, steps: list[Step]) -> None:
+def test_a_head_that_is_too_large_is_a_transport_error(wire: Wire, steps: list[Step]) -> None:
     wire.server.script([READ_ALL, *steps], [READ_ALL, APPLY, *steps])
     assert lost(wire, TransportError, max_retries=0)
     prompt = wire.prompt()
@@ -265,44 +245,194 @@ def test_a_large_head_is_an_answer(wire: Wire) -> None:
 
 @pytest.mark.row("C12")
 @pytest.mark.parametrize("sent", [b"x: y\r\n" * 1_000, b"x" * 8_192])
-def test_trailers_beyond_all_bounds_are_no_answer(wire: Wire, sent: bytes) -> None:
+def test_trailers_that_are_too_large_are_a_transport_error(wire: Wire, sent: bytes) -> None:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
     wire.server.script([READ_ALL, SEND(chunked), FLOOD(sent, ENDLESS)])
     lost(wire, TransportError, max_retries=0)
     assert wire.server.connections[0].sent < ENDLESS
 
 
-@pytest.mark.row("C25")
-@pytest.mark.parametrize(
-    "dates",
-    [[], ["Date: Fri, 31 Dec 9999 23:59:59 GMT"], ["Date: yesterday"], ["Date: "], ["Date: 0"]],
-)
-def test_a_date_that_is_absent_or_absurd_is_ignored(wire: Wire, dates: list[str]) -> None:
-    wire.server.script([READ_ALL, SEND(head(*dates))])
-    client = wire.client(max_retries=0)
-    assert wire.run(client.get_job, "job-1").id == "job-1"
-    at = formatdate(time.time() + 600, usegmt=True)
-    wire.server.script([READ_ALL, SEND(answer(429, None, f"Retry-After: {at}", *dates))])
-    error = wire.fails(RateLimitError, client.get_job, "job-1")
-    assert error.retry_after == pytest.approx(600, abs=60)
+# -- bodies that are no JSON of ours ---------------------------------------------------------------
+
+PORTAL = b"<!DOCTYPE html><html><title>Sign in to \x1b[31mthe caf\xc3\xa9</title>" + b"<p>" * 5_000
 
 
-@pytest.mark.row("C15", "C16")
-@pytest.mark.parametrize(
-    "encodings", [["gzip"], ["gzip, gzip"], ["identity, gzip"], ["gzip", "gzip"], ["br"]]
-)
-@pytest.mark.parametrize("cut", [0, 9])
-def test_an_encoding_that_was_not_asked_for_is_not_decoded(
-    wire: Wire, encodings: list[str], cut: int
-) -> None:
-    headers = [f"Content-Encoding: {encoding}" for encoding in encodings]
-    packed = gzip.compress(json.dumps(JOB).encode())
-    sent = SEND(answer(200, packed[: len(packed) - cut], *headers))
-    wire.server.script([READ_ALL, sent], [READ_ALL, APPLY, sent])
-    error = lost(wire, ResponseError)
-    assert len(error.attempts) == 1
-    assert encodings[-1] in str(error)
-    prompt = wire.prompt()
+@pytest.mark.row("D1")
+@pytest.mark.parametrize("labelled", ["text/html; charset=utf-8", "application/json", None])
+@pytest.mark.parametrize("status", [200, 203])
+def test_a_captive_portal_is_no_answer(wire: Wire, labelled: str | None, status: int) -> None:
+    headers = [f"Content-Type: {labelled}"] if labelled else []
+    wire.server.rest(READ_ALL, SEND(answer(status, PORTAL, *headers)))
     client = wire.client()
-    assert wire.fails(UnconfirmedWriteError, client.create_job, prompt).outcome == "applied"
-    assert {request.header("accept-encoding") for request in wire.server.requests} == {"identity"}
+    for call in (lambda: client.get_job("job-1"), client.visitor_totals):
+        error = wire.fails(ResponseError, call)
+        assert (error.status, len(error.attempts)) == (status, 1)
+        assert (labelled or "no content type") in str(error)
+        assert "Sign in to" in str(error)
+        assert str(error).isprintable()
+        assert len(str(error)) < 600
+    assert len(wire.server.connections) == 2
+
+
+@pytest.mark.row("D5")
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
+def test_what_is_nested_without_end_is_an_error_and_no_crash(wire: Wire, opening: bytes) -> None:
+    wire.server.rest(READ_ALL, SEND(answer(200, opening * 300_000)))
+    client = wire.client()
+    calls: list[Any] = [
+        lambda: client.get_job("job-1"),
+        client.visitor_totals,
+        lambda: client.request("GET", "/v3/things"),
+    ]
+    for call in calls:
+        wire.fails(ResponseError, call)
+
+
+CREATED = SEND(answer(201, JOB))
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+# -- answers before the answer ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "early",
+    [
+        pytest.param(CONTINUE, id="100"),
+        pytest.param(b"HTTP/1.1 102 Processing\r\n\r\n" * 40, id="102, again and again"),
+        pytest.param(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n", id="103"),
+    ],
+)
+def test_what_comes_before_an_answer_is_not_the_answer(wire: Wire, early: bytes) -> None:
+    done = SEND(answer(200, JOB))
+    wire.server.script([READ_ALL, SEND(early), APPLY, CREATED], [READ_ALL, SEND(early), done])
+    client = wire.client()
+    prompt = wire.prompt()
+    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(client.get_job, "job-1").id == "job-1"
+
+
+@pytest.mark.parametrize("end", [FIN, RST])
+def test_a_write_that_got_a_100_and_no_answer_is_unknown(wire: Wire, end: Step) -> None:
+    wire.server.script([READ_ALL, APPLY, SEND(CONTINUE), end])
+    client = wire.client()
+    prompt = wire.prompt()
+    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
+    assert (error.outcome, error.status, len(error.attempts)) == ("unknown", None, 1)
+
+
+def test_endless_100s_keep_no_call_alive(wire: Wire) -> None:
+    promises = FLOOD(CONTINUE * 100, 2**32)
+    wire.server.script([READ_ALL, promises], [READ_ALL, APPLY, promises])
+    client = wire.client(timeout=0.2, max_retries=0)
+    wire.fails(RequestTimeoutError, client.get_job, "job-1")
+    prompt = wire.prompt()
+    assert wire.fails(UnconfirmedWriteError, client.create_job, prompt).outcome == "unknown"
+
+
+def test_an_answer_that_came_before_the_whole_prompt_was_sent_is_the_answer(wire: Wire) -> None:
+    wire.server.script([READ_HEAD, APPLY, CREATED, FIN])
+    client = wire.client()
+    prompt = wire.prompt() + "." * 8 * 2**20
+    assert wire.run(client.create_job, prompt).id == "job-1"
+
+
+# -- connections -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [FIN, CLOSE, RST])
+def test_connections_that_end_while_they_are_idle_cost_no_read(wire: Wire, end: Step) -> None:
+    wire.server.rest(READ_ALL, SEND(answer(200, JOB, keep=True)), end)
+    client = wire.client()
+    for _ in range(30):
+        assert wire.run(client.get_job, "job-1").id == "job-1"
+
+
+def test_a_connection_that_was_seen_to_end_is_not_used_again(wire: Wire) -> None:
+    wire.server.rest(READ_ALL, SEND(answer(200, JOB, keep=True)), FIN)
+    client = wire.client(max_retries=0)
+    for _ in range(10):
+        assert wire.run(client.get_job, "job-1").id == "job-1"
+        wire.server.wait_closed()
+    assert client.stats.requests == len(wire.server.requests) == 10
+
+
+def test_a_server_of_http_1_0_is_understood(wire: Wire) -> None:
+    # Where no length is given, the end of the connection is the end of the answer.
+    old = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(JOB).encode()
+    wire.server.script([READ_ALL, SEND(old), CLOSE], [READ_ALL, APPLY, SEND(old), CLOSE])
+    client = wire.client()
+    prompt = wire.prompt()
+    assert wire.run(client.get_job, "job-1").id == "job-1"
+    assert wire.run(client.create_job, prompt).id == "job-1"
+
+
+# -- what others on the way would like to be kept --------------------------------------------------
+
+
+def test_nothing_is_kept_from_an_answer_for_the_next_request(wire: Wire) -> None:
+    keep = ['ETag: "1"', "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", "Set-Cookie: session=other; Path=/"]
+    kept = answer(200, JOB, *keep, "Cache-Control: max-age=9999, immutable")
+    wire.server.script(*[[READ_ALL, SEND(kept)]] * 2)
+    client = wire.client()
+    for _ in range(2):
+        wire.run(client.get_job, "job-1")
+    first, second = wire.server.requests
+    assert first.head == second.head
+
+
+@pytest.mark.parametrize(
+    ("status", "challenge"),
+    [
+        (401, "WWW-Authenticate: Negotiate"),
+        (401, 'WWW-Authenticate: Basic realm="x"'),
+        (407, "Proxy-Authenticate: Basic"),
+    ],
+)
+def test_no_challenge_makes_the_key_go_out_in_another_form(wire: Wire, status: int, challenge: str) -> None:
+    wire.server.script([READ_ALL, SEND(answer(status, None, challenge))])
+    client = wire.client()
+    error = wire.fails(StatusError, client.get_job, "job-1")
+    assert (error.status, len(error.attempts)) == (status, 1)
+
+
+# -- less and more than a page ---------------------------------------------------------------------
+
+LAST = json.dumps(page(rows(0, 3))).encode()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(answer(204), id="204"),
+        pytest.param(answer(205), id="205"),
+        pytest.param(answer(200, b""), id="nothing"),
+        pytest.param(answer(200, b" \n"), id="white space"),
+        pytest.param(answer(200, b"null"), id="null"),
+        pytest.param(answer(200, LAST + LAST), id="twice"),
+        pytest.param(answer(200, LAST + b"\0"), id="and NUL"),
+        pytest.param(answer(200, LAST + b"<script>"), id="and an advertisement"),
+        pytest.param(answer(200, b")]}',\n" + LAST), id="after a guard"),
+    ],
+)
+def test_an_export_does_not_end_with_what_is_no_page(wire: Wire, sent: bytes) -> None:
+    first = answer(200, page(rows(0, 250), has_more=True))
+    wire.server.script([READ_ALL, SEND(first)], [READ_ALL, SEND(sent)])
+    visitors = wire.client().visitors(prefetch=0)
+    got = [wire.run(lambda: wire.face.next(visitors)) for _ in range(250)]
+    error = wire.fails(ResponseError, lambda: wire.face.next(visitors))
+    assert error.checkpoint == visitors.checkpoint
+    wire.server.script([READ_ALL, SEND(answer(200, page(rows(250, 253))))])
+    assert got + wire.all(wire.client().visitors(resume=error.checkpoint)) == rows(0, 253)
+
+
+# -- letters ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "cp037"])
+def test_json_in_another_encoding_is_not_guessed_at(wire: Wire, encoding: str) -> None:
+    content_type = f"Content-Type: application/json; charset={encoding}"
+    wire.server.script([READ_ALL, SEND(answer(200, json.dumps(JOB).encode(encoding), content_type))])
+    client = wire.client()
+    error = wire.fails(ResponseError, client.get_job, "job-1")
+    assert f"charset={encoding}" in str(error)
+    assert "\0" not in str(error)

@@ -1,9 +1,8 @@
-"""A wall clock that somebody sets, in the middle of everything (rows B3, B8)."""
+"""A wall clock that somebody sets, in the middle of everything (row B8)."""
 
 from __future__ import annotations
 
 import time
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,15 @@ import pytest
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
-from helpers.faults import HOLD, JOB, READ_ALL, SEND, Step, answer
-from helpers.wired import Wire
-
-HOUR = 3_600
+from helpers.faults import HOLD, JOB, READ_ALL, SEND, answer
+from helpers.wire import Wire
 
 SCRIPT = """
 import ctypes, threading, time
 step = ctypes.CDLL(None).step
 step(3600)
 assert time.time() - {now} > 1800, "this process has the system's own clock"
-step({off})
+step(0)
 done = threading.Event()
 
 def swing():
@@ -31,8 +28,7 @@ def swing():
             step(seconds)
             done.wait(0.002)
 
-if {swings}:
-    threading.Thread(target=swing, daemon=True).start()
+threading.Thread(target=swing, daemon=True).start()
 ours = client(**{settings})
 begun = time.monotonic()
 told = outcome(lambda: run(lambda: {call}))
@@ -43,9 +39,9 @@ print(json.dumps(told))
 """
 
 
-def clocked(wire: Wire, library: Path, call: str, *, off: int | None = None, **settings: Any) -> Any:
-    """What comes of a call while the clock is ``off`` by so many seconds, or swings to and fro."""
-    script = SCRIPT.format(now=time.time(), off=off or 0, swings=off is None, settings=settings, call=call)
+def clocked(wire: Wire, library: Path, call: str, **settings: Any) -> Any:
+    """What comes of a call while the clock swings to and fro."""
+    script = SCRIPT.format(now=time.time(), settings=settings, call=call)
     return tell(
         wire.face.name,
         script,
@@ -93,30 +89,6 @@ def test_a_wait_ends_in_its_time_when_the_clock_swings(wire: Wire, clock_library
     assert told["elapsed"] >= 0.6
     # At once, after each interval, a fifth shorter at most, and at the end.
     assert 2 <= told["requests"] <= 1 + 7 + 1
-
-
-def refused(*headers: str) -> Step:
-    """A refusal that ends ten minutes from now."""
-    return SEND(answer(429, None, f"Retry-After: {formatdate(time.time() + 600, usegmt=True)}", *headers))
-
-
-@pytest.mark.row("B3")
-@pytest.mark.parametrize("off", [HOUR, -HOUR])
-def test_a_date_to_come_back_is_measured_by_the_services_own_clock(
-    wire: Wire, clock_library: Path, off: int
-) -> None:
-    date = f"Date: {formatdate(usegmt=True)}"
-    wire.server.script([READ_ALL, refused(date)])
-    told = clocked(wire, clock_library, "ours.get_job('job-1')", off=off)
-    assert told["error"] == "RateLimitError"
-    assert told["retry_after"] == pytest.approx(600, abs=2)
-
-
-@pytest.mark.row("B3")
-def test_without_a_date_it_is_measured_by_the_machines(wire: Wire, clock_library: Path) -> None:
-    wire.server.script([READ_ALL, refused()])
-    told = clocked(wire, clock_library, "ours.get_job('job-1')", off=-HOUR)
-    assert told["retry_after"] == pytest.approx(HOUR + 600, abs=60)
 
 
 @pytest.mark.row("I18")

@@ -11,8 +11,8 @@ from docplatform import ConnectError, DocPlatformError, UnconfirmedWriteError
 from helpers.children import tell
 from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer, answer
 from helpers.layers import Authority
-from helpers.resolver import Resolver
-from helpers.wired import Wire
+from helpers.preload import Resolver
+from helpers.wire import Wire
 
 HOST = "docs.example"
 
@@ -38,7 +38,7 @@ def not_sent(wire: Wire, base_url: str, attempts: int = 1, **settings: Any) -> s
 
 
 @pytest.mark.row("C17")
-def test_a_host_that_answers_no_knock_is_given_up_and_tried_again(wire: Wire) -> None:
+def test_a_host_that_does_not_answer_ends_with_connect_timeout_and_is_retried(wire: Wire) -> None:
     with Blackhole() as nowhere:
         told = not_sent(wire, nowhere.url, attempts=2, connect_timeout=0.1)
     assert "connect_timeout" in told

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from helpers.children import tell
-from helpers.exchange import answer
+from helpers.connection import answer
 from helpers.faults import APPLY, FLOOD, READ_ALL, SEND, Step
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 MIB = 2**20
 ROOM = 16
@@ -68,32 +68,6 @@ def test_a_page_stops_at_max_response_bytes(wire: Wire, framing: str, piece: byt
     assert told["error"] == "ResponseError"
     assert f"larger than {32 * MIB} bytes (see max_response_bytes)" in told["text"]
     assert told["grown"] < 32 + ROOM
-
-
-@pytest.mark.row("C14")
-@pytest.mark.parametrize(("settings", "cap"), [({}, 4 * MIB), ({"max_response_bytes": MIB}, MIB)])
-def test_a_job_stops_at_4_mib_or_less(wire: Wire, settings: dict[str, Any], cap: int) -> None:
-    call = "run(lambda: ours.get_job('job-1'))"
-    told = flood(wire, call, head(200, CHUNKS), FLOOD(CHUNK, ENDLESS), **settings)
-    assert told["error"] == "ResponseError"
-    assert f"larger than {cap} bytes" in told["text"]
-    assert told["grown"] < cap / MIB + ROOM
-
-
-@pytest.mark.row("C14", "A6")
-def test_a_created_job_stops_there_too_and_happened(wire: Wire) -> None:
-    call = f"run(lambda: ours.create_job({wire.prompt()!r}))"
-    told = flood(wire, call, head(201, CHUNKS), FLOOD(CHUNK, ENDLESS))
-    assert (told["error"], told["outcome"]) == ("UnconfirmedWriteError", "applied")
-    assert told["grown"] < 4 + ROOM
-
-
-@pytest.mark.row("C14")
-def test_an_errors_body_stops_at_64_kib(wire: Wire) -> None:
-    call = "run(lambda: ours.get_job('job-1'))"
-    told = flood(wire, call, head(400, CHUNKS), FLOOD(CHUNK, ENDLESS))
-    assert told["error"] == "BadRequestError"
-    assert told["grown"] < ROOM
 
 
 @pytest.mark.row("C12")

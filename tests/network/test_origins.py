@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import docplatform
-from docplatform import ConfigurationError, StatusError
+from docplatform import StatusError
 from helpers import AnyClient
-from helpers.exchange import Request
+from helpers.connection import Request
 from helpers.faults import APPLY, JOB, READ_ALL, SEND, answer
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 CALLS: dict[str, Callable[[AnyClient], Any]] = {
     "get_job": lambda client: client.get_job("job-1"),
@@ -63,33 +63,6 @@ def test_no_link_of_a_job_is_opened(wire: Wire) -> None:
     job = wire.run(client.wait_for_job, "job-1")
     assert job.pr_link == f"{wire.elsewhere.url}/pull/1"
     assert "href" not in job._repr_html_()
-
-
-@pytest.mark.row("G6")
-def test_nothing_in_the_working_directory_leads_anywhere(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    setting = f"DOCPLATFORM_BASE_URL={wire.elsewhere.url}\nHTTP_PROXY={wire.elsewhere.url}\n"
-    json = f'{{"base_url": "{wire.elsewhere.url}", "proxy": "{wire.elsewhere.url}"}}'
-    table = f'[docplatform]\nbase_url = "{wire.elsewhere.url}"\n[tool.docplatform]\nproxy = "x"\n'
-    project = wire.directory / "project"
-    files = {
-        **dict.fromkeys([".env", ".env.local", ".envrc", ".curlrc", ".netrc", ".docplatformrc"], setting),
-        **dict.fromkeys([".docplatform.json", "docplatform.json", ".docplatform/config.json"], json),
-        **dict.fromkeys(["pyproject.toml", "docplatform.toml", ".docplatform.toml", "setup.cfg"], table),
-    }
-    files[".netrc"] = "machine 127.0.0.1 login x password another-key\n"
-    for name, text in files.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text)
-    monkeypatch.chdir(project)
-    monkeypatch.setenv("HOME", os.fspath(project))
-    with pytest.raises(ConfigurationError, match="DOCPLATFORM_BASE_URL"):
-        wire.face.make(wire.key)
-    with pytest.raises(ConfigurationError, match="DOCPLATFORM_API_KEY"):
-        wire.face.make(base_url=wire.server.url)
-    wire.server.script([READ_ALL, APPLY, SEND(answer(201, JOB))])
-    prompt = wire.prompt()
-    client = wire.client()
-    assert wire.run(client.create_job, prompt).id == "job-1"
 
 
 @pytest.mark.row("G17")

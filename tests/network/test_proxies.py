@@ -1,4 +1,4 @@
-"""Proxies: what they are told, and that one that fails leaves no doubt (rows G10, G11, G13)."""
+"""Proxies: what they see, and that one that fails proves a write unsent (rows G10, G11, G13)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from helpers.faults import (
     answer,
 )
 from helpers.layers import Authority
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 HOST = "docs.example"
 PASSWORD = "a-password-that-is-nobodys"
@@ -140,7 +140,7 @@ REFUSALS: dict[str, tuple[Script, str]] = {
 
 @pytest.mark.row("G13", "A4")
 @pytest.mark.parametrize("fault", REFUSALS)
-def test_a_proxy_that_fails_leaves_no_doubt_about_a_write(wire: Wire, fault: str) -> None:
+def test_a_proxy_that_fails_proves_a_write_unsent(wire: Wire, fault: str) -> None:
     wire.secrets.append(PASSWORD)
     steps, words = REFUSALS[fault]
     wire.server.script(steps, steps)
@@ -154,7 +154,7 @@ def test_a_proxy_that_fails_leaves_no_doubt_about_a_write(wire: Wire, fault: str
 
 
 @pytest.mark.row("G13")
-def test_a_proxy_that_asks_who_is_there_is_asked_once(wire: Wire) -> None:
+def test_a_proxy_that_wants_a_password_is_asked_once(wire: Wire) -> None:
     wire.secrets.append(PASSWORD)
     challenge = answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"')
     wire.server.script([READ_HEAD, SEND(challenge)])
@@ -167,7 +167,7 @@ def test_a_proxy_that_asks_who_is_there_is_asked_once(wire: Wire) -> None:
 
 
 @pytest.mark.row("G13", "C19")
-def test_a_proxy_that_cannot_prove_who_it_is_is_told_nothing(wire: Wire, authority: Authority) -> None:
+def test_a_proxy_with_a_wrong_certificate_gets_no_request(wire: Wire, authority: Authority) -> None:
     wire.secrets.append(PASSWORD)
     wire.server.script([TLS(authority.context("localhost")), READ_HEAD])
     proxy = f"https://user:{PASSWORD}@localhost:{wire.server.port}"
@@ -180,7 +180,7 @@ def test_a_proxy_that_cannot_prove_who_it_is_is_told_nothing(wire: Wire, authori
 
 
 @pytest.mark.row("G13")
-def test_a_server_behind_a_proxy_has_to_prove_who_it_is_too(wire: Wire, authority: Authority) -> None:
+def test_the_certificate_of_a_server_is_checked_through_a_proxy(wire: Wire, authority: Authority) -> None:
     wire.server.script([READ_HEAD, ESTABLISHED, TLS(authority.context("localhost")), READ_ALL, APPLY])
     prompt = wire.prompt()
     client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, proxy=wire.server.url)
@@ -190,7 +190,7 @@ def test_a_server_behind_a_proxy_has_to_prove_who_it_is_too(wire: Wire, authorit
 
 
 @pytest.mark.row("G13")
-def test_a_proxy_that_is_not_there_is_told_apart_from_a_lost_write(wire: Wire) -> None:
+def test_a_proxy_that_refuses_connections_proves_a_write_unsent(wire: Wire) -> None:
     with FaultServer() as gone:
         url = gone.url
     prompt = wire.prompt()
@@ -202,7 +202,7 @@ def test_a_proxy_that_is_not_there_is_told_apart_from_a_lost_write(wire: Wire) -
 
 @pytest.mark.row("G13")
 @pytest.mark.parametrize("scheme", ["socks4", "socks5", "socks5h"])
-def test_a_proxy_of_another_kind_is_not_gone_around(
+def test_a_socks_proxy_is_an_error_and_not_bypassed(
     wire: Wire, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = wire.elsewhere.url.replace("http", scheme)

@@ -23,7 +23,7 @@ from helpers.layers import (
     old_context,
     self_signed_context,
 )
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 DAY = dt.timedelta(days=1)
 NOW = dt.datetime.now(dt.UTC)
@@ -84,9 +84,7 @@ def never_reached(wire: Wire, words: str, base_url: str, ca_bundle: Path | None)
 
 @pytest.mark.row("C19")
 @pytest.mark.parametrize("fault", IMPOSTORS)
-def test_a_server_that_cannot_prove_who_it_is_gets_nothing(
-    wire: Wire, authority: Authority, fault: str
-) -> None:
+def test_a_server_with_a_wrong_certificate_gets_no_byte(wire: Wire, authority: Authority, fault: str) -> None:
     make, words = IMPOSTORS[fault]
     wire.server.rest(TLS(make(authority, wire.directory)), READ_ALL, APPLY, MADE)
     never_reached(wire, words, wire.server.https, authority.pem)

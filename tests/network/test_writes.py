@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from docplatform import ConnectError, RateLimitError, StatusError, UnconfirmedWriteError
+from docplatform import ConnectError, StatusError, UnconfirmedWriteError
 from helpers.children import tell
-from helpers.exchange import Connection
+from helpers.connection import Connection
 from helpers.faults import (
     APPLY,
     CLOSE,
@@ -33,7 +33,7 @@ from helpers.faults import (
     answer,
 )
 from helpers.layers import Authority
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 
 def unconfirmed(
@@ -196,31 +196,6 @@ def test_a_write_to_a_service_that_hung_up_with_its_handshake_is_unsent_only_whe
 # -- refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A7")
-def test_a_throttled_write_waits_as_told_and_is_sent_again(wire: Wire) -> None:
-    wire.server.script(
-        [READ_ALL, SEND(answer(429, None, "Retry-After: 1"))], [READ_ALL, APPLY, SEND(answer(201, JOB))]
-    )
-    prompt = wire.prompt()
-    client = wire.client()
-    wire.run(client.create_job, prompt)
-    first, second = wire.server.connections
-    assert second.opened - first.opened >= 1
-
-
-@pytest.mark.row("A8")
-@pytest.mark.parametrize(("header", "told"), [([], None), (["Retry-After: 3600"], 3600)])
-def test_a_throttled_write_that_is_not_told_or_too_much_waits_for_nothing(
-    wire: Wire, header: list[str], told: float | None
-) -> None:
-    wire.server.script([READ_ALL, SEND(answer(429, None, *header))])
-    prompt = wire.prompt()
-    client = wire.client()
-    error = wire.fails(RateLimitError, client.create_job, prompt)
-    assert (error.outcome, error.retry_after, len(error.attempts)) == ("rejected", told, 1)
-    assert client.stats.waited == 0
-
-
 @pytest.mark.row("A10", "G1")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("hops", [1, 2])
@@ -247,16 +222,6 @@ def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) ->
 
 
 # -- connections of their own ----------------------------------------------------------------------
-
-
-@pytest.mark.row("A3")
-def test_each_write_has_a_connection_of_its_own(wire: Wire) -> None:
-    wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB, keep=True)))
-    client = wire.client()
-    for _ in range(2):
-        prompt = wire.prompt()
-        wire.run(client.create_job, prompt)
-    assert [len(connection.requests) for connection in wire.server.connections] == [1, 1]
 
 
 @pytest.mark.row("A3")

@@ -235,7 +235,7 @@ def test_a_callback_that_swallows_a_cancellation_has_the_last_word(face: AsyncFa
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(HOLD)
 
-    async def main() -> Job:
+    async def main() -> Any:
         task = asyncio.create_task(client.wait_for_job(job, on_poll=stubborn, poll_interval=0.001))
         await began.wait()
         task.cancel()

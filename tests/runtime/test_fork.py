@@ -6,7 +6,6 @@ import asyncio
 import gc
 import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -16,9 +15,9 @@ import pytest
 
 from docplatform import AsyncClient, Client
 from docplatform.testing import StubServer
-from helpers.forks import in_child
+from helpers.children import in_child
 from helpers.phases import HOLD, pending
-from helpers.scripts import environment, run_script
+from helpers.scripts import environment
 
 pytestmark = [
     pytest.mark.row("I6"),
@@ -186,25 +185,6 @@ def test_a_coroutine_made_before_the_fork_runs_in_both_halves(stub: StubServer, 
     assert job.id == stub.jobs[-1].id
 
 
-def test_a_request_of_another_thread_is_the_parents_alone(stub: StubServer, warm: Client) -> None:
-    answers: list[object] = []
-
-    def ask() -> None:
-        answers.append(warm.visitor_totals())
-
-    for number in range(1, ROUNDS + 1):
-        asking = threading.Thread(target=ask)
-        arrived = len(stub.requests)
-        stub.latency = 0.1
-        asking.start()
-        stub.wait_for(lambda s, arrived=arrived: len(s.requests) > arrived)  # type: ignore[misc]
-        stub.latency = 0.0
-        assert in_child(lambda: use(warm)).startswith("job-")
-        asking.join()
-        assert len(answers) == number
-    assert not any(request.disconnected for request in stub.requests)
-
-
 def test_what_the_parent_has_under_way_can_be_dropped_in_the_child(stub: StubServer) -> None:
     client = stub.async_client()
 
@@ -275,35 +255,3 @@ def test_pools_of_processes(stub: StubServer, monkeypatch: pytest.MonkeyPatch, m
         ids = list(pool.map(in_a_pool, [client] * 6))
         assert sorted(ids) == sorted(job.id for job in stub.jobs[1:])
         assert use(client) == "job-8"
-
-
-EXITS = """
-import os, sys, threading, time
-import docplatform
-
-client = docplatform.Client()
-{before}
-child = os.fork()
-if not child:
-    {inside}
-    sys.exit(7)
-status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-{behind}
-sys.exit(status)
-"""
-
-
-@pytest.mark.parametrize("inside", ["pass", "assert client.visitor_totals().total > 0"])
-@pytest.mark.parametrize("at", ["idle", "blocked"])
-def test_a_child_exits_as_any_interpreter_does(stub: StubServer, inside: str, at: str) -> None:
-    before, behind = "client.visitor_totals()", "assert client.visitor_totals().total > 0"
-    if at == "blocked":
-        stub.latency = 0.3
-        before = (
-            "thread = threading.Thread(target=client.visitor_totals)\nthread.start()\n"
-            "while client.stats.requests < 1: time.sleep(0.001)"
-        )
-        behind = "thread.join()"
-    script = EXITS.format(before=before, inside=inside, behind=behind)
-    ended = run_script(script, stub=stub, options=("-W", "ignore::DeprecationWarning"))
-    assert (ended.status, ended.out, ended.err) == (7, "", "")

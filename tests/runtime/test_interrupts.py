@@ -148,7 +148,7 @@ got, interrupted, ended = [], 0, False
 while not ended:
     try:
         while len(got) < 40:
-            got.extend(rows)  # in C: interrupted in the call, or behind the end, but never between two rows
+            got.extend(rows)  # in C: interrupted in the call, or after the end, but never between two rows
         thread.join()
         ended = True
     except KeyboardInterrupt:

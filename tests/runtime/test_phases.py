@@ -260,13 +260,14 @@ sys.exit(7)
 FORKS = f"""
 {IN_A_THREAD}
 sys.stdin.readline()
-child = os.fork()
-if not child:
+if not (idle := os.fork()):
+    sys.exit(6)
+if not (child := os.fork()):
     if face == "AsyncClient":
         asyncio.set_event_loop(None)
     assert len(call("read(client.visitors(max_rows=300))")) == 300
     sys.exit(5)
-say(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), call("client.visitor_totals()").total > 0)
+say(*[os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in (idle, child)], call("client.visitor_totals()").total > 0)
 sys.stdin.readline()
 sys.exit(7)
 """
@@ -342,7 +343,7 @@ def test_a_forked_child_has_connections_of_its_own_and_leaves_the_parents_call_a
     with running(phase, client, tmp_path, script) as (forking, stub):
         held = pending(stub)
         forking.write("fork")
-        assert json.loads(forking.read()) == [5, True]
+        assert json.loads(forking.read()) == [6, 5, True]
         assert bool(held) == phase.in_flight
         assert not any(request.disconnected for request in held), "the parent's request was dropped"
         forking.write("exit")

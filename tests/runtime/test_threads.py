@@ -91,7 +91,7 @@ def test_callbacks_and_log_lines_come_in_the_callers_thread(face: Face, stub: St
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             threads.add(f"log of {record.threadName}")
-            # Whoever logs may wait for another thread that needs the interpreter.
+            # A handler may wait for another thread that needs the interpreter.
             other = threading.Thread(target=lambda: threads.add("another, for a handler"))
             other.start()
             other.join(30)
@@ -251,20 +251,6 @@ def test_blocking_calls_work_inside_a_running_loop(stub: StubServer) -> None:
             return [job.status, len(list(client.visitors())), client.visitor_totals().total > 0]
 
     assert asyncio.run(as_in_a_notebook()) == ["completed", 1_000, True]
-
-
-@pytest.mark.row("I3")
-def test_one_client_and_one_iterator_under_several_loops(stub: StubServer) -> None:
-    client = stub.async_client()
-    rows = client.visitors(page_size=3, max_rows=90)
-
-    async def take(most: int) -> list[str]:
-        return [(await anext(rows))["path"] for _ in range(most)]
-
-    paths = [path for _ in range(9) for path in asyncio.run(take(10))]
-    assert len(set(paths)) == 90
-    assert asyncio.run(client.run_job("Fix it", poll_interval=0.001)).is_final
-    asyncio.run(client.close())
 
 
 @pytest.mark.row("I3")

@@ -20,10 +20,9 @@ import pytest
 from docplatform import DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.children import PRELUDE, tell
-from helpers.exchange import Connection, answer
+from helpers.children import PRELUDE, in_child, tell
+from helpers.connection import Connection, answer
 from helpers.faults import PATIENCE, FaultServer
-from helpers.forks import in_child
 from helpers.pages import page, rows
 from helpers.scripts import environment, run_script
 

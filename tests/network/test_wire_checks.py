@@ -1,4 +1,4 @@
-"""The scripted server itself, and that the checks behind every test on it can fail."""
+"""What is checked after every test on the wire is found where it is wrong."""
 
 from __future__ import annotations
 
@@ -14,28 +14,22 @@ from docplatform import Client, DocPlatformError
 from helpers import SyncFace
 from helpers.faults import (
     APPLY,
-    CUT_TLS,
-    FIN,
     HOLD,
     JOB,
     READ_ALL,
-    READ_HEAD,
-    RST,
     SEND,
-    TLS,
     FaultServer,
     Script,
     answer,
 )
-from helpers.layers import Authority
-from helpers.wired import (
+from helpers.wire import (
     Remains,
     Wire,
     check_elsewhere,
+    check_no_secret_is_shown,
     check_received,
     check_scripts,
     check_side_effects,
-    check_told,
     empty_directories,
 )
 
@@ -46,13 +40,6 @@ KEY = "dp_0123456789abcdefghij"
 
 def dial(server: FaultServer) -> socket.socket:
     return socket.create_connection(("127.0.0.1", server.port), timeout=20)
-
-
-def take(connection: socket.socket, count: int) -> bytes:
-    taken = b""
-    while len(taken) < count:
-        taken += connection.recv(count - len(taken))
-    return taken
 
 
 def say(script: Script, data: bytes) -> tuple[bytes, FaultServer]:
@@ -66,73 +53,6 @@ def say(script: Script, data: bytes) -> tuple[bytes, FaultServer]:
                 heard += piece
         server.wait_closed()
     return heard, server
-
-
-# -- steps -----------------------------------------------------------------------------------------
-
-
-def test_requests_are_read_counted_and_answered_one_after_the_other() -> None:
-    echo = SEND(lambda request: request.method.encode() + request.body + b";")
-    heard, server = say([READ_ALL, APPLY, echo, READ_HEAD, echo, READ_ALL, echo], POST + GET + POST)
-    assert heard == b"POSThello;GET;POSThello;"
-    assert [request.body for request in server.applied] == [b"hello"]
-    (connection,) = server.connections
-    assert connection.stream(tls=False) == POST + GET + POST
-    assert connection.opened <= connection.chunks[0][0]
-    assert server.faults == []
-
-
-@pytest.mark.parametrize(("end", "reset"), [(FIN, False), (HOLD, False), (RST, True)])
-def test_ends_differ(end: Any, reset: bool) -> None:
-    with FaultServer() as server:
-        server.script([READ_HEAD, end])
-        with dial(server) as connection:
-            connection.sendall(POST[:-5])
-            server.wait_for(lambda server: server.requests)
-            if reset:
-                with pytest.raises(ConnectionResetError):
-                    while connection.recv(1) or connection.send(b"hello"):
-                        pass
-            else:
-                connection.sendall(b"hello")
-                connection.shutdown(socket.SHUT_WR)
-                assert connection.recv(1) == b""
-        server.wait_closed()
-    if not reset:
-        assert server.connections[0].stream(tls=False) == POST
-
-
-@pytest.mark.parametrize(("end", "polite"), [(FIN, True), (CUT_TLS, False)])
-def test_tls_may_be_cut(authority: Authority, end: Any, polite: bool) -> None:
-    import ssl
-
-    context = ssl.create_default_context(cafile=str(authority.pem))
-    with FaultServer() as server:
-        server.script([TLS(authority.context("localhost")), READ_ALL, SEND(b"hello"), end])
-        with (
-            dial(server) as raw,
-            context.wrap_socket(raw, server_hostname="localhost", suppress_ragged_eofs=False) as connection,
-        ):
-            connection.sendall(GET)
-            assert connection.recv(5) == b"hello"
-            if polite:
-                assert connection.recv(1) == b""
-            else:
-                with pytest.raises(ssl.SSLEOFError):
-                    connection.recv(1)
-        server.wait_closed()
-    (connection_,) = server.connections
-    assert connection_.stream(tls=True) == GET
-    assert GET not in connection_.raw.bytes
-    assert server.faults == []
-
-
-def test_waiting_for_what_does_not_come_fails() -> None:
-    with FaultServer() as server, pytest.raises(TimeoutError, match="0 open"):
-        server.wait_for(lambda server: server.connections, timeout=0.01)
-
-
-# -- the checks can fail ---------------------------------------------------------------------------
 
 
 def test_a_side_effect_that_is_there_twice_is_found() -> None:
@@ -219,7 +139,7 @@ def told(tmp_path: Path, **seen: Any) -> None:
         wire = Wire(SyncFace(), server, elsewhere, tmp_path)
     wire.keys = [KEY]
     wire.raised = seen.pop("raised", [])
-    check_told(wire, seen.pop("output", []), seen.pop("records", []))
+    check_no_secret_is_shown(wire, seen.pop("output", []), seen.pop("records", []))
 
 
 def noted(text: str) -> Exception:
@@ -241,7 +161,7 @@ def holding(text: str) -> Exception:
 
 
 @pytest.mark.parametrize("text", [KEY, f"…{KEY[:12]}…"])
-def test_a_key_that_was_told_is_found(tmp_path: Path, text: str) -> None:
+def test_a_key_that_was_shown_is_found(tmp_path: Path, text: str) -> None:
     record = logging.LogRecord("docplatform", logging.INFO, "x", 1, "a %s", (text,), None)
     found: list[dict[str, Any]] = [
         {"output": [text]},
@@ -249,13 +169,13 @@ def test_a_key_that_was_told_is_found(tmp_path: Path, text: str) -> None:
         *({"raised": [make(text)]} for make in (ValueError, noted, caused, holding)),
     ]
     for seen in found:
-        with pytest.raises(AssertionError, match="told"):
+        with pytest.raises(AssertionError, match="shown"):
             told(tmp_path, **seen)
     told(tmp_path, output=[KEY[-4:]], raised=[ValueError("x")])
 
 
 def test_what_is_left_behind_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("helpers.wired.LEAVE", 0)
+    monkeypatch.setattr("helpers.wire.LEAVE", 0)
     before = Remains()
     before.check_gone(lookups=False)
     with (tmp_path / "open").open("w"), pytest.raises(AssertionError, match="descriptor"):
@@ -274,7 +194,7 @@ def test_what_is_left_behind_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_client_that_is_not_closed_is_found(
     warm: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("helpers.wired.LEAVE", 0)
+    monkeypatch.setattr("helpers.wire.LEAVE", 0)
     with FaultServer() as server:
         server.rest(READ_ALL, SEND(answer(200, JOB, keep=True)), HOLD)
         before = Remains()

@@ -1,4 +1,4 @@
-"""What is told of a failure holds nothing of what went into its URL (row H9)."""
+"""Errors and log lines show nothing of a request's URL but what is meant to be shown (row H9)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from docplatform import DocPlatformError
 from helpers import AnyClient
 from helpers.faults import APPLY, FIN, HOLD, JOB, READ_ALL, RST, SEND, FaultServer, Script, answer
-from helpers.wired import Wire
+from helpers.wire import Wire
 
 QUERY, PROJECT, JOB_ID = "walrus-of-the-customer", "otter-of-the-customer", "heron-of-the-customer"
 """An error names the ids, as its owner needs them; the query it does not, and a log line none of the three."""
