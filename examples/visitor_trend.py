@@ -1,4 +1,4 @@
-"""A year of daily visitors, bought once and kept: run it every day, and it asks for the new days alone.
+"""A year of daily visitors, fetched once and kept: run it every day, and it fetches only the new days.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set. Stop it whenever you like.
 """
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import docplatform
 
-# The wait for the next hour, should the budget be spent, is told in the log.
+# If the budget is spent, the wait for the next hour is logged.
 logging.basicConfig(format="%(message)s", level=logging.WARNING)
 logging.getLogger("docplatform").setLevel(logging.INFO)
 
