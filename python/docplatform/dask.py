@@ -1,4 +1,4 @@
-"""What a store or a dataset holds, as a Dask DataFrame: ``pip install "docplatform[dask]"``."""
+"""A store or a dataset as a Dask DataFrame: ``pip install "docplatform[dask]"``."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def read_visitors(
     settle_days: int = 2,
     partition_rows: int = PARTITION_ROWS,
 ) -> Any:
-    """A ``dask.dataframe.DataFrame`` of what a store, or the dataset that was made of it, holds.
+    """A ``dask.dataframe.DataFrame`` of a store, or of a dataset that was made of it.
 
     The columns are those of :func:`docplatform.export_dataset`. A partition is one project and some of its slices. No worker
-    asks the service for anything or has a key: each opens the file or the dataset at the same path. What a partition
-    has is settled when this is called, so that it is the same each time that it is read, whatever is bought meanwhile;
-    of a dataset, as long as ``export_dataset`` does not replace its files.
+    sends a request or has a key: each opens the file or the dataset at the same path. The rows of a partition are fixed
+    when this is called, so that it is the same each time that it is read, whatever is fetched meanwhile; those of a
+    dataset, as long as ``export_dataset`` does not replace its files.
 
     Args:
         store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
         dataset: The folder of :func:`docplatform.export_dataset`, instead of a store: for clusters of several machines.
-        projects: Ids of projects, or one; all without it.
-        date_from: The first day; without it, of all that is held.
-        date_to: The day behind the last.
-        every: How long the slices are: ``"day"`` where nothing is said; a dataset has one length.
-        base_url: Of which service, where the store holds several.
-        organization: Of which organization, where the store holds several.
+        projects: Ids of projects, or one; all by default.
+        date_from: The first day; by default the first that there is.
+        date_to: The day after the last.
+        every: How long the slices are: ``"day"`` by default; a dataset has one length.
+        base_url: Of which service, if the store has several.
+        organization: Of which organization, if the store has several.
         settle_days: As the client's, for the column ``settled`` of a store.
         partition_rows: How many rows a partition has at most; a single slice may have more.
 

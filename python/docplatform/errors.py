@@ -58,11 +58,11 @@ class DocPlatformError(Exception):
     deadline_exceeded: bool = False
     """Whether a further try was left out because the call's ``deadline`` came first."""
     checkpoint: str | None = None
-    """For an export that broke off, where to go on: ``visitors(resume=error.checkpoint)``."""
+    """For an export that broke off, where to continue: ``visitors(resume=error.checkpoint)``."""
     partial: VisitorTable | None = None
-    """For an export into memory that broke off, the rows that came: ``checkpoint`` stands behind them."""
+    """For an export into memory that broke off, the rows that were fetched: ``checkpoint`` continues after them."""
     report: SyncReport | None = None
-    """For a sync that did not come to its end, what it found and bought until then."""
+    """For a sync that did not come to its end, what it found and fetched before it."""
     job: Job | None
     """For a wait that broke off, the job's last snapshot."""
 
@@ -154,7 +154,7 @@ class UnprocessableError(StatusError):
 
 
 class RateLimitError(StatusError):
-    """429, or a call held back because an earlier 429 asked this client to wait (``outcome="not_sent"``)."""
+    """429, or a throttled call, because an earlier 429 asked this client to wait (``outcome="not_sent"``)."""
 
 
 class ServerError(StatusError):
@@ -162,7 +162,7 @@ class ServerError(StatusError):
 
 
 class PaginationError(DocPlatformError):
-    """The service broke its own paging rule, so that going on would never end or lose rows."""
+    """The service broke its own paging rule: to continue would never end, or lose rows."""
 
 
 class JobFailedError(DocPlatformError):
@@ -173,7 +173,7 @@ class JobFailedError(DocPlatformError):
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
-    """The job was not final in time. It goes on by itself: ``wait_for_job(error.job)`` takes the wait up."""
+    """The job was not final in time. It keeps running: ``wait_for_job(error.job)`` waits for it again."""
 
 
 class BudgetError(DocPlatformError):
@@ -184,19 +184,19 @@ class BudgetError(DocPlatformError):
 
 
 class SyncError(DocPlatformError):
-    """Some slices could not be bought; the others are in the store, and the next sync asks for what is missing."""
+    """Some slices could not be fetched; the others are in the store, and the next sync fetches what is missing."""
 
     failures: tuple[SyncFailure, ...] = ()
     """Which, and why. A project that the service refuses as a whole (a 4xx) is listed with the first of its slices."""
 
 
 class StoreBusyError(DocPlatformError):
-    """Another sync fills the store, and the call would not wait (``on_running="stop"``). Nothing was sent."""
+    """Another sync is filling the store, and the call would not wait (``on_running="stop"``). Nothing was sent."""
 
 
 class DataWarning(UserWarning):
-    """An export is complete but not as plain as it looks: short pages, letters that are no text."""
+    """An export is complete, but something about it is unusual: short pages, invalid characters."""
 
 
 class DataChangedWarning(DataWarning):
-    """The data moved while it was exported: totals that changed, a row seen twice."""
+    """The data changed while it was exported: other totals, or a row seen twice."""

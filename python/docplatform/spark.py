@@ -1,4 +1,4 @@
-"""What a store or a dataset holds, as a table of Spark 4.1 or later: ``pip install "docplatform[spark]"``.
+"""A store or a dataset as a table of Spark 4.1 or later: ``pip install "docplatform[spark]"``.
 
 >>> import docplatform.spark
 >>> docplatform.spark.register(spark)
@@ -18,7 +18,7 @@ from docplatform._hooks.frames import need
 from docplatform.dataset import parts
 
 if TYPE_CHECKING:
-    from docplatform.dataset.catalog import HeldSlice
+    from docplatform.dataset.catalog import StoredSlice
 
 __all__ = ["VisitorsDataSource", "register"]
 
@@ -77,21 +77,21 @@ else:
 
 
 class VisitorsDataSource(_DataSource):
-    """The format ``docplatform``: what a store holds, or the dataset that was made of it. :func:`register` makes it known.
+    """The format ``docplatform``: a store, or a dataset that was made of it. :func:`register` makes it known.
 
     The columns are those of :func:`docplatform.export_dataset`, whatever the service sent. A partition is one project and some
     of its slices; filters on ``project_id``, ``date_from``, ``date_to`` and ``settled`` leave out slices before anything
-    is read. No worker asks the service for anything or has a key: each opens the store or the dataset at the same path. What a
-    partition has is settled when the query is planned, so that a task that is run again reads the same; of a dataset,
+    is read. No worker sends a request or has a key: each opens the store or the dataset at the same path. The rows of a
+    partition are fixed when the query is planned, so that a task that is run again reads the same; those of a dataset,
     as long as ``export_dataset`` does not replace its files meanwhile.
 
     Options:
         store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
         dataset: The folder of :func:`docplatform.export_dataset`, instead of a store; ``load(path)`` is the same.
-        every: ``day`` (where nothing is said), ``week`` or ``month``: how long the slices are; a dataset has one length.
-        base_url, organization: Of which service and organization, where the store holds several.
+        every: ``day`` (the default), ``week`` or ``month``: how long the slices are; a dataset has one length.
+        base_url, organization: Of which service and organization, if the store has several.
         settle_days: As the client's, for the column ``settled`` of a store; 2.
-        partition_rows: How many rows a partition has at most, where no single slice has more; 100000.
+        partition_rows: How many rows a partition has at most, unless a single slice has more; 100000.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -163,12 +163,12 @@ class _Reader(_DataSourceReader):
         """The rows of a partition as Arrow's record batches, on a worker."""
         yield from partition.value.read().to_batches()
 
-    def _is_wanted(self, slice_: HeldSlice) -> bool:
+    def _is_wanted(self, slice_: StoredSlice) -> bool:
         return all(_COMPARISONS[kind](getattr(slice_, column), value) for column, kind, value in self._wanted)
 
 
 def _condition(filter_: Any) -> tuple[str, str, Any] | None:
-    """A filter of Spark that holds for all rows of a slice or for none: the column, the comparison, and with what."""
+    """A filter that is true for all rows of a slice or for none: the column, the comparison and its value."""
     kind = type(filter_).__name__
     if kind not in _COMPARISONS or (column := ".".join(filter_.attribute)) not in _COMMON:
         return None

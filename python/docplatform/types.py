@@ -87,13 +87,13 @@ class PlanSlice(NamedTuple):
     date_from: date
     """The first day."""
     date_to: date
-    """The day behind the last."""
+    """The day after the last."""
     requests: int
     """Requests to be sent."""
     cached: int
     """Requests whose answers are in the client's store."""
     exact: bool
-    """Whether ``requests`` is known; else it is the least that it can be."""
+    """Whether ``requests`` is known; else it is a minimum."""
 
 
 class Plan(NamedTuple):
@@ -104,7 +104,7 @@ class Plan(NamedTuple):
     cached: int
     """Requests whose answers are in the client's store, and which are not sent."""
     exact: bool
-    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is the least that it can be."""
+    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is a minimum."""
     hours: float | None
     """Hours to wait for the budget, rounded up to whole ones; ``None`` without a budget."""
     slices: tuple[PlanSlice, ...]
@@ -121,14 +121,14 @@ class Plan(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What :meth:`docplatform.Client.sync` found and bought."""
+    """What :meth:`docplatform.Client.sync` found and fetched."""
 
     slices: int
     """Slices in all, over all projects."""
     cached: int
-    """Those of them that were in the store already."""
+    """Those that were in the store already."""
     open: int
-    """Those that may still change, and are bought again the next time."""
+    """Those that may still change, and are fetched again the next time."""
     requests: int
     """Requests that were sent, retries included."""
     rows: int
@@ -141,14 +141,14 @@ class SyncReport(NamedTuple):
 
 
 class SyncFailure(NamedTuple):
-    """A slice that :meth:`docplatform.Client.sync` could not buy. ``SyncError.failures`` lists them."""
+    """A slice that :meth:`docplatform.Client.sync` could not fetch. ``SyncError.failures`` lists them."""
 
     project_id: str
     """Its project."""
     date_from: date
     """The first day."""
     date_to: date
-    """The day behind the last."""
+    """The day after the last."""
     error: DocPlatformError
     """Why not."""
 
@@ -157,7 +157,7 @@ class DatasetReport(NamedTuple):
     """What :func:`docplatform.export_dataset` found and wrote."""
 
     written: int
-    """Files that were written: those of slices that were new, or bought anew."""
+    """Files that were written: those of slices that were new, or fetched again."""
     kept: int
     """Files that were there already, and were left as they are."""
     rows: int

@@ -21,8 +21,8 @@ FILE = "part-0.parquet"
 """The name of a dataset's files."""
 
 
-class HeldSlice(NamedTuple):
-    """What a file of a dataset says of itself, and what a store knows."""
+class StoredSlice(NamedTuple):
+    """A slice, as a store or a file of a dataset describes it."""
 
     base_url: str
     every: str
@@ -51,25 +51,25 @@ class Wish(TypedDict):
     settle_days: int
 
 
-def held(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[HeldSlice]:
-    """The slices of one length that a store holds, by project and day."""
+def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSlice]:
+    """The slices of one length in a store, by project and day."""
     return [
-        HeldSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
+        StoredSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
         for export, url, _, project, first, end, begun, rows, settled in _held_slices(store, **wish)
     ]
 
 
-def noted(module: str, path: Path) -> HeldSlice:
+def noted(module: str, path: Path) -> StoredSlice:
     """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
     try:
         if not path.is_file():
-            # Whoever opens a pipe to read it waits for a writer.
+            # Opening a pipe would wait for a writer.
             raise ValueError("no file")
         fields = json.loads(parquet.read_note(module, path) or "")
         if fields.pop("version") != 1:
             raise ValueError("another version")
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
-        return HeldSlice(**{**fields, **days})
+        return StoredSlice(**{**fields, **days})
     except (ValueError, TypeError, LookupError, AttributeError):
         text = f"{path} was not written by this export_dataset(), and was left as it is: give another path"
         raise ValueError(text) from None

@@ -17,7 +17,7 @@ from docplatform.dataset import catalog
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
-    from docplatform.dataset.catalog import HeldSlice
+    from docplatform.dataset.catalog import StoredSlice
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _LONGEST = 200
@@ -35,28 +35,28 @@ def export_dataset(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> DatasetReport:
-    """Writes what a store holds as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read as it is.
+    """Writes a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read directly.
 
     There is a file for each project and slice, ``path/project=…/date=YYYY-MM-DD/part-0.parquet``, also where a slice
     has no rows. All have the same columns, whatever the service sent: ``project_id``, ``date_from``, ``date_to`` (the
-    day behind the last), ``path``, ``human``, ``ai``, ``total``, ``settled`` (whether the slice had ended
-    ``settle_days`` ago when it was bought; else it may still change), and ``extra``: whatever else came, as JSON.
+    day after the last), ``path``, ``human``, ``ai``, ``total``, ``settled`` (whether the slice had ended
+    ``settle_days`` ago when it was fetched; else it may still change), and ``extra``: whatever else came, as JSON.
     ``project_id`` is the project as it is; readers make of the folder's name what they like, such as the number 7 of
     ``007``.
 
-    Nothing is asked of the service, and no key is needed. What is there already is left as it is, a slice that was bought anew
-    takes its file's place, and a run that was ended at any point leaves whole files only; the next one completes them.
+    No request is sent, and no key is needed. Files that are there already are kept, a slice that was fetched again
+    replaces its file, and a run that ended early leaves only whole files; the next one completes them.
 
     Args:
         path: The dataset's folder; made where there is none.
         store: The store's file, as a client's ``store``; it may be in use.
-        projects: Ids of projects, or one; all without it.
-        date_from: The first day; without it, of all that is held.
-        date_to: The day behind the last.
+        projects: Ids of projects, or one; all by default.
+        date_from: The first day; by default the first that there is.
+        date_to: The day after the last.
         every: How long the slices are. A dataset has slices of one length, as uniques of different lengths are not
             to stand in one table; what :meth:`Client.sync` cut to fit at the ends of a range is left out.
-        base_url: Of which service, where the store holds several.
-        organization: Of which organization, where the store holds several: its name, or as the error lists it.
+        base_url: Of which service, if the store has several.
+        organization: Of which organization, if the store has several: its name, or as the error lists it.
         settle_days: As the client's.
 
     Raises:
@@ -74,7 +74,7 @@ def export_dataset(
     module = need("export_dataset")
     root = Path(os.fspath(path)).absolute()
     within = root.resolve()
-    slices = catalog.held(
+    slices = catalog.stored(
         store,
         every=every,
         projects=projects,
@@ -109,7 +109,7 @@ def export_dataset(
     return report
 
 
-def _check(there: HeldSlice, root: Path, every: str, base_url: str | None) -> None:
+def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> None:
     if there.every != every:
         raise ValueError(
             f"{root} has slices of every={there.every!r}, and uniques of different lengths are not to stand in one "
@@ -119,17 +119,17 @@ def _check(there: HeldSlice, root: Path, every: str, base_url: str | None) -> No
         raise ValueError(f"{root} is of {there.base_url}, not of {base_url}: give another path")
 
 
-def _is_newest(there: HeldSlice, held: HeldSlice, root: Path) -> bool:
+def _is_newest(there: StoredSlice, stored: StoredSlice, root: Path) -> bool:
     """Whether what is there need not be replaced."""
-    _check(there, root, held.every, held.base_url)
-    if there.project_id != held.project_id:
+    _check(there, root, stored.every, stored.base_url)
+    if there.project_id != stored.project_id:
         raise ValueError(
-            f"{root}: the file system takes the projects {there.project_id!r} and {held.project_id!r} for one; "
+            f"{root}: the file system takes the projects {there.project_id!r} and {stored.project_id!r} for one; "
             "give each a dataset of its own"
         )
-    if (there.begun, there.export) == (held.begun, held.export):
-        return there.settled == held.settled
-    return there.begun > held.begun
+    if (there.begun, there.export) == (stored.begun, stored.export):
+        return there.settled == stored.settled
+    return there.begun > stored.begun
 
 
 def _folder(project_id: str) -> str:
@@ -141,7 +141,7 @@ def _folder(project_id: str) -> str:
 
 
 def _aside(root: Path) -> Path:
-    """Where unfinished files are: beside the dataset, as readers take whatever they find within, or else within."""
+    """The folder of unfinished files: beside the dataset, as readers read everything in it; else the dataset itself."""
     beside = root.parent
     same = beside.stat().st_dev == root.stat().st_dev
     return beside if same and os.access(beside, os.W_OK | os.X_OK) else root

@@ -15,7 +15,7 @@ from docplatform._native import _held_rows, _HeldRows
 from docplatform.dataset import catalog
 
 if TYPE_CHECKING:
-    from docplatform.dataset.catalog import Day, HeldSlice
+    from docplatform.dataset.catalog import Day, StoredSlice
 
 PARTITION_ROWS = 100_000
 """How many rows a part has at most, where its slices have no more."""
@@ -82,11 +82,11 @@ class Lake(NamedTuple):
         projects: str | Iterable[str] | None = None,
         date_from: Day | None = None,
         date_to: Day | None = None,
-    ) -> list[tuple[HeldSlice, str | None]]:
+    ) -> list[tuple[StoredSlice, str | None]]:
         """The slices, and of a dataset their files."""
         if self.store is None:
             return self._noted(projects, date_from, date_to)
-        held = catalog.held(
+        stored = catalog.stored(
             self.store,
             every=self.every or "day",
             projects=projects,
@@ -96,11 +96,11 @@ class Lake(NamedTuple):
             organization=self.organization,
             settle_days=self.settle_days,
         )
-        return [(slice_, None) for slice_ in held]
+        return [(slice_, None) for slice_ in stored]
 
     def _noted(
         self, projects: str | Iterable[str] | None, date_from: Day | None, date_to: Day | None
-    ) -> list[tuple[HeldSlice, str | None]]:
+    ) -> list[tuple[StoredSlice, str | None]]:
         root = Path(self.dataset or "")
         files = [(catalog.noted("pyarrow", file), str(file)) for file in sorted(catalog.files(root))]
         if not files:
@@ -125,8 +125,8 @@ class Lake(NamedTuple):
             and (end is None or slice_.date_to <= end)
         ]
 
-    def parts(self, slices: Iterable[tuple[HeldSlice, str | None]], most: int) -> list[Part]:
-        """The same in parts of at most so many rows and one project, at least one part."""
+    def parts(self, slices: Iterable[tuple[StoredSlice, str | None]], most: int) -> list[Part]:
+        """The slices in parts of one project and at most ``most`` rows; at least one part."""
         if most < 1:
             raise ValueError(f"partition_rows must be 1 or more; it is {most}")
         parts = []
@@ -134,7 +134,7 @@ class Lake(NamedTuple):
             parts += [self._part(run) for run in _runs(found, most)]
         return parts or [self._part([])]
 
-    def _part(self, slices: list[tuple[HeldSlice, str | None]]) -> Part:
+    def _part(self, slices: list[tuple[StoredSlice, str | None]]) -> Part:
         exports = tuple(slice_.export for slice_, file in slices if file is None)
         return Part(
             self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
@@ -156,9 +156,9 @@ def _some(ids: Iterable[str]) -> str:
 
 
 def _runs(
-    slices: Iterable[tuple[HeldSlice, str | None]], most: int
-) -> Iterator[list[tuple[HeldSlice, str | None]]]:
-    run: list[tuple[HeldSlice, str | None]] = []
+    slices: Iterable[tuple[StoredSlice, str | None]], most: int
+) -> Iterator[list[tuple[StoredSlice, str | None]]]:
+    run: list[tuple[StoredSlice, str | None]] = []
     rows = 0
     for slice_ in slices:
         if run and rows + slice_[0].rows > most:

@@ -53,7 +53,7 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """What stands behind the wire: functions that are called in the server's thread."""
+    """The functions that the server calls in its thread."""
 
     opened: Callable[[], None]
     closed: Callable[[], None]

@@ -1,4 +1,4 @@
-"""The stub server itself: its thread, what it records, and the faults it was told to show."""
+"""The stub server itself: its thread, what it records, and the faults that a test sets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class StubServer:
         requests_per_hour: How many analytics requests are answered in any 3,600 seconds, over all
             projects; the others get a 429. Only those answered count. ``None``: no limit.
         stale_polls: How many polls after a message still show the status from before it.
-        page_cap: At most so many rows a page, whatever ``limit`` asks for. ``None``: no cap.
+        page_cap: The maximum number of rows per page, whatever ``limit`` asks for. ``None``: no cap.
         projects: The ids of the projects there are. All have the same visitors.
         port: The port on ``127.0.0.1`` and ``::1``; 0 takes a free one.
         totals: The totals to serve. By default those of synthetic pages are invented, and those of
@@ -185,7 +185,7 @@ class StubServer:
         """Block until ``predicate(stub)`` is true; ``TimeoutError`` after ``timeout`` seconds.
 
         It is asked again whenever a request arrives or is answered, or a connection opens or
-        closes. The error tells what did happen.
+        closes. The error says what did happen.
 
         Example: ``stub.wait_for(lambda s: s.requests and s.requests[-1].disconnected)``.
         """

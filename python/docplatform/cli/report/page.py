@@ -104,7 +104,7 @@ def _totals(totals: Totals | None) -> str:
     return (
         f'<section><dl class="tiles">{tiles}</dl>{_pair(totals.human, totals.ai, most)}'
         f"<p>Of {totals.total:,} unique visitors of the whole site, {totals.human:,} were seen as people and "
-        f"{totals.ai:,} as AI agents. Whoever was seen as both is in both.</p></section>"
+        f"{totals.ai:,} as AI agents. A visitor seen as both is in both.</p></section>"
     )
 
 
@@ -136,7 +136,7 @@ def _reading() -> str:
         "How to read these numbers",
         "<p>All counts are <em>unique visitors</em>: a visitor who comes back is counted once.</p>"
         "<p><strong>They do not add up.</strong> Not over pages: a visitor of two pages is in both rows, and once in "
-        "the site's total. Not over days: a visitor of two days of the trend is in both, and the months of a year together are more than the year. Not over kinds: whoever "
+        "the site's total. Not over days: a visitor of two days of the trend is in both, and the months of a year together are more than the year. Not over kinds: a visitor "
         "was seen both as a person and as an AI agent is in both, and once in “All”.</p>"
         "<p>The counts are approximate, and those of the last days may still change.</p>",
     )
