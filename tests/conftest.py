@@ -48,7 +48,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not depend on the settings and proxies of whoever runs them."""
-    for name in ("API_KEY", "BASE_URL", "PROJECT_ID", "STORE"):
+    for name in (
+        *("API_KEY", "API_KEY_FILE", "BASE_URL", "PROJECT_ID"),
+        *("REQUESTS_PER_HOUR", "RESERVE", "STORE", "ORGANIZATION"),
+    ):
         monkeypatch.delenv(f"DOCPLATFORM_{name}", raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)

@@ -51,6 +51,8 @@ __all__ = [
     "_TableRows",
     "_WholeFile",
     "__version__",
+    "_api_key",
+    "_check",
     "_client",
     "_held_rows",
     "_held_slices",
@@ -89,7 +91,7 @@ class _Changes(TypedDict, total=False):
     max_response_bytes: int
     job_path: str
     requests_per_hour: int | None
-    reserve: int
+    reserve: int | None
     store: str | PathLike[str] | None
     settle_days: int
     organization: str | None
@@ -99,7 +101,8 @@ class Client:
     """A blocking client for one documentation platform. Threads may share it; Ctrl-C ends any call.
 
     Args:
-        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``. It appears nowhere but in
+        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``, or else from the file that
+            ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. It appears nowhere but in
             the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
         base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
             or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
@@ -120,12 +123,15 @@ class Client:
         max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
         job_path: Where a job is read; the one path that the service does not document.
         requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
-            organization. Kept over all processes that use the same ``store``, or else by this client and its handles.
+            organization. From ``DOCPLATFORM_REQUESTS_PER_HOUR`` where ``None``, or else no budget is kept.
+            It holds for all processes that use the same ``store``, or else for this client and its handles.
             A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
-        reserve: How many of them are left to others.
-        store: A file that remembers what was asked and what came: see ``docs/store.md``. It holds no key.
+        reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
+        store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
+            else none is kept: see ``docs/store.md``. It holds no key.
         settle_days: So many days after its end a range is taken to change no more, and is then bought once.
-        organization: Whose budget it is, where several keys share one; the store tells keys apart otherwise.
+        organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
+            ``None``. Without it each key has its own.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used.
@@ -156,7 +162,7 @@ class Client:
         max_response_bytes: int = 33554432,
         job_path: str = "/v2/agent/{project_id}/job/{id}",
         requests_per_hour: int | None = None,
-        reserve: int = 0,
+        reserve: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
@@ -470,7 +476,8 @@ class AsyncClient:
     before it is awaited. Bound to no event loop; cancelling a call drops its request.
 
     Args:
-        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``. It appears nowhere but in
+        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``, or else from the file that
+            ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. It appears nowhere but in
             the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
         base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
             or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
@@ -491,12 +498,15 @@ class AsyncClient:
         max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
         job_path: Where a job is read; the one path that the service does not document.
         requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
-            organization. Kept over all processes that use the same ``store``, or else by this client and its handles.
+            organization. From ``DOCPLATFORM_REQUESTS_PER_HOUR`` where ``None``, or else no budget is kept.
+            It holds for all processes that use the same ``store``, or else for this client and its handles.
             A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
-        reserve: How many of them are left to others.
-        store: A file that remembers what was asked and what came: see ``docs/store.md``. It holds no key.
+        reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
+        store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
+            else none is kept: see ``docs/store.md``. It holds no key.
         settle_days: So many days after its end a range is taken to change no more, and is then bought once.
-        organization: Whose budget it is, where several keys share one; the store tells keys apart otherwise.
+        organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
+            ``None``. Without it each key has its own.
 
     Raises:
         ConfigurationError: A setting is missing or cannot be used.
@@ -526,7 +536,7 @@ class AsyncClient:
         max_response_bytes: int = 33554432,
         job_path: str = "/v2/agent/{project_id}/job/{id}",
         requests_per_hour: int | None = None,
-        reserve: int = 0,
+        reserve: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
@@ -1060,6 +1070,10 @@ class AsyncRows(AsyncIterator[Any]):
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
 def _job(raw: str, project_id: str) -> Job: ...
+
+# For the command line: where the API key is from, and the key; whether a client takes these settings alone.
+def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
+def _check(settings: dict[str, Any]) -> None: ...
 
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to so many letters.
 def _safe(text: str, most: int) -> str: ...

@@ -16,11 +16,11 @@ pub enum Organization {
 }
 
 impl Organization {
-    /// Checks a name.
-    pub fn named(name: &str) -> Result<Self> {
+    /// Checks a name; `what` says in the error where it came from.
+    pub fn named(what: &str, name: &str) -> Result<Self> {
         if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
             return Err(Error::argument(format!(
-                "organization must be a name of 1 to {MAX_NAME} bytes without control characters"
+                "{what} must be a name of 1 to {MAX_NAME} bytes without control characters"
             )));
         }
         Ok(Self::Name(name.to_owned()))
@@ -54,14 +54,8 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// `per_hour` requests an hour, of which `reserve` are left to others.
-    pub fn new(per_hour: u64, reserve: u64) -> Result<Self> {
-        if reserve >= per_hour {
-            return Err(Error::argument(format!(
-                "reserve must be less than requests_per_hour, or no request could ever be sent; \
-                 they are {reserve} and {per_hour}"
-            )));
-        }
-        Ok(Self { per_hour, reserve })
+    /// `per_hour` requests an hour, of which `reserve` are left to others; `None` where no request is left.
+    pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
+        (reserve < per_hour).then_some(Self { per_hour, reserve })
     }
 }

@@ -1,18 +1,27 @@
 //! The API key.
 
 use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::path::Path;
 
 use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Result};
-use crate::text::redact;
+use crate::text::{redact, safe};
 
 /// Only the last four letters of a key at least this long are ever shown.
 const MIN_HINTED_KEY: usize = 20;
 
 /// This much of a key's beginning, its fixed prefix included, is as secret as the key.
 pub(super) const KEY_PREFIX: usize = 16;
+
+/// The most that is read of a key's file, in bytes: some never end.
+const MAX_KEY_FILE: u64 = 4096;
+
+/// The most of a path that an error shows, in characters.
+const MAX_SHOWN_PATH: usize = 300;
 
 /// The bytes of a key's fingerprint: no two keys will ever share one.
 const FINGERPRINT: usize = 16;
@@ -41,6 +50,27 @@ impl ApiKey {
             return Ok(Self(text.clone()));
         };
         Err(Error::configuration(format!("{what} {fault}")))
+    }
+
+    /// Reads a key's file; `what` stands for it in errors. Only its owner may be able to read it.
+    pub fn read_file(what: &str, path: &Path) -> Result<SecretString> {
+        let shown = safe(&path.display().to_string(), MAX_SHOWN_PATH);
+        let fail = |why: &str| Err(Error::configuration(format!("{what}: {why}")));
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| {
+            let found = file.metadata()?;
+            file.take(MAX_KEY_FILE).read_to_string(&mut text)?;
+            Ok(found)
+        });
+        // Wiped, like the key itself.
+        let text = SecretString::from(text);
+        match read {
+            Ok(found) if is_open_to_others(&found) => {
+                fail(&format!("others can read the file of the API key: chmod 600 {shown}"))
+            }
+            Ok(_) => Ok(text.expose_secret().trim().into()),
+            Err(error) => fail(&format!("the file of the API key cannot be read: {shown}: {error}")),
+        }
     }
 
     /// The last four letters of a long key, for people to tell keys apart.
@@ -72,6 +102,18 @@ impl ApiKey {
     pub(super) fn is_in(&self, text: &str) -> bool {
         redact::repeats(text, self.0.expose_secret(), KEY_PREFIX)
     }
+}
+
+/// A pipe has no permissions that say who reads it.
+#[cfg(unix)]
+fn is_open_to_others(found: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    found.is_file() && found.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Metadata) -> bool {
+    false
 }
 
 impl fmt::Debug for ApiKey {

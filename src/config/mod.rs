@@ -21,7 +21,9 @@ mod seconds;
 
 pub use key::ApiKey;
 use key::KEY_PREFIX;
-pub use options::{ENV_API_KEY, ENV_BASE_URL, ENV_PROJECT_ID, Options};
+#[cfg(feature = "python")]
+pub(crate) use options::for_each_option;
+pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
 pub use seconds::{seconds, seconds_or_zero};
 
 /// A header's value that is shorter is no secret worth a search.

@@ -1,4 +1,4 @@
-//! What a user may give, what the environment says where nothing was given, and how it is checked.
+//! The options of a client: what a user may give, what the environment says where nothing was given, and how it is checked.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,111 +15,145 @@ use crate::config::seconds::{seconds, seconds_or_zero};
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
 
-/// Environment variables that stand in for arguments that were not given.
+/// The environment's API key.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
-/// See [`ENV_API_KEY`].
-pub const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
-/// See [`ENV_API_KEY`].
+/// The path of a file that holds the API key, where [`ENV_API_KEY`] is not set.
+pub const ENV_API_KEY_FILE: &str = "DOCPLATFORM_API_KEY_FILE";
+/// The environment's base URL.
+const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
+/// The environment's project.
 pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
+/// The environment's request budget.
+const ENV_REQUESTS_PER_HOUR: &str = "DOCPLATFORM_REQUESTS_PER_HOUR";
+/// The part of the environment's budget that is left to others.
+const ENV_RESERVE: &str = "DOCPLATFORM_RESERVE";
+/// The environment's store.
+const ENV_STORE: &str = "DOCPLATFORM_STORE";
+/// The environment's organization.
+const ENV_ORGANIZATION: &str = "DOCPLATFORM_ORGANIZATION";
 
-/// What a user may give, unchecked. Kept by a client so that a handle or a copy can be made of it.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The API key; from the environment where `None`.
-    pub api_key: Option<SecretString>,
-    /// The customer's address; from the environment where `None`.
-    pub base_url: Option<String>,
-    /// The project where a call names none; from the environment where `None`.
-    pub project_id: Option<String>,
-    /// Seconds for one attempt; a write has twice that.
-    pub timeout: f64,
-    /// Seconds to resolve, connect and shake hands.
-    pub connect_timeout: f64,
-    /// Seconds for one call or one page, with every retry and every pause.
-    pub deadline: f64,
-    /// Retries after the first attempt.
-    pub max_retries: u32,
-    /// The longest `Retry-After`, in seconds, that is waited for.
-    pub max_retry_after: f64,
-    /// A proxy's URL; it may hold a user name and password.
-    pub proxy: Option<SecretString>,
-    /// Whether the environment's proxies count.
-    pub trust_env: bool,
-    /// A PEM file of certificates to trust besides the platform's.
-    pub ca_bundle: Option<PathBuf>,
-    /// Extra headers. Their values are secrets.
-    pub headers: Vec<(String, SecretString)>,
-    /// Whether plain http may leave the machine.
-    pub allow_http: bool,
-    /// The largest answer that is read, in bytes.
-    pub max_response_bytes: u64,
-    /// Where a job is read.
-    pub job_path: String,
-    /// Analytics requests an hour, over all who share the ledger; `None`: no budget is kept.
-    pub requests_per_hour: Option<u64>,
-    /// How many of them are left to others.
-    pub reserve: u64,
-    /// The file that remembers.
-    pub store: Option<PathBuf>,
-    /// How many days after its end a range is taken to change no more.
-    pub settle_days: u32,
-    /// The name under which the store keeps a budget that several keys share; the key stands for it where `None`.
-    pub organization: Option<String>,
-    /// The settings that the environment gave: errors name its variable.
-    pub from_env: Vec<&'static str>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            api_key: None,
-            base_url: None,
-            project_id: None,
-            timeout: 30.0,
-            connect_timeout: 5.0,
-            deadline: 90.0,
-            max_retries: 2,
-            max_retry_after: 60.0,
-            proxy: None,
-            trust_env: true,
-            ca_bundle: None,
-            headers: Vec::new(),
-            allow_http: false,
-            max_response_bytes: 32 * 1024 * 1024,
-            job_path: "/v2/agent/{project_id}/job/{id}".to_owned(),
-            requests_per_hour: None,
-            reserve: 0,
-            store: None,
-            settle_days: 2,
-            organization: None,
-            from_env: Vec::new(),
+/// Passes the list of all options, each with its type and default, to the macro `$with`.
+macro_rules! for_each_option {
+    ($with:ident) => {
+        $with! {
+            /// The API key; from the environment where `None`.
+            api_key: Option<SecretString> = None;
+            /// The customer's address; from the environment where `None`.
+            base_url: Option<String> = None;
+            /// The project where a call names none; from the environment where `None`.
+            project_id: Option<String> = None;
+            /// Seconds for one attempt; a write has twice that.
+            timeout: f64 = 30.0;
+            /// Seconds to resolve, connect and shake hands.
+            connect_timeout: f64 = 5.0;
+            /// Seconds for one call or one page, with every retry and every pause.
+            deadline: f64 = 90.0;
+            /// Retries after the first attempt.
+            max_retries: u32 = 2;
+            /// The longest `Retry-After`, in seconds, that is waited for.
+            max_retry_after: f64 = 60.0;
+            /// A proxy's URL; it may hold a user name and password.
+            proxy: Option<SecretString> = None;
+            /// Whether the environment's proxies count.
+            trust_env: bool = true;
+            /// A PEM file of certificates to trust besides the platform's.
+            ca_bundle: Option<PathBuf> = None;
+            /// Extra headers. Their values are secrets.
+            headers: Vec<(String, SecretString)> = Vec::new();
+            /// Whether plain http may leave the machine.
+            allow_http: bool = false;
+            /// The largest answer that is read, in bytes.
+            max_response_bytes: u64 = 32 * 1024 * 1024;
+            /// Where a job is read.
+            job_path: String = "/v2/agent/{project_id}/job/{id}".to_owned();
+            /// Analytics requests an hour, over all who share the ledger; from the environment where `None`, or no budget
+            /// is kept.
+            requests_per_hour: Option<u64> = None;
+            /// How many of them are left to others; from the environment where `None`.
+            reserve: Option<u64> = None;
+            /// The file that caches; from the environment where `None`.
+            store: Option<PathBuf> = None;
+            /// How many days after its end a range is taken to change no more.
+            settle_days: u32 = 2;
+            /// The name under which the store keeps a budget that several keys share; from the environment where `None`, or
+            /// the key stands for it.
+            organization: Option<String> = None;
         }
-    }
+    };
 }
+#[cfg(feature = "python")]
+pub(crate) use for_each_option;
+
+macro_rules! define_options {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
+        /// What a user may give, unchecked. Kept by a client so that a handle or a copy can be made of it.
+        #[derive(Debug, Clone)]
+        pub struct Options {
+            $($(#[$doc])* pub $name: $type,)*
+            /// The settings that the environment gave, each with its variable, which errors name.
+            pub from_env: Vec<(&'static str, &'static str)>,
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                Self { $($name: $default,)* from_env: Vec::new() }
+            }
+        }
+    };
+}
+for_each_option!(define_options);
 
 impl Options {
     /// The same with the environment's values where nothing was given, so that a handle keeps what its client has.
     pub fn resolve(mut self, env: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
-        let mut look = |setting, variable| {
+        let mut from_env = std::mem::take(&mut self.from_env);
+        let mut look = |is_given: bool, setting, variable| {
             // An empty variable is as good as none.
-            let Some(value) = env(variable).filter(|value| !value.is_empty()) else {
-                return Ok(None);
-            };
-            self.from_env.push(setting);
-            // Repaired, it would be another one.
-            value.into_string().map(Some).map_err(|_| {
+            let value = env(variable).filter(|value| !is_given && !value.is_empty())?;
+            from_env.push((setting, variable));
+            Some(value)
+        };
+        // Repaired, it would be another one.
+        let text = |variable, value: OsString| {
+            value.into_string().map_err(|_| {
                 Error::configuration(format!("{variable} holds bytes that are not valid UTF-8; set it again"))
             })
         };
-        if self.api_key.is_none() {
-            self.api_key = look("api_key", ENV_API_KEY)?.map(SecretString::from);
+        let number = |variable, value: OsString| {
+            let number = value.to_str().and_then(|value| value.parse().ok());
+            number.ok_or_else(|| {
+                Error::configuration(format!(
+                    "{variable} must be a whole number; it is {:?}",
+                    value.to_string_lossy()
+                ))
+            })
+        };
+        if let Some(value) = look(self.api_key.is_some(), "api_key", ENV_API_KEY) {
+            self.api_key = Some(text(ENV_API_KEY, value)?.into());
+        } else if let Some(file) = look(self.api_key.is_some(), "api_key", ENV_API_KEY_FILE) {
+            self.api_key = Some(ApiKey::read_file(ENV_API_KEY_FILE, file.as_ref())?);
         }
-        if self.base_url.is_none() {
-            self.base_url = look("base_url", ENV_BASE_URL)?;
+        if let Some(value) = look(self.base_url.is_some(), "base_url", ENV_BASE_URL) {
+            self.base_url = Some(text(ENV_BASE_URL, value)?);
         }
-        if self.project_id.is_none() {
-            self.project_id = look("project_id", ENV_PROJECT_ID)?;
+        if let Some(value) = look(self.project_id.is_some(), "project_id", ENV_PROJECT_ID) {
+            self.project_id = Some(text(ENV_PROJECT_ID, value)?);
         }
+        if let Some(value) =
+            look(self.requests_per_hour.is_some(), "requests_per_hour", ENV_REQUESTS_PER_HOUR)
+        {
+            self.requests_per_hour = Some(number(ENV_REQUESTS_PER_HOUR, value)?);
+        }
+        if let Some(value) = look(self.reserve.is_some(), "reserve", ENV_RESERVE) {
+            self.reserve = Some(number(ENV_RESERVE, value)?);
+        }
+        if let Some(value) = look(self.store.is_some(), "store", ENV_STORE) {
+            self.store = Some(value.into());
+        }
+        if let Some(value) = look(self.organization.is_some(), "organization", ENV_ORGANIZATION) {
+            self.organization = Some(text(ENV_ORGANIZATION, value)?);
+        }
+        self.from_env = from_env;
         // Files stay the same ones when the working directory changes, and where a pickled client is read.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
             // An empty path has no whole form; whoever opens it says so.
@@ -131,8 +165,11 @@ impl Options {
     }
 
     /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
-    pub(crate) fn name_of<'a>(&self, setting: &'a str, variable: &'a str) -> &'a str {
-        if self.from_env.contains(&setting) { variable } else { setting }
+    pub(crate) fn name_of(&self, setting: &'static str) -> &'static str {
+        self.from_env
+            .iter()
+            .find(|(from_env, _)| *from_env == setting)
+            .map_or(setting, |(_, variable)| variable)
     }
 
     /// Checks everything; `env` looks an environment variable up.
@@ -140,20 +177,22 @@ impl Options {
         self.clone().resolve(env)?.check()
     }
 
-    fn check(&self) -> Result<Settings> {
-        let api_key = self
-            .api_key
-            .as_ref()
-            .ok_or_else(|| Error::configuration(format!("no API key: pass api_key= or set {ENV_API_KEY}")))?;
+    /// Checks everything, without the environment.
+    pub(crate) fn check(&self) -> Result<Settings> {
+        let api_key = self.api_key.as_ref().ok_or_else(|| {
+            Error::configuration(format!(
+                "no API key: pass api_key= or set {ENV_API_KEY} (or {ENV_API_KEY_FILE})"
+            ))
+        })?;
         let base_url = self.base_url.as_ref().ok_or_else(|| {
             Error::configuration(format!(
                 "no base URL: pass base_url= or set {ENV_BASE_URL} to the address of your documentation platform"
             ))
         })?;
-        let api_key = ApiKey::parse(self.name_of("api_key", ENV_API_KEY), api_key)?;
-        let base_url = BaseUrl::parse(self.name_of("base_url", ENV_BASE_URL), base_url, self.allow_http)?;
+        let api_key = ApiKey::parse(self.name_of("api_key"), api_key)?;
+        let base_url = BaseUrl::parse(self.name_of("base_url"), base_url, self.allow_http)?;
         let project = |id: &String| {
-            Segment::parse(self.name_of("project_id", ENV_PROJECT_ID), id)
+            Segment::parse(self.name_of("project_id"), id)
                 .map_err(|error| Error::configuration(error.message.clone()))
         };
         let project_id = self.project_id.as_ref().map(project).transpose()?;
@@ -168,21 +207,14 @@ impl Options {
         if !job_path.has_id() {
             return Err(Error::argument("job_path must contain {id}"));
         }
-        let terms = match self.requests_per_hour {
-            Some(per_hour) => Some(Terms::new(per_hour, self.reserve)?),
-            None if self.reserve > 0 => {
-                return Err(Error::argument("reserve is a part of requests_per_hour: give that, too"));
-            }
-            None => None,
-        };
         let organization = match &self.organization {
-            Some(name) => Organization::named(name)?,
+            Some(name) => Organization::named(self.name_of("organization"), name)?,
             None => Organization::Key(api_key.clone()),
         };
         let owner = Owner { base_url: base_url.as_str().to_owned(), organization };
         Ok(Settings {
             api_key,
-            api_key_from: self.name_of("api_key", ENV_API_KEY),
+            api_key_from: self.name_of("api_key"),
             base_url,
             project_id,
             timeout: seconds("timeout", self.timeout)?,
@@ -198,10 +230,23 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms,
+            terms: self.terms()?,
             settle_days: self.settle_days,
             memory: self.store.clone().map(|path| Memory { path, owner }),
         })
+    }
+
+    fn terms(&self) -> Result<Option<Terms>> {
+        let (per_hour, reserve) = (self.name_of("requests_per_hour"), self.name_of("reserve"));
+        match (self.requests_per_hour, self.reserve.unwrap_or(0)) {
+            (None, 0) => Ok(None),
+            (None, _) => Err(Error::argument(format!("{reserve} is a part of {per_hour}: give that, too"))),
+            (Some(hour), left) => Terms::new(hour, left).map(Some).ok_or_else(|| {
+                Error::argument(format!(
+                    "{reserve} must be less than {per_hour}, or no request could ever be sent; they are {left} and {hour}"
+                ))
+            }),
+        }
     }
 
     /// Why these options may not be written down (pickled), if so: they hold secrets besides the key.
@@ -240,15 +285,30 @@ mod tests {
 
     #[test]
     fn the_environment_stands_in() {
-        let env = |name: &str| match name {
-            ENV_API_KEY => Some("dp_key".into()),
-            ENV_BASE_URL => Some("https://env.example.com".into()),
-            ENV_PROJECT_ID => Some("from-env".into()),
-            _ => None,
+        let env = |name: &str| {
+            let value = match name {
+                ENV_API_KEY => "dp_key",
+                ENV_BASE_URL => "https://env.example.com",
+                ENV_PROJECT_ID => "from-env",
+                ENV_REQUESTS_PER_HOUR => "100",
+                ENV_RESERVE => "10",
+                ENV_STORE => "/env.db",
+                ENV_ORGANIZATION => "acme",
+                _ => return None,
+            };
+            Some(value.into())
         };
         let settings = Options::default().validate(env).unwrap();
         assert_eq!(settings.base_url.as_str(), "https://env.example.com");
         assert_eq!(settings.project_id.unwrap().as_str(), "from-env");
+        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 10 }));
+        let organization = Organization::Name("acme".to_owned());
+        let owner = Owner { base_url: "https://env.example.com".to_owned(), organization };
+        assert_eq!(settings.memory, Some(Memory { path: "/env.db".into(), owner }));
+        let given = Options { reserve: Some(0), store: Some("/given.db".into()), ..options() };
+        let settings = given.validate(env).unwrap();
+        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0 }));
+        assert_eq!(settings.memory.unwrap().path, PathBuf::from("/given.db"));
         let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
         assert_eq!(settings.project_id.unwrap().as_str(), "given");
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");
@@ -288,6 +348,53 @@ mod tests {
             let error = unset.validate(env(OsString::from_vec(b"pr\xffd".to_vec()))).unwrap_err();
             assert!(error.message.starts_with(&format!("{variable} holds bytes that are not")), "{error}");
         }
+    }
+
+    #[test]
+    fn a_wrong_budget_names_the_variables_it_came_from() {
+        let wrong = |variables: &[(&str, &str)]| {
+            let env = |name: &str| {
+                let found = variables.iter().find(|(variable, _)| *variable == name);
+                found.map(|(_, value)| value.into())
+            };
+            options().validate(env).unwrap_err().message.clone()
+        };
+        for bad in ["many", "-1", "1.5"] {
+            let error = wrong(&[(ENV_REQUESTS_PER_HOUR, bad)]);
+            assert!(error.starts_with("DOCPLATFORM_REQUESTS_PER_HOUR must be a whole number"), "{error}");
+        }
+        let error = wrong(&[(ENV_RESERVE, "5")]);
+        assert!(error.starts_with("DOCPLATFORM_RESERVE is a part of requests_per_hour"), "{error}");
+        let error = wrong(&[(ENV_RESERVE, "5"), (ENV_REQUESTS_PER_HOUR, "5")]);
+        assert!(
+            error.starts_with("DOCPLATFORM_RESERVE must be less than DOCPLATFORM_REQUESTS_PER_HOUR"),
+            "{error}"
+        );
+        let error = wrong(&[(ENV_ORGANIZATION, "a\nb")]);
+        assert!(error.starts_with("DOCPLATFORM_ORGANIZATION must be a name"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_key_may_stand_in_a_file_that_nobody_else_can_read() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = std::env::temp_dir().join(format!("docplatform-key-{}", std::process::id()));
+        let env = |name: &str| (name == ENV_API_KEY_FILE).then(|| file.clone().into_os_string());
+        let read = || Options { api_key: None, ..options() }.validate(env);
+        let error = read().unwrap_err();
+        assert!(error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "), "{error}");
+        std::fs::write(&file, "dp_0123456789abcdefghij\n").unwrap();
+        for (mode, is_read) in [(0o600, true), (0o640, false), (0o604, false)] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(read().is_ok(), is_read, "{mode:o}");
+        }
+        assert!(read().unwrap_err().message.contains("chmod 600"));
+        let key = "dp_key".to_owned();
+        assert_eq!(
+            Options { api_key: Some(key.into()), ..options() }.validate(env).unwrap().api_key_from,
+            "api_key"
+        );
+        std::fs::remove_file(&file).unwrap();
     }
 
     /// Rows: G9.

@@ -34,6 +34,8 @@ mod _native {
     #[pymodule_export]
     use super::bridge::operation::Operation;
     #[pymodule_export]
+    use super::client::options::{_api_key, _check};
+    #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
     use super::convert::{_is_cut, _safe};

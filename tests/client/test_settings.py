@@ -129,6 +129,39 @@ def test_what_is_missing_is_named_with_its_variable(face: Face, missing: str, va
     assert isinstance(caught.value, DocPlatformError)
 
 
+def test_the_budget_and_the_store_come_from_the_environment_too(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store, key = tmp_path / "visitors.db", tmp_path / "key"
+    key.touch(0o600)
+    key.write_text(stub.api_key)
+    for name, value in {
+        "API_KEY_FILE": key,
+        "REQUESTS_PER_HOUR": 100,
+        "RESERVE": 90,
+        "STORE": store,
+        "ORGANIZATION": "acme",
+    }.items():
+        monkeypatch.setenv(f"DOCPLATFORM_{name}", str(value))
+    client = face.make(base_url=stub.url, project_id=stub.project_id)
+    face.run(client.visitor_totals())
+    assert client.stats.budget_left == 9
+    assert settings_of(client)["organization"] == "acme"
+    assert face.make(base_url=stub.url, reserve=0).stats.budget_left == 99
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("REQUESTS_PER_HOUR", "many"), ("RESERVE", "100"), ("STORE", "/no/such/folder/v.db")]
+)
+def test_an_error_names_the_variable_it_came_from(
+    face: Face, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_REQUESTS_PER_HOUR", "100")
+    monkeypatch.setenv(f"DOCPLATFORM_{name}", value)
+    with pytest.raises(ValueError, match=f"^DOCPLATFORM_{name}"):
+        face.make("dp_key", base_url=URL)
+
+
 BAD_KEYS = [
     "",
     "dp_secretpart\n",

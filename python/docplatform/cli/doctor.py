@@ -7,12 +7,13 @@ import platform
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 import docplatform
-from docplatform import Client, ConfigurationError, DocPlatformError
+from docplatform import ConfigurationError, DocPlatformError
+from docplatform._native import _check
 from docplatform.cli import exits, output, secrets, words
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
@@ -71,8 +72,7 @@ def _settings(session: Session) -> Iterator[Finding]:
     if session.store is not None:
         yield _store(session.store)
     try:
-        secrets.read(session.api_key_file)
-        where = session.api_key_file or secrets.VARIABLE
+        where, _ = secrets.read(session.api_key_file)
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
         yield Finding("API key", "wrong", str(error), "copy it from the dashboard of your platform")
@@ -89,9 +89,15 @@ def _setting(name: str, given: str | None, argument: str, variable: str = "", **
         where = variable
     if not value:
         return Finding(name, "wrong", "is not set", f"set {variable}, from the dashboard of your platform")
-    settings: dict[str, Any] = {"base_url": "http://127.0.0.1", "project_id": "any", argument: value, **more}
+    settings = {
+        "api_key": "any",
+        "base_url": "http://127.0.0.1",
+        "project_id": "any",
+        argument: value,
+        **more,
+    }
     try:
-        Client("any", **settings).close()
+        _check(settings)
     except ValueError as error:
         return Finding(name, "wrong", words.as_options(str(error), **{argument: where}), f"mend {where}")
     return Finding(name, "ok", f"{value} (from {where})")
@@ -125,7 +131,8 @@ def _ask(session: Session) -> tuple[Exit, list[Finding]]:
     """Sends one request, without retries."""
     begun = time.monotonic()
     if session.store is not None and not os.path.lexists(session.store):
-        # Looking for a store must not create one.
+        # Looking for a store must not create one, not where the environment names it, either.
+        os.environ.pop("DOCPLATFORM_STORE", None)
         session = replace(session, store=None)
     with session.client(max_retries=0, timeout=MAX_WAIT, deadline=MAX_WAIT) as client:
         try:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import stat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docplatform import Client
+from docplatform import ConfigurationError
+from docplatform._native import _api_key
 from docplatform.cli.exits import KeyProblemError
 
 if TYPE_CHECKING:
@@ -65,40 +63,13 @@ def hide(text: str) -> str:
     return _KEY.sub("[hidden]", text)
 
 
-def read(path: str | None) -> str | None:
-    """The API key in the file at ``path``; without a file, ``None`` if the environment's key can be used.
+def read(path: str | None) -> tuple[str, str]:
+    """Where the API key is from, and the key: from the file at ``path``, or else from the environment.
 
     Raises :class:`KeyProblemError` if there is no key, or one that cannot be used.
     """
-    key = os.environ.get(VARIABLE, "") if path is None else _from_file(Path(path))
-    fault = _fault(key, VARIABLE if path is None else path)
-    if fault is None:
-        return None if path is None else key
-    # Keeps the key out of the traceback.
-    del key
-    raise KeyProblemError(fault)
-
-
-def _fault(key: str, where: str) -> str | None:
-    if not key:
-        return f"no API key: {WHERE}"
     try:
-        # Only the key can be wrong here.
-        Client(key, base_url="http://127.0.0.1", project_id="any").close()
-    except ValueError as error:
-        return f"the API key in {where} {str(error).removeprefix('api_key ')}"
-    return None
-
-
-def _from_file(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISREG(mode) and mode & (stat.S_IRWXG | stat.S_IRWXO) and os.name == "posix":
-                raise KeyProblemError(
-                    f"others can read the file of the API key: chmod 600 {shlex.quote(str(path))}"
-                )
-            return file.read(4096).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise KeyProblemError(f"the file of the API key cannot be read: {path}: {reason}") from None
+        return _api_key(path)
+    except ConfigurationError as error:
+        fault = str(error).removeprefix("--api-key-file: ")
+        raise KeyProblemError(f"{fault}: {WHERE}" if fault == "no API key" else fault) from None

@@ -34,7 +34,8 @@ _SHARED = (
         "--api-key-file",
         type=FILE,
         metavar="FILE",
-        help="A file with the API key, which only you can read.  [default: DOCPLATFORM_API_KEY's value]",
+        help="A file with the API key, which only you can read.  [default: DOCPLATFORM_API_KEY's value, or "
+        "DOCPLATFORM_API_KEY_FILE]",
     ),
     click.option("--ca-bundle", type=FILE, metavar="FILE", help="A PEM file of certificates to trust, too."),
     click.option("-q", "--quiet", is_flag=True, help="No progress on stderr, only errors."),
@@ -53,10 +54,14 @@ _STORE = (
         "--requests-per-hour",
         type=click.IntRange(1),
         metavar="N",
-        help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command alone.",
+        help="Send at most N requests in any hour, over all processes that use the same --store; without one, in this command "
+        "alone.  [default: DOCPLATFORM_REQUESTS_PER_HOUR, or no limit]",
     ),
     click.option(
-        "--reserve", type=click.IntRange(0), metavar="N", help="Leave N of those requests to others."
+        "--reserve",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Leave N of those requests to others.  [default: DOCPLATFORM_RESERVE, or 0]",
     ),
     click.option(
         "--settle-days",
@@ -67,7 +72,7 @@ _STORE = (
     click.option(
         "--organization",
         metavar="NAME",
-        help="Whose budget it is, if several API keys share one.  [default: each key has its own]",
+        help="Whose budget it is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
 _JOB_PATH = click.option(
@@ -137,7 +142,11 @@ class Session:
             # The client has its own defaults.
             shared = {name: value for name, value in shared.items() if value is not None}
             with _arguments():
-                client = Client(secrets.read(self.api_key_file), **shared, **settings)
+                _, key = secrets.read(self.api_key_file)
+                # The environment's is the client's to read, and to name in its errors.
+                client = Client(key if self.api_key_file else None, **shared, **settings)
+                # The traceback shall not hold it.
+                del key
             with client, self._kept(client):
                 yield client
 

@@ -1,6 +1,5 @@
 //! What a client holds: its settings, and its connections in this process.
 
-use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,12 +37,17 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
+        Self::of(py, options.resolve(|name| std::env::var_os(name))?, stats)
+    }
+
+    /// The same for options that want nothing from the environment.
+    pub(crate) fn of(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         py.import("docplatform._hooks.logging")?;
         // Not at the first call, where a process may have no descriptor left to read it with.
         py.import("docplatform._hooks.drive")?;
-        let (options, settings) = check(options)?;
-        let store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+        let settings = Arc::new(options.check()?);
+        let store = open_store(py, &options, &settings)?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
         look(py, &pool.client)?;
         Ok(Self { options, settings, pool: Mutex::new(Some(Arc::new(Mutex::new(pool)))), stats, store })
@@ -54,14 +58,15 @@ impl Handle {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
-        let (options, settings) = check(options)?;
+        let options = options.resolve(|name| std::env::var_os(name))?;
+        let settings = Arc::new(options.check()?);
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
         let pool = if let Some(client) = client.with(Arc::clone(&settings)) {
             look(py, &client)?;
             lock(&self.pool).clone()
         } else {
             if settings.memory != self.settings.memory {
-                store = settings.memory.as_ref().map(|memory| open_store(py, &memory.path)).transpose()?;
+                store = open_store(py, &options, &settings)?;
             }
             let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
             look(py, &pool.client)?;
@@ -150,7 +155,7 @@ impl Handle {
                  make the client where it is used"
             )));
         }
-        let settings = options::to_dict(py, &self.options, &self.settings)?;
+        let settings = options::to_dict(py, &self.options)?;
         let load = py.import("docplatform._native")?.getattr("_client")?;
         Ok((load, (class, settings).into_pyobject(py)?.into_any()))
     }
@@ -188,9 +193,10 @@ impl Pool {
     }
 }
 
-/// Opens a store, and from the first one on has forks wait until none is open.
-fn open_store(py: Python<'_>, path: &Path) -> PyResult<Store> {
+/// Opens the store that there is to be, and from the first one on has forks wait until none is open.
+fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
+    let Some(memory) = &settings.memory else { return Ok(None) };
     if !REGISTERED.swap(true, Ordering::AcqRel)
         && let Some(register) = py.import("os")?.getattr_opt("register_at_fork")?
     {
@@ -200,9 +206,20 @@ fn open_store(py: Python<'_>, path: &Path) -> PyResult<Store> {
         hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
         register.call((), Some(&hooks))?;
     }
-    let store = Store::to_write(path)?;
-    wait(py, store.ask(|_| Ok(()))?)?;
-    Ok(store)
+    let open = || {
+        let store = Store::to_write(&memory.path)?;
+        store.ask(|_| Ok(())).map(|asked| (store, asked))
+    };
+    let named = |mut error: Error| {
+        let from = options.name_of("store");
+        if from != "store" {
+            error.message = format!("{from}: {}", error.message);
+        }
+        error
+    };
+    let (store, asked) = open().map_err(named)?;
+    wait(py, asked)?.map_err(named)?;
+    Ok(Some(store))
 }
 
 /// Reads a ledger that this process has not seen yet, for `stats`.
@@ -210,18 +227,18 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
     if let Some(budget) = client.budget().filter(|budget| budget.left_as_seen().is_none())
         && let Some(asked) = budget.look()?
     {
-        wait(py, asked)?;
+        wait(py, asked)??;
     }
     Ok(())
 }
 
 /// Waits for a store's work on the calling thread; Ctrl-C ends the wait.
-fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<T> {
+fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<Result<T>> {
     let mut result = None;
     loop {
         runtime::blocked(py, || result = asked.wait_for(runtime::STEP));
         if let Some(result) = result.take() {
-            return Ok(result?);
+            return Ok(result);
         }
         py.check_signals()?;
     }
@@ -240,12 +257,6 @@ fn after_fork_in_parent() {
 #[pyfunction]
 fn after_fork_in_child() {
     store::after_fork(true);
-}
-
-fn check(options: Options) -> PyResult<(Options, Arc<Settings>)> {
-    let options = options.resolve(|name| std::env::var_os(name))?;
-    let settings = Arc::new(options.validate(|_| None)?);
-    Ok((options, settings))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -73,7 +73,7 @@ impl BlockingClient {
     #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
         base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
         max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=0, store=None, \
+        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=None, store=None, \
         settle_days=2, organization=None)")]
     fn new(
         py: Python<'_>,
@@ -106,7 +106,7 @@ impl AsyncClient {
     #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
         base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
         max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=0, store=None, \
+        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=None, store=None, \
         settle_days=2, organization=None)")]
     fn new(
         py: Python<'_>,

@@ -1,16 +1,92 @@
-//! Settings from Python: one place that knows each name.
+//! Options of a client as Python gives them and as a pickle carries them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::config::{Options, Settings};
+use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
+use crate::error::Error;
+use crate::python::client::handle::Handle;
 use crate::python::convert;
 
-/// Puts `changes` into `options`. A name that is none is a `TypeError`, as for any Python function.
+/// A type of option: how Python gives it, and how it goes back into a pickle.
+trait Setting: Sized {
+    fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self>;
+    fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+}
+
+macro_rules! setting {
+    ($($type:ty: |$name:ident, $value:ident| $read:expr, |$option:ident| $write:expr;)*) => {
+        $(impl Setting for $type {
+            fn read($name: &str, $value: &Bound<'_, PyAny>) -> PyResult<Self> {
+                $read
+            }
+
+            fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                let $option = self;
+                $write.into_bound_py_any(py)
+            }
+        })*
+    };
+}
+
+setting! {
+    f64: |name, value| convert::seconds(name, value), |seconds| seconds;
+    u32: |name, value| convert::whole(name, value), |number| number;
+    u64: |name, value| convert::whole(name, value), |number| number;
+    String: |name, value| convert::text(name, value), |text| text;
+    SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
+    bool: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "True or False", value)), |flag| flag;
+    PathBuf: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "a path", value)), |path| path;
+    // A client with headers is not pickled.
+    Vec<(String, SecretString)>: |name, value| {
+        let given = (!value.is_none()).then(|| convert::pairs(name, value)).transpose()?;
+        Ok(given.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect())
+    }, |_headers| None::<bool>;
+}
+
+impl<T: Setting> Setting for Option<T> {
+    fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if value.is_none() { Ok(None) } else { T::read(name, value).map(Some) }
+    }
+
+    fn write<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.as_ref().map_or_else(|| Ok(py.None().into_bound(py)), |value| value.write(py))
+    }
+}
+
+macro_rules! python_options {
+    ($($(#[$doc:meta])* $option:ident: $type:ty = $default:expr;)*) => {
+        /// Sets one option. A name that is none is a `TypeError`, as for any Python function.
+        pub(crate) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+            match name {
+                $(stringify!($option) => options.$option = Setting::read(name, value)?,)*
+                _ => {
+                    return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
+                }
+            }
+            options.from_env.retain(|(from_env, _)| *from_env != name);
+            Ok(())
+        }
+
+        /// What a pickle carries: everything but the key. What the environment gave travels, too.
+        pub(crate) fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
+            let dict = PyDict::new(py);
+            $(if stringify!($option) != "api_key" {
+                dict.set_item(stringify!($option), options.$option.write(py)?)?;
+            })*
+            Ok(dict)
+        }
+    };
+}
+for_each_option!(python_options);
+
+/// Puts `changes` into `options`.
 pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     for (name, value) in changes.into_iter().flat_map(PyDictMethods::iter) {
         set(options, name.extract()?, &value)?;
@@ -18,79 +94,29 @@ pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
     Ok(())
 }
 
-/// Sets one option.
-pub(crate) fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let given = || (!value.is_none()).then_some(value);
-    let text = || given().map(|value| convert::text(name, value)).transpose();
-    let path = || {
-        let path = given().map(PyAnyMethods::extract::<PathBuf>).transpose();
-        path.map_err(|_| convert::wrong_type(name, "a path", value))
+/// The API key in `file`, or else the environment's, checked, and where it came from: for the command line, which makes
+/// sure of it before it begins.
+#[pyfunction]
+#[pyo3(signature = (file = None))]
+pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, String)> {
+    let (from, key) = if let Some(file) = file {
+        let key = py.detach(|| ApiKey::read_file("--api-key-file", &file))?;
+        (file.to_string_lossy().into_owned(), Some(key))
+    } else {
+        // Whatever else is wrong is not about the key.
+        let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
+        let options = Options::default().resolve(|name| of_key(name).then(|| std::env::var_os(name))?)?;
+        (options.name_of("api_key").to_owned(), options.api_key)
     };
-    options.from_env.retain(|from_env| *from_env != name);
-    match name {
-        "api_key" => options.api_key = text()?.map(SecretString::from),
-        "base_url" => options.base_url = text()?,
-        "project_id" => options.project_id = text()?,
-        "timeout" => options.timeout = convert::seconds(name, value)?,
-        "connect_timeout" => options.connect_timeout = convert::seconds(name, value)?,
-        "deadline" => options.deadline = convert::seconds(name, value)?,
-        "max_retries" => options.max_retries = convert::whole(name, value)?,
-        "max_retry_after" => options.max_retry_after = convert::seconds(name, value)?,
-        "proxy" => options.proxy = text()?.map(SecretString::from),
-        "trust_env" => options.trust_env = flag(name, value)?,
-        "ca_bundle" => options.ca_bundle = path()?,
-        "headers" => {
-            let pairs = given().map(|value| convert::pairs(name, value)).transpose()?;
-            let secret = |(name, value)| (name, SecretString::from(value));
-            options.headers = pairs.unwrap_or_default().into_iter().map(secret).collect();
-        }
-        "allow_http" => options.allow_http = flag(name, value)?,
-        "max_response_bytes" => options.max_response_bytes = convert::whole(name, value)?,
-        "job_path" => options.job_path = convert::text(name, value)?,
-        "requests_per_hour" => {
-            options.requests_per_hour = given().map(|value| convert::whole(name, value)).transpose()?;
-        }
-        "reserve" => options.reserve = convert::whole(name, value)?,
-        "store" => options.store = path()?,
-        "settle_days" => options.settle_days = convert::whole(name, value)?,
-        "organization" => options.organization = text()?,
-        _ => {
-            return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
-        }
-    }
-    Ok(())
+    let key = key.ok_or_else(|| Error::configuration("no API key"))?;
+    ApiKey::parse(&format!("the API key in {from}"), &key)?;
+    Ok((from, key.expose_secret().to_owned()))
 }
 
-/// What a pickle carries: everything but the key. The environment's address and project travel too.
-pub(crate) fn to_dict<'py>(
-    py: Python<'py>,
-    options: &Options,
-    settings: &Settings,
-) -> PyResult<Bound<'py, PyDict>> {
-    use secrecy::ExposeSecret;
-    let dict = PyDict::new(py);
-    dict.set_item("base_url", settings.base_url.as_str())?;
-    dict.set_item("project_id", settings.project_id.as_ref().map(crate::config::url::Segment::as_str))?;
-    dict.set_item("timeout", options.timeout)?;
-    dict.set_item("connect_timeout", options.connect_timeout)?;
-    dict.set_item("deadline", options.deadline)?;
-    dict.set_item("max_retries", options.max_retries)?;
-    dict.set_item("max_retry_after", options.max_retry_after)?;
-    // Without user info: a client whose proxy has it is not pickled.
-    dict.set_item("proxy", options.proxy.as_ref().map(ExposeSecret::expose_secret))?;
-    dict.set_item("trust_env", options.trust_env)?;
-    dict.set_item("ca_bundle", options.ca_bundle.as_ref())?;
-    dict.set_item("allow_http", options.allow_http)?;
-    dict.set_item("max_response_bytes", options.max_response_bytes)?;
-    dict.set_item("job_path", &options.job_path)?;
-    dict.set_item("requests_per_hour", options.requests_per_hour)?;
-    dict.set_item("reserve", options.reserve)?;
-    dict.set_item("store", options.store.as_ref())?;
-    dict.set_item("settle_days", options.settle_days)?;
-    dict.set_item("organization", options.organization.as_ref())?;
-    Ok(dict)
-}
-
-fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.extract().map_err(|_| convert::wrong_type(name, "True or False", value))
+/// Whether a client can be made with these settings alone, without the environment's: for the command line's `doctor`.
+#[pyfunction]
+pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<()> {
+    let mut options = Options::default();
+    update(&mut options, Some(settings))?;
+    Handle::of(py, options.resolve(|_| None)?, Arc::default()).map(drop)
 }

@@ -113,7 +113,7 @@ async fn organizations_and_addresses_are_told_apart() {
         let owner = Owner { base_url: base_url.to_owned(), organization };
         Ledger::in_store(Clock::system(), store.clone(), owner).budget(TERMS)
     };
-    let named = |name| Organization::named(name).unwrap();
+    let named = |name| Organization::named("organization", name).unwrap();
     spend(&of(BASE_URL, key(KEY)), 30).await;
     spend(&of(BASE_URL, named("acme")), 20).await;
     for (base_url, organization, left) in [
@@ -126,7 +126,7 @@ async fn organizations_and_addresses_are_told_apart() {
         assert_eq!(of(base_url, organization.clone()).left().await.unwrap(), left, "{organization:?}");
     }
     for bad in ["", " ", "a\nb", &"x".repeat(201)] {
-        assert!(Organization::named(bad).is_err(), "{bad:?}");
+        assert!(Organization::named("organization", bad).is_err(), "{bad:?}");
     }
 }
 

@@ -251,7 +251,7 @@ async fn retries_under_a_budget_cost_of_the_quota_as_well() {
 async fn handles_share_what_was_spent_each_under_its_own_terms() {
     let script = Script::each(|_| good());
     let client = client(&script);
-    let careful = handle(&client, Options { reserve: 90, ..budgeted() });
+    let careful = handle(&client, Options { reserve: Some(90), ..budgeted() });
     for _ in 0..4 {
         call(&client, analytics()).await.unwrap();
         call(&careful, analytics()).await.unwrap();
