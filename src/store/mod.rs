@@ -36,7 +36,7 @@ pub use held::{Held, Holdings};
 pub use lock::SyncLock;
 pub use pages::Page;
 use patience::Patience;
-use worker::{Job, Worker};
+use worker::{Work, Worker};
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -160,7 +160,7 @@ impl Store {
         work: impl FnOnce(&Self, Result<&mut Connection>) + Send + 'static,
     ) -> Result<()> {
         let store = self.clone();
-        self.0.submit(Job { patience, work: Box::new(move |connection| work(&store, connection)) })
+        self.0.submit(Work { patience, run: Box::new(move |connection| work(&store, connection)) })
     }
 }
 

@@ -1,10 +1,11 @@
-//! Who does a store's work: one thread of the process at a time, in the order in which it was asked for, and only as
-//! long as there is something to do.
+//! Does a store's work: on one thread of the process at a time, in the order in which it was asked for. The thread ends
+//! soon after the last work: a process that forks has no thread that it does not need.
 
-use std::collections::VecDeque;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,21 +18,21 @@ use crate::store::gate;
 use crate::store::patience::Patience;
 
 /// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
-const IDLE: Duration = Duration::from_millis(10);
+const MAX_IDLE: Duration = Duration::from_millis(10);
 
 /// What is done with the file, or with the reason why it cannot be opened.
-type Work = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
+type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
 
 /// A piece of work.
-pub(super) struct Job {
+pub(super) struct Work {
     pub(super) patience: Patience,
-    pub(super) work: Work,
+    pub(super) run: Run,
 }
 
-impl Job {
+impl Work {
     fn run(self, connection: error::Result<&mut Connection>) {
-        let Self { patience, work } = self;
-        patience.during(|| work(connection));
+        let Self { patience, run } = self;
+        patience.during(|| run(connection));
     }
 }
 
@@ -43,118 +44,90 @@ pub(super) struct Worker {
     pub(super) path: PathBuf,
     open: Open,
     pid: u32,
-    state: Mutex<State>,
-    more: Condvar,
+    /// The way to the thread, where there is one.
+    thread: Mutex<Option<Sender<Work>>>,
     /// What a forked child has instead: the parent's thread is not there, and may have left the lock closed.
     child: OnceLock<Arc<Self>>,
 }
 
-#[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
-    /// Whether a thread is at it.
-    served: bool,
-}
-
 impl Worker {
     pub(super) fn new(path: PathBuf, open: Open) -> Arc<Self> {
-        let (state, more) = (Mutex::default(), Condvar::new());
-        Arc::new(Self { path, open, pid: process::id(), state, more, child: OnceLock::new() })
+        Arc::new(Self { path, open, pid: process::id(), thread: Mutex::default(), child: OnceLock::new() })
     }
 
-    /// Puts `job` behind those that are there.
-    pub(super) fn submit(self: &Arc<Self>, job: Job) -> error::Result<()> {
+    /// Has `work` done after all that was submitted before.
+    pub(super) fn submit(self: &Arc<Self>, mut work: Work) -> error::Result<()> {
         if self.pid != process::id() {
-            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(job);
+            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(work);
         }
-        let mut state = self.state();
-        state.jobs.push_back(job);
-        if state.served {
-            self.more.notify_one();
-            return Ok(());
+        let mut thread = self.thread();
+        if let Some(sender) = &*thread {
+            match sender.send(work) {
+                Ok(()) => return Ok(()),
+                // It ended before its time: the work panicked.
+                Err(unsent) => work = unsent.0,
+            }
         }
-        state.served = true;
-        drop(state);
-        let shift = Shift { worker: Arc::clone(self), over: false };
+        let (sender, queue) = mpsc::channel();
+        let worker = Arc::clone(self);
+        let serve = move || {
+            worker.work(work, &queue);
+            while let Some(work) = worker.next(&queue) {
+                worker.work(work, &queue);
+            }
+        };
         if let Ok(runtime) = Handle::try_current() {
-            drop(runtime.spawn_blocking(move || shift.serve()));
-            return Ok(());
+            // One of its threads is there already, and its clock, where a test has paused it, stands still meanwhile.
+            drop(runtime.spawn_blocking(serve));
+        } else {
+            let begun = thread::Builder::new().name("docplatform-store".to_owned()).spawn(serve);
+            begun.map_err(|error| Fault::Thread(error.to_string()).error(&self.path))?;
         }
-        let thread = thread::Builder::new().name("docplatform-store".to_owned()).spawn(move || shift.serve());
-        thread.map(drop).map_err(|error| Fault::Thread(error.to_string()).error(&self.path))
+        *thread = Some(sender);
+        Ok(())
     }
 
-    /// Whoever waits for a job hears that it will not be done.
-    fn abandon(&self) {
-        let mut state = self.state();
-        let jobs = std::mem::take(&mut state.jobs);
-        state.served = false;
-        // Outside the lock: what they hold may ask for more.
-        drop(state);
-        drop(jobs);
+    fn thread(&self) -> MutexGuard<'_, Option<Sender<Work>>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next job, waiting at most so long for one.
-    fn next(&self, idle: Duration) -> Option<Job> {
-        let waited = self
-            .more
-            .wait_timeout_while(self.state(), idle, |state| state.jobs.is_empty() && !gate::forking());
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.jobs.pop_front()
-    }
-}
-
-/// A thread's turn. If it ends before its time (the runtime stopped, a job panicked), so do the jobs.
-struct Shift {
-    worker: Arc<Worker>,
-    over: bool,
-}
-
-impl Shift {
-    fn serve(mut self) {
-        while let Some(job) = self.next() {
-            self.work(job);
+    /// What is left to do; `None` ends the thread.
+    fn next(&self, queue: &Receiver<Work>) -> Option<Work> {
+        // Locked: nothing can be submitted between the look and the end.
+        let mut thread = self.thread();
+        let work = queue.try_recv().ok();
+        if work.is_none() {
+            *thread = None;
         }
+        work
     }
 
-    /// The next job, or the end of the turn.
-    fn next(&mut self) -> Option<Job> {
-        let mut state = self.worker.state();
-        let job = state.jobs.pop_front();
-        state.served = job.is_some();
-        self.over = job.is_none();
-        job
-    }
-
-    /// Opens the file for `job` and whatever comes right behind it.
-    fn work(&self, job: Job) {
-        if !job.patience.wanted() {
+    /// Opens the file for `work` and whatever comes right after it.
+    fn work(&self, work: Work, queue: &Receiver<Work>) {
+        if !work.patience.wanted() {
             return;
         }
         let _pass = gate::enter();
-        let mut connection = match job.patience.during(|| (self.worker.open)(&self.worker.path)) {
+        let mut connection = match work.patience.during(|| (self.open)(&self.path)) {
             Ok(connection) => connection,
-            Err(fault) => return job.run(Err(fault.error(&self.worker.path))),
+            Err(fault) => return work.run(Err(fault.error(&self.path))),
         };
-        job.run(Ok(&mut connection));
+        work.run(Ok(&mut connection));
         while !gate::forking()
-            && let Some(job) = self.worker.next(IDLE)
+            && let Ok(work) = queue.recv_timeout(MAX_IDLE)
         {
-            if job.patience.wanted() {
-                job.run(Ok(&mut connection));
+            if work.patience.wanted() {
+                work.run(Ok(&mut connection));
             }
         }
     }
 }
 
-impl Drop for Shift {
+impl Drop for Worker {
     fn drop(&mut self) {
-        if !self.over {
-            self.worker.abandon();
+        if self.pid != process::id() {
+            // The parent's thread may have been forked with a lock of the channel in its hand.
+            mem::forget(self.thread.get_mut().map(Option::take));
         }
     }
 }

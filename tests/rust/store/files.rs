@@ -86,7 +86,8 @@ async fn no_key_is_in_it() {
     let store = Store::open(&path).unwrap();
     spend(&store).await;
     for file in fs::read_dir(directory.path()).unwrap() {
-        let bytes = fs::read(file.unwrap().path()).unwrap();
+        // What SQLite keeps beside the file goes when it closes the file.
+        let bytes = fs::read(file.unwrap().path()).unwrap_or_default();
         for part in [&KEY[3..], &KEY[..16], &KEY[KEY.len() - 8..]] {
             assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
         }
