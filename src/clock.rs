@@ -1,4 +1,4 @@
-//! The time of day, where it matters: what a file remembers must mean the same in every process.
+//! The time of day, where it matters: what a file keeps must mean the same in every process.
 //!
 //! Timeouts, pauses and polls never look here; they go by tokio's clock, which nobody can set.
 
@@ -12,14 +12,19 @@ use tokio::time::Instant;
 /// Milliseconds since 1970, as the store keeps them.
 pub type Millis = i64;
 
-/// Tells the time of day.
+type Now = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// Tells the time of day, and beside it a time that nobody sets.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
+pub struct Clock {
+    wall: Now,
+    steady: Now,
+}
 
 impl Clock {
     /// The machine's clock, which all its processes share and somebody may set.
     pub fn system() -> Self {
-        Self::new(SystemTime::now)
+        Self { wall: Arc::new(SystemTime::now), steady: since_boot() }
     }
 
     /// The time of day at this moment, and from then on as tokio's clock goes: for what never leaves the process.
@@ -28,14 +33,26 @@ impl Clock {
         Self::new(move || wall + begun.elapsed())
     }
 
-    /// Any other.
+    /// Any other, which nobody sets.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
+        let now: Now = Arc::new(now);
+        Self { wall: Arc::clone(&now), steady: now }
     }
 
-    /// What it shows.
+    /// The same time of day, beside the time of `steady`.
+    #[must_use]
+    pub fn beside(self, steady: &Self) -> Self {
+        Self { steady: Arc::clone(&steady.steady), ..self }
+    }
+
+    /// The time of day.
     pub fn now(&self) -> Millis {
-        Self::read((self.0)())
+        Self::read((self.wall)())
+    }
+
+    /// The time that nobody sets. It means nothing outside this process.
+    pub fn steady_now(&self) -> Millis {
+        Self::read((self.steady)())
     }
 
     /// A time as the store keeps it.
@@ -51,6 +68,20 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", timestamp(self.now()))
     }
+}
+
+/// Goes on while the machine sleeps.
+#[cfg(target_os = "linux")]
+fn since_boot() -> Now {
+    Arc::new(|| {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        SystemTime::UNIX_EPOCH + Duration::try_from(time).unwrap_or_default()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Now {
+    Clock::steady().steady
 }
 
 /// A duration in milliseconds; saturates.

@@ -56,6 +56,10 @@ struct File {
     clock: Clock,
     /// The account as it was read or written last: what can be said of it without the file.
     seen: Mutex<Option<Account>>,
+    /// The requests and refusals of this client alone, by a clock that nobody sets: a machine that boots with its clock
+    /// behind spends an hour's requests, and the clock that then jumps ahead makes the file's entries look old. The
+    /// stricter of the two accounts holds.
+    own: Mutex<Account>,
     /// How requests ended, until it is written. What cannot be written now is written with the next request.
     owed: Mutex<Vec<Settled>>,
     /// Why something is still owed, until it was logged.
@@ -66,15 +70,21 @@ struct File {
 #[derive(Debug)]
 struct Settled {
     number: i64,
+    /// Its number in the client's own account.
+    own: i64,
     /// `None`: it never left this machine.
     outcome: Option<Outcome>,
 }
 
 impl Settled {
     fn enter(&self, account: &mut Account, now: Millis) {
+        self.enter_as(self.number, account, now);
+    }
+
+    fn enter_as(&self, number: i64, account: &mut Account, now: Millis) {
         match &self.outcome {
-            Some(outcome) => account.settle(self.number, outcome, now),
-            None => account.withdraw(self.number),
+            Some(outcome) => account.settle(number, outcome, now),
+            None => account.withdraw(number),
         }
     }
 }
@@ -105,8 +115,8 @@ impl Ledger {
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        let (seen, owed, fault) = Default::default();
-        let file = File { store, owner, clock: clock.clone(), seen, owed, fault };
+        let (seen, own, owed, fault) = Default::default();
+        let file = File { store, owner, clock: clock.clone(), seen, own, owed, fault };
         Self::at(clock, Place::File(Arc::new(file)))
     }
 
@@ -118,7 +128,7 @@ impl Ledger {
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         /// Entries count from 0.
         const NONE: i64 = -1;
-        Ticket { number: NONE, sent: true, shared: Some(Arc::clone(&self.0)) }.answered(
+        Ticket { number: NONE, own: NONE, sent: true, shared: Some(Arc::clone(&self.0)) }.answered(
             429,
             headers,
             retry_after,
@@ -144,15 +154,25 @@ impl Budget {
             Place::Memory(account) => {
                 let now = shared.clock.now();
                 let answer = lock(account).acquire(terms, now);
-                Ok(shared.grant(answer, now))
+                Ok(shared.grant(answer, now, 0))
             }
             // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
             Place::File(file) => {
                 let ledger = Arc::clone(file);
                 let asked = file.store.run(move |connection| {
+                    let wait = lock(&ledger.own).wait(terms, ledger.clock.steady_now());
+                    if let Some(slot) = wait {
+                        let now = ledger.clock.now();
+                        let until = now + (slot - ledger.clock.steady_now()).max(0);
+                        return Ok(shared.grant(Answer::Wait(until), now, 0));
+                    }
                     let (answer, now) =
                         ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
-                    Ok(shared.grant(answer, now))
+                    let own = match answer {
+                        Answer::Granted(_) => lock(&ledger.own).enter(ledger.clock.steady_now()),
+                        Answer::Wait(_) => 0,
+                    };
+                    Ok(shared.grant(answer, now, own))
                 });
                 file.store.within(deadline, asked).await
             }
@@ -174,7 +194,10 @@ impl Budget {
         let now = self.ledger.0.clock.now();
         match &self.ledger.0.place {
             Place::Memory(account) => Some(lock(account).left(self.terms, now)),
-            Place::File(file) => lock(&file.seen).as_ref().map(|account| account.left(self.terms, now)),
+            Place::File(file) => {
+                let own = lock(&file.own).left(self.terms, file.clock.steady_now());
+                lock(&file.seen).as_ref().map(|account| account.left(self.terms, now).min(own))
+            }
         }
     }
 
@@ -199,9 +222,11 @@ impl Budget {
 }
 
 impl Shared {
-    fn grant(self: Arc<Self>, answer: Answer, now: Millis) -> Grant {
+    fn grant(self: Arc<Self>, answer: Answer, now: Millis, own: i64) -> Grant {
         match answer {
-            Answer::Granted(number) => Grant::Granted(Ticket { number, sent: false, shared: Some(self) }),
+            Answer::Granted(number) => {
+                Grant::Granted(Ticket { number, own, sent: false, shared: Some(self) })
+            }
             Answer::Wait(until) => {
                 let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
                 Grant::Wait(Slot { at: timestamp(until), wait })
@@ -223,6 +248,7 @@ impl File {
         if let Some(account) = &mut *lock(&self.seen) {
             settled.enter(account, self.clock.now());
         }
+        settled.enter_as(settled.own, &mut lock(&self.own), self.clock.steady_now());
         lock(&self.owed).push(settled);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
         self.store.post(
@@ -277,6 +303,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
     number: i64,
+    own: i64,
     sent: bool,
     /// Until it was settled.
     shared: Option<Arc<Shared>>,
@@ -303,14 +330,18 @@ impl Ticket {
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
             Outcome { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
-        shared.settle(Settled { number: self.number, outcome: Some(outcome) });
+        shared.settle(Settled { number: self.number, own: self.own, outcome: Some(outcome) });
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else { return };
-        shared.settle(Settled { number: self.number, outcome: self.sent.then(Outcome::default) });
+        shared.settle(Settled {
+            number: self.number,
+            own: self.own,
+            outcome: self.sent.then(Outcome::default),
+        });
     }
 }
 

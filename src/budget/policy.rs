@@ -101,14 +101,24 @@ pub struct Outcome {
 impl Account {
     /// Enters a request, where the terms grant one.
     pub fn acquire(&mut self, terms: Terms, now: Millis) -> Answer {
-        self.tidy(now);
-        if self.left(terms, now) == 0 {
-            return Answer::Wait(self.next_slot(terms, now));
+        if let Some(slot) = self.wait(terms, now) {
+            return Answer::Wait(slot);
         }
+        Answer::Granted(self.enter(now))
+    }
+
+    /// When the next request is granted, unless one is now.
+    pub fn wait(&mut self, terms: Terms, now: Millis) -> Option<Millis> {
+        self.tidy(now);
+        (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
+    }
+
+    /// Enters a request, and returns its number.
+    pub fn enter(&mut self, now: Millis) -> i64 {
         let number = self.next;
         self.next += 1;
         self.entries.insert(number, Entry { at: now, answered: None });
-        Answer::Granted(number)
+        number
     }
 
     /// How many requests would be granted at once.

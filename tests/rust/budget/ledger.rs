@@ -141,6 +141,32 @@ async fn set_back_the_clock_holds_up_for_an_hour_at_most() {
     assert_eq!(spend(&budget(&path, hands.clock()), 1).await, 1);
 }
 
+#[tokio::test]
+async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself() {
+    let (_directory, path) = place();
+    let (hands, steady) = (Hands::new(), Hands::new());
+    let client = budget(&path, hands.clock().beside(&steady.clock()));
+    assert_eq!(spend(&client, 100).await, 100);
+    hands.set(|now| now + 1_000_000_000);
+    assert_eq!((client.left().await.unwrap(), spend(&client, 1).await), (0, 0));
+    let Grant::Wait(slot) = client.acquire(far()).await.unwrap() else { panic!("the hour is not over") };
+    assert_eq!(slot.wait, secs(3601));
+    steady.set(|now| now + 3_601_000);
+    assert_eq!(spend(&client, 101).await, 100);
+
+    let refused = budget(&path, hands.clock().beside(&steady.clock()));
+    hands.set(|now| now + 1_000_000_000);
+    let Grant::Granted(mut ticket) = refused.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    // By then it is in the file.
+    assert_eq!(refused.left().await.unwrap(), 0);
+    hands.set(|now| now + 1_000_000_000);
+    assert_eq!(refused.left().await.unwrap(), 0);
+    steady.set(|now| now + 601_000);
+    assert_eq!(refused.left().await.unwrap(), 99);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_share_the_hour() {
     let (_directory, path) = place();
@@ -181,7 +207,7 @@ async fn whoever_stops_asking_spends_nothing() {
 /// This test program again, as another process that runs one test alone.
 fn process(test: &str, path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args([&format!("ledger::{test}"), "--exact", "--ignored", "--test-threads=1"])
+        .args([&format!("budget::ledger::{test}"), "--exact", "--ignored", "--test-threads=1"])
         .env(PATH, path)
         .spawn()
         .unwrap()
