@@ -123,10 +123,10 @@ def test_the_export_example_continues_where_it_stopped(tmp_path: Path) -> None:
         stub.reset()
         stub.latency = HOLD
         # It takes the pages from the store at once, and is ended while it waits for the next.
-        held = subprocess.Popen([sys.executable, *example], env=settings(stub), cwd=tmp_path)
+        waiting = subprocess.Popen([sys.executable, *example], env=settings(stub), cwd=tmp_path)
         stub.wait_for(pending, timeout=30)
-        held.kill()
-        held.wait()
+        waiting.kill()
+        waiting.wait()
         stub.latency = 0
         stub.reset()
         run(stub, example, tmp_path)

@@ -70,17 +70,17 @@ def test_a_warning_from_before_is_kept(face: Face, given: StubServer, way: str, 
     visitors = face.client(given).visitors(prefetch=0)
     with pytest.warns(DataChangedWarning):
         first = [face.next(visitors) for _ in range(260)]
-    (told,) = visitors.warnings
+    (warning,) = visitors.warnings
     given.fail_next(404, path="/v1/")
     with pytest.raises(NotFoundError):
         face.run(getattr(visitors, way)(tmp_path / "file"))
-    assert visitors.warnings == [told]
+    assert visitors.warnings == [warning]
     with warnings.catch_warnings():
         # The rest of that page is read again by those that let it go.
         warnings.simplefilter("ignore", DataChangedWarning)
         table = face.run(visitors.collect())
     assert first + list(table) == ROWS
-    assert table.warnings == visitors.warnings == [told]
+    assert table.warnings == visitors.warnings == [warning]
 
 
 FULL = """

@@ -143,9 +143,9 @@ def test_a_warning_points_at_the_loop_of_the_user(
         return line
 
     serve(given, *bodies)
-    with pytest.warns(DataChangedWarning) as told:
+    with pytest.warns(DataChangedWarning) as caught:
         line = face.run(work())
-    assert [(warning.filename, warning.lineno) for warning in told] == [(__file__, line)]
+    assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, line)]
 
     serve(given, *bodies)
     got: list[Any] = []

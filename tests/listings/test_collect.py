@@ -136,11 +136,11 @@ def test_repeats_are_looked_for_in_the_whole_export(face: Face) -> None:
     with StubServer(sent) as stub:
         client = face.client(stub)
         assert face.all(client.visitors(page_size=10)) == sent
-        with pytest.warns(DataChangedWarning, match="1 row") as told:
+        with pytest.warns(DataChangedWarning, match="1 row") as caught:
             table = face.run(client.visitors(page_size=10).collect())
     assert list(table) == sent[:120] + sent[121:]
-    assert [str(warning.message) for warning in told] == table.warnings
-    assert told[0].filename == __file__ or face.name == "async"
+    assert [str(warning.message) for warning in caught] == table.warnings
+    assert caught[0].filename == __file__ or face.name == "async"
 
 
 @every_way
@@ -218,7 +218,7 @@ def test_of_several_collects_each_row_goes_to_one(face: Face, given: StubServer)
     visitors = face.client(given).visitors(page_size=50)
     tables = face.gather([visitors.collect] * 4)
     whole = [table for table in tables if isinstance(table, VisitorTable)]
-    # Whoever comes when all is handed out is told so, or gets nothing, as an iterator's reader would.
+    # One that comes when all is handed out gets an error or nothing, as an iterator's reader would.
     assert all(isinstance(other, RuntimeError) for other in tables if other not in whole)
     assert sorted((row for table in whole for row in table), key=lambda row: row["human"]) == ROWS
     assert len(given.requests) == 12

@@ -69,7 +69,7 @@ def test_a_wheel_with_other_files_is_reported(tmp_path: Path) -> None:
 def test_a_builders_folders_in_the_extension_are_reported(tmp_path: Path) -> None:
     home = f"{Path.home()}/.cargo/registry"
     assert list(check.machine_paths(wheel(tmp_path / "clean", **{EXTENSION: "cargo/registry"}))) == []
-    (found,) = check.machine_paths(wheel(tmp_path / "told", **{EXTENSION: home}))
+    (found,) = check.machine_paths(wheel(tmp_path / "problems", **{EXTENSION: home}))
     assert found.endswith(f"the extension names {Path.home()}")
 
 
@@ -89,21 +89,21 @@ def test_a_wheels_name_says_what_it_is_for(tmp_path: Path, name: str, found: lis
     wheel(
         tmp_path / "made", **dict.fromkeys(right | {f"d.dist-info/{name}" for name in METADATA}, "")
     ).rename(path)
-    told = list(check.of_wheel(path))
-    assert len(told) == len(found)
-    assert all(part in text for part, text in zip(found, told, strict=True))
+    problems = list(check.of_wheel(path))
+    assert len(problems) == len(found)
+    assert all(part in text for part, text in zip(found, problems, strict=True))
 
 
 def test_a_large_wheel_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = wheel(tmp_path / "made", **{EXTENSION: ""})
     small = list(check.of_wheel(made))
     monkeypatch.setattr(check, "LARGEST", 10)
-    (told,) = set(check.of_wheel(made)) - set(small)
-    assert "bytes, more than 10" in told
+    (problem,) = set(check.of_wheel(made)) - set(small)
+    assert "bytes, more than 10" in problem
 
 
 @pytest.mark.parametrize(
-    ("tag", "changelog", "told"),
+    ("tag", "changelog", "problems"),
     [
         ("v1.2.0", "# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-11-20\n", None),
         ("v1.2.1", "## 1.2.0 - 2026-11-20\n", "the tag is v1.2.1"),
@@ -112,9 +112,11 @@ def test_a_large_wheel_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("v1.2.0", "## 1.2.0\n", "no heading"),
     ],
 )
-def test_a_tag_names_the_version_and_the_changelog_has_it(tag: str, changelog: str, told: str | None) -> None:
+def test_a_tag_names_the_version_and_the_changelog_has_it(
+    tag: str, changelog: str, problems: str | None
+) -> None:
     found = wrong(tag, "1.2.0", changelog)
-    assert found is None if told is None else told in str(found)
+    assert found is None if problems is None else problems in str(found)
 
 
 @pytest.mark.parametrize(

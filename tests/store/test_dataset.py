@@ -189,10 +189,10 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     with pytest.raises(ValueError, match="there is none yet"):
         export_dataset(root, store=store)
     alter(store, "CREATE TABLE theirs (a)")
-    held = store.read_bytes()
+    before = store.read_bytes()
     with pytest.raises(ValueError, match="another program"):
         export_dataset(root, store=store)
-    assert store.read_bytes() == held
+    assert store.read_bytes() == before
     store.write_bytes(b"no database, but long enough to be looked at")
     with pytest.raises(ValueError, match="no SQLite file"):
         export_dataset(root, store=store)
@@ -248,10 +248,10 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
         lambda: target.write_bytes(b""),
     ):
         write()
-        held = target.read_bytes()
+        before = target.read_bytes()
         with pytest.raises(ValueError, match="was not written by"):
             export_dataset(root, store=store)
-        assert target.read_bytes() == held
+        assert target.read_bytes() == before
     assert len(files(root)) == 1
 
 

@@ -74,12 +74,12 @@ def test_a_part_drops_repeats_as_a_client_does(store: Path) -> None:
     with StubServer(given) as stub:
         day = stub.client(store=store).visitors(date_from="2024-01-01", date_to="2024-01-02")
         with pytest.warns(UserWarning, match="a second time, unchanged"):
-            bought = day.collect()
+            fetched = day.collect()
         (part,) = parts(store=store)
         assert [(line["path"], line["total"]) for line in read(part)] == [
-            (line["path"], line["total"]) for line in bought
+            (line["path"], line["total"]) for line in fetched
         ]
-    assert len(bought) == 598
+    assert len(fetched) == 598
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])

@@ -143,22 +143,22 @@ def test_a_second_sync_waits_or_stops(face: Face, store: Path, caplog: pytest.Lo
 def test_progress_counts_slices(
     face: Face, stub: StubServer, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[object] = []
+    shown: list[object] = []
 
     class Bar:
         def __init__(self, total: int, unit: str) -> None:
-            told.append((total, unit))
+            shown.append((total, unit))
 
         def update(self, done: int) -> None:
-            told.append(done)
+            shown.append(done)
 
     monkeypatch.setattr("docplatform._hooks.progress.bar", Bar)
     client = face.client(stub, store=store)
     four = {"date_from": "2024-01-01", "date_to": "2024-01-05"}
     face.run(client.sync("demo", date_from="2024-01-01", date_to="2024-01-02"))
-    assert told == []
+    assert shown == []
     face.run(client.sync("demo", **four, progress=True))
-    assert (told[0], told[-1]) == ((4, "slices"), 4)
-    told.clear()
+    assert (shown[0], shown[-1]) == ((4, "slices"), 4)
+    shown.clear()
     face.run(client.visitor_trend(**four, progress=True))
-    assert (told[0], told[-1]) == ((4, "slices"), 4)
+    assert (shown[0], shown[-1]) == ((4, "slices"), 4)
