@@ -48,10 +48,13 @@ pub(crate) fn _held_slices(
     };
     let (from, to) = (day("date_from", from)?, day("date_to", to)?);
     let projects = projects.map(convert::ids).transpose()?;
-    let wish =
-        Wish { every, projects, from, to, base_url, organization, settle_days, now: Clock::system().now() };
     let file = collect::path(store)?;
-    let look = move |_| async move { wish.choose(Holdings::of(&file, VISITORS)?.latest().await?) };
+    let look = move |_| async move {
+        let held = Holdings::of(&file, VISITORS)?.latest().await?;
+        // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
+        let now = Clock::system().now();
+        Wish { every, projects, from, to, base_url, organization, settle_days, now }.choose(held)
+    };
     let finish = |py: Python<'_>, slices: Vec<HeldSlice>| {
         let tuple = |HeldSlice { held, days, settled }: HeldSlice| {
             let Held { export, base_url, organization, project_id, begun, rows, .. } = held;
