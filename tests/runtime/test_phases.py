@@ -263,6 +263,7 @@ sys.stdin.readline()
 if not (idle := os.fork()):
     sys.exit(6)
 if not (child := os.fork()):
+    signal.alarm(20)  # a child that hangs is a failure, and no test that never ends
     if face == "AsyncClient":
         asyncio.set_event_loop(None)
     assert len(call("read(client.visitors(max_rows=300))")) == 300
