@@ -32,7 +32,7 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::bridge::operation::Operation;
+    use super::bridge::Operation;
     #[pymodule_export]
     use super::client::options::{_api_key, _check};
     #[pymodule_export]

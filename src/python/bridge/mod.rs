@@ -4,24 +4,24 @@
 //! thread: every log line, callback and conversion happens there, and no worker ever holds a Python object for longer
 //! than a wake-up.
 
-pub(crate) mod drive;
 pub(crate) mod op;
-pub(crate) mod operation;
 pub(crate) mod port;
-pub(crate) mod running;
 pub(crate) mod runtime;
-pub(crate) mod waker;
+pub(crate) mod wake;
 
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use tokio::sync::oneshot;
 
-use crate::python::bridge::op::{Face, Op};
-use crate::python::bridge::operation::Operation;
+use crate::python::bridge::op::{Event, Face, Op, Running};
 use crate::python::bridge::port::Waiter;
-use crate::python::bridge::running::Event;
 
 /// What a blocking client cannot do with what `on_poll` is or returns.
 const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
@@ -98,5 +98,188 @@ impl Face {
 
 /// A lazy coroutine that runs `op` when it is awaited.
 pub(crate) fn awaitable(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
-    drive::coroutine(py, op.name, Operation::new(op))
+    coroutine(py, op.name, Operation::new(op))
+}
+
+/// The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._hooks.drive`. Its steps are taken one after
+/// another: the coroutine sees to that.
+#[pyclass(frozen, name = "_Operation", module = "docplatform._native")]
+pub(crate) struct Operation(Mutex<State>);
+
+enum State {
+    /// Not awaited yet.
+    New(Op),
+    /// Under way. `seen` is to be told once what `on_poll` returned has been awaited.
+    Running { running: Running, seen: Option<oneshot::Sender<()>> },
+    /// It has come to its value, which nobody took yet.
+    Done(Py<PyAny>),
+    /// Over, or in the middle of a step.
+    Over,
+}
+
+#[pymethods]
+impl Operation {
+    /// Goes on up to what is to be awaited next, which is returned; `None` at the end.
+    fn step(&self, py: Python<'_>, given: Py<PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        // Taken out, so that an error drops it, and no lock is held while Python runs.
+        let mut running = match self.replace(State::Over) {
+            State::New(op) => {
+                let mut running = op.start(py, Face::Async)?;
+                if running.take_turn_first() {
+                    return self.pause(py, running);
+                }
+                running
+            }
+            State::Running { mut running, seen } => {
+                if let Some(seen) = seen {
+                    let _ = seen.send(());
+                }
+                running.given(given);
+                running
+            }
+            State::Done(_) | State::Over => return Ok(None),
+        };
+        loop {
+            match running.next(py)? {
+                Event::Done(value) => {
+                    self.replace(State::Done(value));
+                    return Ok(None);
+                }
+                Event::Begun if running.take_turn_first() => return self.pause(py, running),
+                Event::Begun => {}
+                Event::Polled { returned, seen } => {
+                    let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
+                    if awaitable.map_err(|error| running.interrupted(py, error))? {
+                        self.replace(State::Running { running, seen: Some(seen) });
+                        return Ok(Some(returned));
+                    }
+                    let _ = seen.send(());
+                }
+                Event::Aside(call) => {
+                    self.replace(State::Running { running, seen: None });
+                    return aside(py, call).map(Some);
+                }
+                Event::Idle => {
+                    let future = future(py)?;
+                    if running.wake(&future, runtime::waker(py)?)? {
+                        self.replace(State::Running { running, seen: None });
+                        return Ok(Some(future.unbind()));
+                    }
+                    future.call_method0(intern!(py, "cancel"))?;
+                }
+            }
+        }
+    }
+
+    /// Ends it from outside; `error` gets a note on what becomes of a write or a job.
+    fn interrupt(&self, error: &Bound<'_, PyAny>) {
+        if let State::Running { running, .. } = self.replace(State::Over) {
+            running.interrupted(error.py(), PyErr::from_value(error.clone()));
+        }
+    }
+
+    /// Its value, once there is no more to await.
+    fn result(&self, py: Python<'_>) -> Py<PyAny> {
+        match self.replace(State::Over) {
+            State::Done(value) => value,
+            _ => py.None(),
+        }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A state that is busy is in use, so there is nothing to collect.
+        let Ok(state) = self.0.try_lock() else {
+            return Ok(());
+        };
+        match &*state {
+            State::New(op) => visit.call(op.callback()),
+            State::Running { running, .. } => visit.call(running.callback()),
+            State::Done(value) => visit.call(value),
+            State::Over => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        self.replace(State::Over);
+    }
+}
+
+impl Operation {
+    pub(crate) fn new(op: Op) -> Self {
+        Self(Mutex::new(State::New(op)))
+    }
+
+    fn replace(&self, state: State) -> State {
+        let mut held: MutexGuard<'_, State> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *held, state)
+    }
+
+    fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
+        self.replace(State::Running { running, seen: None });
+        turn(py).map(Some)
+    }
+}
+
+/// What the crossing needs of `docplatform._hooks.drive`.
+struct Drive {
+    coroutine: Py<PyAny>,
+    turn: Py<PyAny>,
+    future: Py<PyAny>,
+    aside: Py<PyAny>,
+    /// [`coroutine`](Self::coroutine) under the name of each method, for its coroutines to have.
+    named: Mutex<HashMap<&'static str, Py<PyAny>>>,
+}
+
+static DRIVE: PyOnceLock<Drive> = PyOnceLock::new();
+
+fn hooks(py: Python<'_>) -> PyResult<&Drive> {
+    DRIVE.get_or_try_init(py, || {
+        let module = py.import("docplatform._hooks.drive")?;
+        Ok(Drive {
+            coroutine: module.getattr("drive")?.unbind(),
+            turn: module.getattr("TURN")?.unbind(),
+            future: module.getattr("future")?.unbind(),
+            aside: module.getattr("aside")?.unbind(),
+            named: Mutex::default(),
+        })
+    })
+}
+
+/// A coroutine that runs `operation`. `name` is the blocking method's: the async face's class has the same with `Async` before it.
+fn coroutine(py: Python<'_>, name: &'static str, operation: Operation) -> PyResult<Py<PyAny>> {
+    let hooks = hooks(py)?;
+    // Locked for moments, and never while Python runs.
+    let named = || hooks.named.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = named().get(name).map(|function| function.clone_ref(py));
+    if let Some(function) = known {
+        return function.call1(py, (operation,));
+    }
+    let function =
+        py.import("docplatform._hooks.drive")?.getattr("named")?.call1((format!("Async{name}"),))?.unbind();
+    named().insert(name, function.clone_ref(py));
+    function.call1(py, (operation,))
+}
+
+/// What lets the loop have a turn when it is awaited.
+fn turn(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    Ok(hooks(py)?.turn.clone_ref(py))
+}
+
+/// An awaitable for the value of `call`, which runs in another thread.
+fn aside(py: Python<'_>, call: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    hooks(py)?.aside.call1(py, (call,))
+}
+
+/// A future of the running loop, which keeps it.
+fn future(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    hooks(py)?.future.bind(py).call0()
+}
+
+/// How many frames of a coroutine of ours are on top of the stack.
+pub(crate) fn frames(py: Python<'_>) -> PyResult<i32> {
+    let Some(module) = DRIVE.get(py) else {
+        return Ok(0);
+    };
+    let frame = py.import("sys")?.getattr("_getframe")?.call0()?;
+    Ok(i32::from(frame.getattr("f_code")?.is(module.coroutine.bind(py).getattr("__code__")?)))
 }

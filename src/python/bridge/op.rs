@@ -1,15 +1,32 @@
-//! What an operation of a client is before it starts: its work, how its value is made, and what its caller wants to see
-//! meanwhile.
+//! An operation of a client: its work and what its caller wants to see of it, how it starts, what its caller does with each
+//! message, and how it ends from outside.
 
+use std::panic::AssertUnwindSafe;
+use std::process;
 use std::sync::Arc;
+use std::task::{self, Poll};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use pyo3::exceptions::PyException;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString, PyWeakrefReference};
+use tokio::sync::oneshot;
 
-use crate::error::Error;
-use crate::python::bridge::port::{Inside, Port};
+use crate::client::observer::{Level, Note};
+use crate::config::url::MAX_SEGMENT;
+use crate::error::{Error, Outcome};
+use crate::python::bridge::port::{Caller, Inside, Message, Port, Waiter};
+use crate::python::bridge::runtime;
+use crate::python::bridge::runtime::call_out;
+use crate::python::bridge::wake::Waker;
+use crate::python::errors;
+use crate::python::job;
+use crate::python::listing::rows;
+use crate::python::logging;
+use crate::python::progress;
+use crate::python::tracing;
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
@@ -41,14 +58,20 @@ pub(crate) struct Op {
     pub(crate) work: Work,
     /// Whether it begins with a write: until the core knows more, nothing was sent.
     pub(crate) writes: bool,
+    pub(crate) wants: Wants,
+    /// Who else works on the same.
+    pub(crate) inside: Option<Arc<Inside>>,
+}
+
+/// What its caller wants to see of it.
+#[derive(Default)]
+pub(crate) struct Wants {
     pub(crate) on_poll: Option<Py<PyAny>>,
     /// Shows how many rows came: see `docplatform._hooks.progress`.
     pub(crate) progress: Option<Py<PyAny>>,
     /// Takes rows as dicts as their pages come.
     pub(crate) rows: Option<Py<PyList>>,
-    pub(crate) on_error: Option<OnError>,
-    /// Who else works on the same.
-    pub(crate) inside: Option<Arc<Inside>>,
+    on_error: Option<OnError>,
 }
 
 /// What there is to do: on the caller's thread alone, or on the runtime first.
@@ -77,10 +100,7 @@ impl Op {
             name,
             work: Work::Future { start, in_place: false },
             writes: false,
-            on_poll: None,
-            progress: None,
-            rows: None,
-            on_error: None,
+            wants: Wants::default(),
             inside: None,
         }
     }
@@ -102,10 +122,7 @@ impl Op {
             name,
             work: Work::Ready(Box::new(finish)),
             writes: false,
-            on_poll: None,
-            progress: None,
-            rows: None,
-            on_error: None,
+            wants: Wants::default(),
             inside: None,
         }
     }
@@ -126,19 +143,19 @@ impl Op {
 
     /// Calls `on_poll` with every job that is polled.
     pub(crate) fn on_poll(mut self, on_poll: Option<Py<PyAny>>) -> Self {
-        self.on_poll = on_poll;
+        self.wants.on_poll = on_poll;
         self
     }
 
     /// Shows on `progress` how many rows came.
     pub(crate) fn progress(mut self, progress: Option<Py<PyAny>>) -> Self {
-        self.progress = progress;
+        self.wants.progress = progress;
         self
     }
 
     /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
     pub(crate) fn rows(mut self, list: Py<PyList>) -> Self {
-        self.rows = Some(list);
+        self.wants.rows = Some(list);
         self
     }
 
@@ -153,12 +170,288 @@ impl Op {
         mut self,
         on_error: impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static,
     ) -> Self {
-        self.on_error = Some(Box::new(on_error));
+        self.wants.on_error = Some(Box::new(on_error));
         self
     }
 
     /// The callback, for the garbage collector.
     pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
-        self.on_poll.as_ref()
+        self.wants.on_poll.as_ref()
+    }
+}
+
+impl Op {
+    /// Starts it; the result comes through the port.
+    pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
+        let (caller, trace) = match &self.work {
+            // Nothing is sent where there is no loop to come back to.
+            Work::Future { .. } => (Some(Caller::current(py, face)?), tracing::current(py)?),
+            Work::Ready(_) => (None, None),
+        };
+        let port = Arc::new(Port::new(&self, caller, trace));
+        if let Some(inside) = &self.inside {
+            inside.enter(py, &port)?;
+        }
+        let mut turn_first = false;
+        match self.work {
+            Work::Ready(finish) => port.push(Message::Done(Ok(finish))),
+            Work::Future { start, in_place } => {
+                let runtime = runtime::handle(py, self.writes)?;
+                let _context = runtime.enter();
+                let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
+                // Ready here, or on a worker before this thread looks again: either would starve the loop.
+                turn_first = in_place;
+                let ready = match in_place {
+                    true => future.poll_unpin(&mut task::Context::from_waker(task::Waker::noop())),
+                    false => Poll::Pending,
+                };
+                match ready {
+                    Poll::Ready(result) => {
+                        port.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
+                    }
+                    Poll::Pending => {
+                        let tell = Arc::clone(&port);
+                        let task = runtime.spawn(async move {
+                            let result = future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
+                            tell.push(Message::Done(result));
+                        });
+                        port.state().task = Some(task.abort_handle());
+                    }
+                }
+            }
+        }
+        Ok(Running { pid: process::id(), face, port, turn_first, wants: self.wants })
+    }
+}
+
+/// To be called on the thread that panicked.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    let place = runtime::take_panic_place();
+    Error::bug(format_args!("{words}{place}"))
+}
+
+/// An operation under way. Dropping it drops its request.
+pub(crate) struct Running {
+    pid: u32,
+    face: Face,
+    port: Arc<Port>,
+    turn_first: bool,
+    wants: Wants,
+}
+
+/// What an operation wants of its caller.
+pub(crate) enum Event {
+    /// Nothing before it wakes its waiter.
+    Idle,
+    /// It has only now begun, and may be done already.
+    Begun,
+    /// `on_poll` was called and returned this; the poll goes on once `seen` is told.
+    Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
+    /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
+    Aside(Py<PyAny>),
+    /// It has ended with this value.
+    Done(Py<PyAny>),
+}
+
+impl Running {
+    /// Deals with what came, up to the first event that only the caller can deal with. What ends it before its time,
+    /// wherever that strikes, carries a note on what becomes of a write or a job.
+    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
+        loop {
+            let message = self.port.state().inbox.pop_front();
+            let event = match message {
+                None => return Ok(Event::Idle),
+                Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
+                Some(message) => self.deal(py, message).map_err(|error| self.interrupted(py, error))?,
+            };
+            if let Some(event) = event {
+                return Ok(event);
+            }
+        }
+    }
+
+    fn deal(&mut self, py: Python<'_>, message: Message) -> PyResult<Option<Event>> {
+        match message {
+            Message::Note(note) => {
+                logging::emit(py, &note)?;
+                if let Some(until) = note.until {
+                    let until = job::datetime(py, until)?;
+                    progress::show(&mut self.wants.progress, intern!(py, "waits"), until)?;
+                }
+            }
+            Message::Polled(job, seen) => {
+                let Some(on_poll) = &self.wants.on_poll else {
+                    let _ = seen.send(());
+                    return Ok(None);
+                };
+                let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))?.unbind();
+                return Ok(Some(Event::Polled { returned, seen }));
+            }
+            Message::Found(findings) => {
+                for finding in findings {
+                    rows::warn(py, finding, 1)?;
+                }
+            }
+            Message::Rows(came) => {
+                if let Some(list) = &self.wants.rows {
+                    rows::extend(list.bind(py), &came)?;
+                }
+            }
+            Message::Progress => {
+                let rows = std::mem::take(&mut self.port.state().progress);
+                if let Some(rows) = rows {
+                    let rows = rows.into_pyobject(py)?.into_any();
+                    progress::show(&mut self.wants.progress, intern!(py, "update"), rows)?;
+                }
+            }
+            Message::Done(result) => {
+                let finish = result?;
+                match finish(py)? {
+                    Next::Value(value) => return Ok(Some(Event::Done(value))),
+                    Next::Then(op) => {
+                        self.port.leave();
+                        *self = op.start(py, self.face)?;
+                        return Ok(Some(Event::Begun));
+                    }
+                    Next::Aside { call, then } => {
+                        self.port.state().then = Some(then);
+                        return Ok(Some(Event::Aside(call)));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The exception of its failure. One that says nothing of a write says what is known of it.
+    fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
+        let (outcome, last) = {
+            let mut state = self.port.state();
+            (error.outcome.or(state.write), state.last.take())
+        };
+        let error = errors::to_py(py, error.with_outcome(outcome));
+        if !error.is_instance_of::<PyException>(py) {
+            // Ctrl-C, while the exception was made.
+            return self.interrupted(py, error);
+        }
+        let details = last.map_or(Ok(()), |last| error.value(py).setattr("job", job::wrap(py, last)?));
+        let details = details.and_then(|()| match &self.wants.on_error {
+            Some(on_error) => on_error(error.value(py).as_any()),
+            None => Ok(()),
+        });
+        details.err().unwrap_or(error)
+    }
+
+    /// Goes on with what the call of an [`Event::Aside`] returned.
+    pub(crate) fn given(&mut self, value: Py<PyAny>) {
+        let then = self.port.state().then.take();
+        if let Some(then) = then {
+            self.port.push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+        }
+    }
+
+    /// Where its messages wait.
+    pub(crate) fn port(&self) -> &Port {
+        &self.port
+    }
+
+    /// Whether the loop is to have a turn before anything else, since it may be done already. Said once.
+    pub(crate) fn take_turn_first(&mut self) -> bool {
+        std::mem::take(&mut self.turn_first)
+    }
+
+    /// Has `future` wake the loop once there is something to deal with; says whether there is nothing yet.
+    pub(crate) fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
+        let future = PyWeakrefReference::new(future)?.unbind();
+        let port = Arc::downgrade(&self.port);
+        Ok(self.port.wait_with(|| Waiter::Loop { waker, future, port }))
+    }
+
+    /// A signal that came while its result was on the way. Whoever began a write hears of it here, with a note.
+    pub(crate) fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
+        py.check_signals().map_err(|error| self.interrupted(py, error))
+    }
+
+    /// Whether it writes, or waits for a job.
+    pub(crate) fn matters(&self) -> bool {
+        let state = self.port.state();
+        state.write.is_some() || state.job.is_some()
+    }
+
+    /// `error`, which ends this operation from outside, with a note on what becomes of a write or a job. A write that may
+    /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
+    pub(crate) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let (job, write, lost) = {
+            let mut state = self.port.state();
+            // From here on nothing is sent of which this says that it was not.
+            state.ended = true;
+            let lost = state.inbox.iter().find_map(|message| match message {
+                Message::Done(Err(error)) => Some(error.message.clone()),
+                _ => None,
+            });
+            (state.job.clone(), state.write, lost)
+        };
+        if let Some(task) = &self.port.state().task {
+            task.abort();
+        }
+        let note = match (job, write) {
+            (Some(id), _) => {
+                let quoted =
+                    PyString::new(py, &id).repr().map_or_else(|_| String::new(), |id| id.to_string());
+                let shown = crate::text::safe(&id, MAX_SEGMENT);
+                format!("job {shown} goes on by itself; wait_for_job({quoted}) takes the wait up again")
+            }
+            (None, Some(outcome)) => of_write(outcome, lost),
+            (None, None) => return error,
+        };
+        add_note(py, &error, &note);
+        if matches!(write, Some(Outcome::Unknown | Outcome::Applied))
+            && let Err(other) = logging::emit(py, &Note::new(Level::Warning, format!("interrupted: {note}")))
+        {
+            other.write_unraisable(py, None);
+        }
+        error
+    }
+
+    /// The callback, for the garbage collector.
+    pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
+        self.wants.on_poll.as_ref()
+    }
+}
+
+/// What an interrupted write comes to, with the text of its own error where that did not reach the caller.
+pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
+    let what = match outcome {
+        Outcome::NotSent => "the request was not sent",
+        Outcome::Rejected => "the service refused the request, and it was not sent again",
+        Outcome::Unknown => {
+            "the request was under way, and its outcome is unknown: look on the platform before you send it again"
+        }
+        Outcome::Applied => {
+            "the service has done what was asked, but its answer did not reach the caller: do not send it again"
+        }
+    };
+    let lost = lost.map_or_else(String::new, |lost| format!(": {lost}"));
+    format!("{what} (outcome: {}){lost}", outcome.as_str())
+}
+
+/// A note is a kindness: an exception that takes none is raised without it.
+pub(crate) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
+    let _ = error.value(py).call_method1(intern!(py, "add_note"), (format!("docplatform: {note}"),));
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.pid != process::id() {
+            // A forked child: what the parent's workers may have locked is not to be touched.
+            std::mem::forget(Arc::clone(&self.port));
+            return;
+        }
+        self.port.leave();
     }
 }

@@ -28,7 +28,7 @@ use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
 use crate::python::bridge::op::{Face, Finish, Op, Then};
 use crate::python::bridge::runtime::call_out;
-use crate::python::bridge::waker::Waker;
+use crate::python::bridge::wake::Waker;
 
 /// How long work goes on, at the least, before it is looked whether its loop is still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -116,9 +116,9 @@ impl Port {
                 caller,
                 ..PortState::default()
             }),
-            polls: op.on_poll.is_some(),
-            counts: op.progress.is_some(),
-            rows: op.rows.is_some(),
+            polls: op.wants.on_poll.is_some(),
+            counts: op.wants.progress.is_some(),
+            rows: op.wants.rows.is_some(),
             trace,
         }
     }

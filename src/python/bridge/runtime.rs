@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Kind, Outcome};
-use crate::python::bridge::waker::Waker;
+use crate::python::bridge::wake::Waker;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
 /// such work goes on, one after the other, where the system gives no further thread.

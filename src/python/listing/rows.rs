@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
-use crate::python::bridge::drive;
+use crate::python::bridge;
 use crate::python::convert;
 use crate::table::record::{Columns, Record};
 
@@ -79,5 +79,5 @@ pub(crate) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()>
     let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
     let class = py.import("docplatform.errors")?.getattr(class)?;
     let text = CString::new(finding.to_string()).unwrap_or_default();
-    PyErr::warn(py, &class, &text, depth + drive::frames(py)?)
+    PyErr::warn(py, &class, &text, depth + bridge::frames(py)?)
 }
