@@ -1,4 +1,4 @@
-"""The command line: within this process where that is enough, else in one of its own."""
+"""Runs the command line: in this process if possible, else in one of its own."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def closed_pipe() -> Iterator[int]:
 
 
 def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
-    """How a command ends whose output nobody reads, and what it says."""
+    """The exit code and the stderr of a command whose output nobody reads."""
     with closed_pipe() as write:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
@@ -109,13 +109,13 @@ def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
 PYTHONS = re.compile(
     r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)"
 )
-"""Words that are Python's, and no user of the command line knows."""
+"""Words of Python that no user of the command line knows."""
 
 
 class Cli:
     """Runs a command here, against a stub: ``cli("job", "get", "job-1").out``.
 
-    Whatever the command is, it tells nothing in Python's words, and nowhere the key.
+    It checks that no error message uses Python's words, and that no output contains the key.
     """
 
     def __init__(
