@@ -129,7 +129,7 @@ class Client:
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
             else none is kept: see ``docs/store.md``. It holds no key.
-        settle_days: So many days after its end a range is taken to change no more, and is then bought once.
+        settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.
 
@@ -292,7 +292,7 @@ class Client:
             resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
-            refresh: Buy the range anew, also where the client's ``store`` holds it.
+            refresh: Fetch the range again even if the client's ``store`` has it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.
@@ -350,7 +350,7 @@ class Client:
     ) -> TrendTable:
         """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
 
-        With a ``store``, slices that have settled are bought once: the next day costs the new slice, and whatever was still
+        With a ``store``, slices that have settled are fetched once: the next day costs the new slice, and whatever was still
         open. An interrupted trend goes on there when it is called again.
 
         Args:
@@ -366,7 +366,7 @@ class Client:
 
         Raises:
             ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
-            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
         """
     def sync(
         self,
@@ -380,13 +380,13 @@ class Client:
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
     ) -> SyncReport:
-        """Buys into the store whatever it does not have yet of some projects.
+        """Fetches into the store what it lacks of some projects.
 
-        What has settled comes first, project by project and oldest first, as it is bought once; then what may still change,
-        beginning with what was bought the longest ago. Ended at any point, it goes on there when it is called again. Two at
+        What has settled comes first, project by project and oldest first, as it is fetched once; then what may still change,
+        beginning with what was fetched the longest ago. Ended at any point, it goes on there when it is called again. Two at
         a time never fill one store, from whatever processes.
 
-        A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
+        A slice that cannot be fetched holds up no other: it is passed over, and with it its project where the service refuses
         that as a whole; else what is left of its project comes last. Three failures before the first success, three in
         passing one after another, or three when nothing else is left, end it.
 
@@ -400,10 +400,10 @@ class Client:
 
         Raises:
             ConfigurationError: The client has no store.
-            SyncError: Some slices could not be bought; its ``failures`` lists them.
-            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+            SyncError: Some slices could not be fetched; its ``failures`` lists them.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
 
-        Each error carries as ``report`` what was found and bought until then.
+        Each error carries as ``report`` what was found and fetched until then.
         """
     def paginate(
         self,
@@ -504,7 +504,7 @@ class AsyncClient:
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
             else none is kept: see ``docs/store.md``. It holds no key.
-        settle_days: So many days after its end a range is taken to change no more, and is then bought once.
+        settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.
 
@@ -668,7 +668,7 @@ class AsyncClient:
             resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
-            refresh: Buy the range anew, also where the client's ``store`` holds it.
+            refresh: Fetch the range again even if the client's ``store`` has it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
                 in the open, or ``"stop"`` with a :class:`BudgetError`.
             project_id: Overrides the client's project.
@@ -726,7 +726,7 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, TrendTable]:
         """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
 
-        With a ``store``, slices that have settled are bought once: the next day costs the new slice, and whatever was still
+        With a ``store``, slices that have settled are fetched once: the next day costs the new slice, and whatever was still
         open. An interrupted trend goes on there when it is called again.
 
         Args:
@@ -742,7 +742,7 @@ class AsyncClient:
 
         Raises:
             ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
-            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
         """
     def sync(
         self,
@@ -756,13 +756,13 @@ class AsyncClient:
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
     ) -> Coroutine[Any, Any, SyncReport]:
-        """Buys into the store whatever it does not have yet of some projects.
+        """Fetches into the store what it lacks of some projects.
 
-        What has settled comes first, project by project and oldest first, as it is bought once; then what may still change,
-        beginning with what was bought the longest ago. Ended at any point, it goes on there when it is called again. Two at
+        What has settled comes first, project by project and oldest first, as it is fetched once; then what may still change,
+        beginning with what was fetched the longest ago. Ended at any point, it goes on there when it is called again. Two at
         a time never fill one store, from whatever processes.
 
-        A slice that cannot be bought holds up no other: it is passed over, and with it its project where the service refuses
+        A slice that cannot be fetched holds up no other: it is passed over, and with it its project where the service refuses
         that as a whole; else what is left of its project comes last. Three failures before the first success, three in
         passing one after another, or three when nothing else is left, end it.
 
@@ -776,10 +776,10 @@ class AsyncClient:
 
         Raises:
             ConfigurationError: The client has no store.
-            SyncError: Some slices could not be bought; its ``failures`` lists them.
-            BudgetError: With ``on_budget="stop"``; what was bought is in the store.
+            SyncError: Some slices could not be fetched; its ``failures`` lists them.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
 
-        Each error carries as ``report`` what was found and bought until then.
+        Each error carries as ``report`` what was found and fetched until then.
         """
     def paginate(
         self,

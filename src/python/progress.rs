@@ -11,7 +11,7 @@ pub(crate) const ROWS: &str = "rows";
 /// What a trend counts.
 pub(crate) const SLICES: &str = "slices";
 
-/// What shows how far something is, of so many `unit`s at most, where that is wanted and can be.
+/// What shows how far something is, of at most `most` of a `unit`, where that is wanted and can be.
 pub(crate) fn bar(
     py: Python<'_>,
     wanted: Option<bool>,

@@ -57,7 +57,7 @@ pub(crate) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
                 let port = running.port();
                 runtime::blocked(py, || {
                     if port.wait_with(|| Waiter::Thread(thread::current())) {
-                        thread::park_timeout(runtime::STEP);
+                        thread::park_timeout(runtime::SIGNAL_CHECK_INTERVAL);
                     }
                 });
                 running.check_signals(py)?;
@@ -277,9 +277,9 @@ fn future(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// How many frames of a coroutine of ours are on top of the stack.
 pub(crate) fn frames(py: Python<'_>) -> PyResult<i32> {
-    let Some(module) = DRIVE.get(py) else {
+    let Some(hooks) = DRIVE.get(py) else {
         return Ok(0);
     };
     let frame = py.import("sys")?.getattr("_getframe")?.call0()?;
-    Ok(i32::from(frame.getattr("f_code")?.is(module.coroutine.bind(py).getattr("__code__")?)))
+    Ok(i32::from(frame.getattr("f_code")?.is(hooks.coroutine.bind(py).getattr("__code__")?)))
 }

@@ -250,7 +250,7 @@ pub(crate) enum Event {
     Idle,
     /// It has only now begun, and may be done already.
     Begun,
-    /// `on_poll` was called and returned this; the poll goes on once `seen` is told.
+    /// `on_poll` was called and returned this; the poll continues once `seen` is sent.
     Polled { returned: Py<PyAny>, seen: oneshot::Sender<()> },
     /// This is to be called where it holds up nobody else; [`Running::given`] takes what it returns.
     Aside(Py<PyAny>),
@@ -372,7 +372,7 @@ impl Running {
         Ok(self.port.wait_with(|| Waiter::Loop { waker, future, port }))
     }
 
-    /// A signal that came while its result was on the way. Whoever began a write hears of it here, with a note.
+    /// A signal that came while its result was on the way. A caller that began a write gets it here, with a note.
     pub(crate) fn check_signals(&self, py: Python<'_>) -> PyResult<()> {
         py.check_signals().map_err(|error| self.interrupted(py, error))
     }

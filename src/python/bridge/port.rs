@@ -30,8 +30,8 @@ use crate::python::bridge::op::{Face, Finish, Op, Then};
 use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
 
-/// How long work goes on, at the least, before it is looked whether its loop is still there.
-const LOOK: Duration = Duration::from_secs(1);
+/// The least time between two looks whether the loop that waits for work is still there.
+const LOOP_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What an operation tells its caller.
 pub(crate) enum Message {
@@ -56,7 +56,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// Whoever calls; an error where a loop is needed and none runs.
+    /// The caller of this moment; an error where a loop is needed and none runs.
     pub(crate) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
         Ok(match face {
             Face::Blocking => Self::Thread(thread::current().id()),
@@ -176,7 +176,7 @@ impl Port {
         let Some(Waiter::Loop { waker, port, .. }) = &state.waiter else {
             return;
         };
-        if state.looked.is_some_and(|at| at.elapsed() < LOOK) {
+        if state.looked.is_some_and(|at| at.elapsed() < LOOP_CHECK_INTERVAL) {
             return;
         }
         let (waker, port) = (waker.clone(), Weak::clone(port));

@@ -1,4 +1,4 @@
-//! One tokio runtime a process: made at the first use, made anew after a fork, stopped at exit.
+//! One tokio runtime a process: made at the first use, made again after a fork, stopped at exit.
 //!
 //! Why not one of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
 
@@ -23,16 +23,16 @@ use crate::python::bridge::wake::Waker;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
 /// such work goes on, one after the other, where the system gives no further thread.
-const KEPT: Duration = Duration::from_hours(24 * 365);
+const IDLE_THREAD_KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);
 /// How long a blocked call waits before it looks for signals.
-pub(crate) const STEP: Duration = Duration::from_millis(50);
+pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The runtime of one process. Leaked: whoever holds a handle outlives nothing.
+/// The runtime of one process. Leaked, so that no handle outlives it.
 struct Slot {
     pid: u32,
-    /// Made for what the exiting thread does behind the stop, in an `atexit` callback: it is not stopped again.
+    /// Made for what the exiting thread does after the stop, in an `atexit` callback: it is not stopped again.
     at_exit: bool,
     waker: Waker,
     worker: Worker,
@@ -122,7 +122,7 @@ impl Worker {
     fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name("docplatform-aside")
-            .thread_keep_alive(KEPT)
+            .thread_keep_alive(IDLE_THREAD_KEPT)
             .enable_all()
             .build()?;
         let handle = runtime.handle().clone();
@@ -247,7 +247,7 @@ pub(crate) fn take_panic_place() -> String {
     PANIC_PLACE.take()
 }
 
-/// Runs `wait`, which returns within a [`STEP`], without holding the interpreter.
+/// Runs `wait`, which returns within a [`SIGNAL_CHECK_INTERVAL`], without holding the interpreter.
 pub(crate) fn blocked(py: Python<'_>, wait: impl FnOnce() + Send) {
     BLOCKED.fetch_add(1, Ordering::AcqRel);
     py.detach(|| {

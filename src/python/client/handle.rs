@@ -236,7 +236,7 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
 fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<Result<T>> {
     let mut result = None;
     loop {
-        runtime::blocked(py, || result = asked.wait_for(runtime::STEP));
+        runtime::blocked(py, || result = asked.wait_for(runtime::SIGNAL_CHECK_INTERVAL));
         if let Some(result) = result.take() {
             return Ok(result);
         }

@@ -321,7 +321,7 @@ impl BaseClient {
         self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
     }
 
-    /// Sends a follow-up message and waits until the job is final anew.
+    /// Sends a follow-up message and waits until the job is final again.
     #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, on_poll = None, project_id = None),
         text_signature = "($self, job, prompt, *, settle=15.0, timeout=1800.0, poll_interval=2.0, \
@@ -466,7 +466,7 @@ impl BaseClient {
         self.face.run(py, op.progress(bar))
     }
 
-    /// Buys whatever the store does not have of some projects.
+    /// Fetches what the store lacks of some projects.
     #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), by_path = true,
         on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
         text_signature = "($self, projects, *, date_from, date_to, every='day', by_path=True, on_budget='wait', \
@@ -498,7 +498,7 @@ impl BaseClient {
         self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
 
-    /// The same paging for a sibling endpoint: an iterator of whatever it lists. Sends nothing yet.
+    /// Paging through any other listing of the service: an iterator over what it lists. Sends nothing yet.
     #[pyo3(signature = (path, *, items, has_more = "hasMore", params = None, page_size = None,
         offset = None, max_rows = None, prefetch = 1, resume = None),
         text_signature = "($self, path, *, items, has_more='hasMore', params=None, page_size=250, offset=0, \

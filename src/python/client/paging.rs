@@ -14,7 +14,7 @@ use crate::python::client::handle::Handle;
 use crate::python::listing::cursor::Cursor;
 
 /// The most pages that are asked for ahead.
-const MOST_PREFETCH: u32 = 16;
+const MAX_PREFETCH: u32 = 16;
 
 /// Arguments of a paged listing that are the same for all.
 pub(crate) struct PagingArguments<'a> {
@@ -37,12 +37,12 @@ impl PagingArguments<'_> {
     ) -> PyResult<Arc<Cursor>> {
         let page_size = self.page_size.unwrap_or(Paging::PAGE_SIZE);
         check_page_size(page_size)?;
-        if self.prefetch > MOST_PREFETCH {
-            return Err(PyValueError::new_err(format!("prefetch must be 0 to {MOST_PREFETCH}")));
+        if self.prefetch > MAX_PREFETCH {
+            return Err(PyValueError::new_err(format!("prefetch must be 0 to {MAX_PREFETCH}")));
         }
         if self.refresh && self.resume.is_some() {
             return Err(PyValueError::new_err(
-                "resume goes on with what was bought, and refresh buys anew: give one of them",
+                "resume continues with the rows already fetched, and refresh fetches them again: give one of them",
             ));
         }
         let base_url = handle.settings().base_url.as_str();

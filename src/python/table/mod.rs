@@ -60,7 +60,7 @@ macro_rules! table {
                 self.meta.requests
             }
 
-            /// What was found on the way: data that moved, short pages, letters that are no text.
+            /// What was found on the way: data that moved, short pages, invalid characters.
             #[getter]
             fn warnings(&self) -> Vec<String> {
                 self.meta.warnings.clone()
@@ -297,7 +297,7 @@ table!(
             data::day(py, self.meta.date_from.as_deref())
         }
 
-        /// The day behind the last.
+        /// The day after the last.
         #[getter]
         fn date_to<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
             data::day(py, self.meta.date_to.as_deref())

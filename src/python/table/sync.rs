@@ -7,7 +7,7 @@ use crate::python::convert;
 use crate::python::errors;
 use crate::slices::sync::{Failure, Filled, Sync};
 
-/// What a sync found and bought, as its named tuple; or the error that it ended with, which carries that.
+/// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let Filled { slices, held, open, requests, rows } = sync.filled;
     let report = convert::named_tuple(py, "SyncReport")?.call1((slices, held, open, requests, rows))?;
@@ -22,18 +22,18 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     Err(error)
 }
 
-/// How many failures an error's text tells of.
-const TOLD: usize = 3;
+/// The most failures that an error's text lists.
+const MAX_LISTED: usize = 3;
 
 fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<PyErr> {
     let name = |Failure { project, slice, error }: &Failure| {
         format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
     };
-    let mut told: Vec<_> = failures.iter().take(TOLD).map(name).collect();
-    told.extend((failures.len() > TOLD).then(|| format!("and {} more", failures.len() - TOLD)));
+    let mut told: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
+    told.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
     let what = match given_up {
         true => "the sync was given up, as failure came upon failure",
-        false => "all else is in the store, but some slices could not be bought",
+        false => "all else is in the store, but some slices could not be fetched",
     };
     let error = py
         .import("docplatform.errors")?
