@@ -217,8 +217,9 @@ class Client:
             poll_interval: Seconds to the second poll.
             max_poll_interval: The longest interval, in seconds.
             check: Raise for a job that failed instead of returning it. An archived job is returned.
-            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait. It cannot be a
-                coroutine function here: see :class:`AsyncClient`.
+            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait. ``timeout`` does not
+                interrupt it: one that never returns is never ended. It cannot be a coroutine function here: see
+                :class:`AsyncClient`.
             project_id: Overrides the job's own project, which overrides the client's.
 
         Raises:

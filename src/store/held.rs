@@ -8,7 +8,7 @@ use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::fault::Fault;
-use crate::store::pages::{self, Page, whole};
+use crate::store::pages::{self, Page, page_size, whole};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Held {
             project_id: row.get(3)?,
             date_from: row.get(4)?,
             date_to: row.get(5)?,
-            page_size: u32::try_from(whole(row.get(6)?)).unwrap_or(0),
+            page_size: page_size(row, 6)?,
             begun: row.get(7)?,
             rows: whole(row.get(8)?),
         })

@@ -72,6 +72,13 @@ pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<
     Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
 }
 
+/// An export's page size, without which its pages cannot be told apart: 0 is damage.
+pub(super) fn page_size(row: &Row<'_>, column: usize) -> rusqlite::Result<u32> {
+    let size = row.get(column)?;
+    let fits = u32::try_from(size).ok().filter(|&size| size > 0);
+    fits.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, size))
+}
+
 /// Numbers of a store are never negative.
 pub(super) fn whole(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)

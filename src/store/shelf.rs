@@ -8,7 +8,7 @@ use crate::clock::{Clock, Millis};
 use crate::listing::rows::Totals;
 use crate::store::exports::{Export, Range, Stock, What, is_final};
 use crate::store::fault::Fault;
-use crate::store::pages::{Page, Place, pack, whole, wire};
+use crate::store::pages::{Page, Place, pack, page_size, whole, wire};
 
 /// An unfinished export whose range may still change goes on for so long after its last page.
 const STALE: Millis = 24 * 3_600_000;
@@ -150,7 +150,7 @@ fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
     Ok(Export {
         id: row.get(0)?,
         what,
-        page_size: u32::try_from(whole(row.get(1)?)).unwrap_or(0),
+        page_size: page_size(row, 1)?,
         begun: row.get(2)?,
         finished: row.get(3)?,
         pages: count(4)?,

@@ -291,6 +291,18 @@ async fn a_page_that_was_damaged_is_an_error() {
     assert!(shop.exports.page(held.id, 0).await.unwrap_err().message.contains("damaged"));
 }
 
+#[tokio::test]
+async fn a_page_size_of_0_is_damage() {
+    let shop = shop();
+    shop.buy(&settled(), 1, false).await;
+    shop.store
+        .run(|connection| Ok(connection.execute("UPDATE export SET page_size = 0", [])?))
+        .await
+        .unwrap();
+    let error = shop.exports.history(settled(), What::Pages).await.unwrap_err();
+    assert!(error.message.contains("damaged"), "{error}");
+}
+
 /// A body as the service sends them.
 fn body(page: u64) -> Vec<u8> {
     let row = |number: u64| {
