@@ -595,7 +595,7 @@ class AsyncClient:
             max_poll_interval: The longest interval, in seconds.
             check: Raise for a job that failed instead of returning it. An archived job is returned.
             on_poll: Called with each snapshot in the calling task. It may return an awaitable. What it raises ends the
-                wait.
+                wait. ``timeout`` does not interrupt it: one that never returns is never ended.
             project_id: Overrides the job's own project, which overrides the client's.
 
         Raises:
