@@ -172,6 +172,7 @@ def test_a_cancelled_call_ends_at_once_with_its_request_and_says_what_became_of_
             check_notes(phase, getattr(error, "__notes__", []))
             # An iterator that is still referred to keeps the pages that it asked for ahead.
             error.__traceback__ = None
+            gc.collect()
         check_gone(phase, stub, cancelled_at)
         sent = len(stub.requests)
         assert face.run(client.visitor_totals()).total > 0
