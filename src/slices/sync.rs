@@ -203,7 +203,11 @@ impl Sync {
                 return Ok(());
             };
             match self.buy_one(what, project, slice, reader).await {
-                Ok(()) => (granted, strikes) = (true, 0),
+                Ok(()) => {
+                    (granted, strikes) = (true, 0);
+                    let open = reader.is_open(project, slice, what).await?;
+                    self.filled.open += u64::from(open && !reader.may_change(slice));
+                }
                 Err(error) if is_of_all(&error) => return Err(error),
                 Err(error) => {
                     strikes += 1;

@@ -15,7 +15,8 @@ use crate::export::stored;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
 use crate::listing::visitor_rows::VisitorRows;
-use crate::store::What;
+use crate::slices::plan::on_hand;
+use crate::store::{What, is_final};
 use crate::table::{Builder, Table};
 
 /// What each slice of a range has.
@@ -57,7 +58,13 @@ pub async fn trend(
         builder.end_slice(slice);
         reader.observer.progress(done);
     }
-    let open_from = slices.iter().find(|slice| reader.may_change(**slice)).map(|slice| slice.from);
+    let mut open_from = None;
+    for &slice in slices {
+        if reader.is_open(project, slice, what).await? {
+            open_from = Some(slice.from);
+            break;
+        }
+    }
     warnings.extend(open_from.map(|day| {
         format!("the slices from {day} on may still change: they ended too short a time ago, or have not ended yet")
     }));
@@ -88,10 +95,19 @@ impl<'a> Reader<'a> {
         self.requests
     }
 
-    /// Whether a slice has not settled yet.
+    /// Whether a slice may still change, if it is fetched now.
     pub(crate) fn may_change(&self, slice: Slice) -> bool {
-        let settles = slice.settles(self.client.settings().settle_days);
-        settles.is_none_or(|settles| self.client.now() < settles)
+        let now = self.client.now();
+        !is_final(now, slice.settles(self.client.settings().settle_days), now)
+    }
+
+    /// Whether a slice that was fetched may still change: a store knows better than this machine's clock, which may
+    /// have been ahead of the service's.
+    pub(crate) async fn is_open(&self, project: &Segment, slice: Slice, what: What) -> Result<bool> {
+        if self.may_change(slice) || self.client.exports().is_none() {
+            return Ok(self.may_change(slice));
+        }
+        Ok(!on_hand(self.client, project, slice, what).await?.held)
     }
 
     /// The totals of a slice.

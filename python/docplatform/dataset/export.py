@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
@@ -129,7 +130,8 @@ def _is_newest(there: StoredSlice, stored: StoredSlice, root: Path) -> bool:
         )
     if (there.begun, there.export) == (stored.begun, stored.export):
         return there.settled == stored.settled
-    return there.begun > stored.begun
+    # What seems to come from the future was fetched while a clock was ahead, and the store marks it with 0.
+    return stored.begun < there.begun <= time.time() * 1000
 
 
 def _folder(project_id: str) -> str:

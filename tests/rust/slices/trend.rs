@@ -8,6 +8,7 @@ use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::slices::plan::plan;
+use docplatform::slices::sync::{OnRunning, Wanted, sync};
 use docplatform::slices::trend::{Trend, trend};
 use docplatform::store::What;
 use jiff::civil::Date;
@@ -57,6 +58,21 @@ async fn a_year_of_daily_totals_costs_a_request_a_day_from_then_on() {
         let last = usize::try_from(each_day).unwrap();
         assert_eq!(script.count(), 365 + 4 * last);
     }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
+    let (shop, script) = (Shop::new(), Site::new(9).dated(Some("Sat, 31 Jan 2026 12:00:00 GMT")).serve());
+    shop.day.store(END + 100, Ordering::Relaxed);
+    let client = client(&shop, &script, 2);
+    let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
+    let days = slices(&from, &to, Some(Every::Day)).unwrap();
+    let wanted = Wanted { projects: vec![segment("demo")], slices: days.clone(), what: What::Totals };
+    let told = Arc::new(Told::default());
+    let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await.filled;
+    assert_eq!((filled.open, filled.requests), (3, 7));
+    let trend = totals(&client, &days).await;
+    assert_eq!((trend.open_from, trend.requests), ("2026-01-29".parse().ok(), 3));
 }
 
 #[tokio::test]
