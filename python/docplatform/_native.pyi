@@ -917,7 +917,7 @@ class Visitors(Iterator[_Row]):
 
         Raises:
             DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
-                (Ctrl-C, a cancelled task) keeps what came: the next call has it without asking again.
+                (Ctrl-C, a cancelled task) keeps what came: the next table or frame has it without asking again.
         """
     def to_pandas(self, *, progress: bool | None = None) -> pd.DataFrame:
         """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""
@@ -1002,7 +1002,7 @@ class AsyncVisitors(AsyncIterator[_Row]):
 
         Raises:
             DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
-                (Ctrl-C, a cancelled task) keeps what came: the next call has it without asking again.
+                (Ctrl-C, a cancelled task) keeps what came: the next table or frame has it without asking again.
         """
     def to_pandas(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pd.DataFrame]:
         """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 use crate::error::Result;
-use crate::export::coming::Coming;
 use crate::export::observer::ExportObserver;
-use crate::export::trail::Mark;
+use crate::export::stream::ExportStream;
 use crate::table::Table;
 use crate::table::files::{Sealed, WholeFile};
 use crate::table::formats::{Encoder, Format};
@@ -35,8 +34,6 @@ pub struct Written {
     pub file: Sealed,
     /// How many rows.
     pub rows: u64,
-    /// Where the export stands behind them; `None` where there was none.
-    pub mark: Option<Arc<Mark>>,
 }
 
 impl Writing {
@@ -77,17 +74,17 @@ impl Writing {
     /// the future leaves the target as it was.
     pub async fn pages(
         mut self,
-        coming: &mut Coming,
+        stream: &mut ExportStream,
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<io::Result<Written>> {
-        let (mut count, mut mark) = (0, None);
-        while let Some(turn) = coming.next(observer).await? {
+        let mut count = 0;
+        while let Some(turn) = stream.next(observer).await? {
             let rows = turn.rows.into_visitors()?;
             if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
                 return Ok(Err(error));
             }
             count += rows.len() as u64;
-            mark = Some(turn.mark);
+            stream.last = Some(turn.mark);
             observer.found(turn.findings);
             observer.progress(count);
             if self.is_full() {
@@ -97,7 +94,7 @@ impl Writing {
                 };
             }
         }
-        Ok(aside(|| self.end()).await.map(|file| Written { file, rows: count, mark }))
+        Ok(aside(|| self.end()).await.map(|file| Written { file, rows: count }))
     }
 
     fn is_full(&self) -> bool {

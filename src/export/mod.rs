@@ -1,13 +1,12 @@
 //! Reading a listing to its end: paging, repeats, checkpoints, and where the pages come from.
 
 pub mod checkpoint;
-pub mod coming;
 pub mod dedupe;
 pub mod file;
 pub mod findings;
-pub mod gather;
 pub mod observer;
 pub mod pager;
 pub mod service;
 pub mod stored;
+pub mod stream;
 pub mod trail;

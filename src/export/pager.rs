@@ -75,13 +75,6 @@ pub struct Turn {
     pub mark: Arc<Mark>,
 }
 
-impl Turn {
-    /// One that came before, and whose findings were told.
-    pub fn again(rows: Rows, mark: Arc<Mark>) -> Self {
-        Self { rows, findings: Vec::new(), mark }
-    }
-}
-
 /// The state of one export.
 pub struct Pager {
     source: Arc<dyn Source>,

@@ -175,26 +175,39 @@ def test_a_warning_that_is_made_an_error_keeps_the_rows(
 # -- not got by the caller ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow", "to_parquet"])
-def test_a_frame_that_cannot_be_made_leaves_the_rows_where_they_were(
-    face: Face, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise MemoryError
+def fail(*_: object) -> None:
+    raise MemoryError
 
+
+@pytest.mark.row("E10")
+@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow"])
+def test_a_frame_that_cannot_be_made_leaves_the_rows_in_the_error(
+    face: Face, given: StubServer, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitors = face.client(given).visitors(max_rows=300)
+    first = [face.next(visitors) for _ in range(10)]
+    monkeypatch.setattr(f"docplatform._hooks.frames.{way}", fail)
+    with pytest.raises(MemoryError) as caught:
+        face.run(getattr(visitors, way)())
+    error: Any = caught.value
+    assert first + list(error.partial) == ROWS[:300]
+    assert error.checkpoint == visitors.checkpoint
+    assert face.all(face.client(given).visitors(resume=error.checkpoint)) == ROWS[300:]
+
+
+def test_a_parquet_file_that_cannot_be_written_leaves_the_rows_where_they_were(
+    face: Face, given: StubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     visitors = face.client(given).visitors()
     first = [face.next(visitors) for _ in range(10)]
     before = visitors.checkpoint
     with monkeypatch.context() as patch:
-        # What each of them begins with, once the rows are there.
-        begins = {"to_parquet": "docplatform._hooks.parquet.write"}
-        patch.setattr(begins.get(way, f"docplatform._hooks.frames.{way}"), fail)
+        patch.setattr("docplatform._hooks.parquet.write", fail)
         with pytest.raises(MemoryError):
-            export(face, visitors, way, tmp_path / "file")
+            export(face, visitors, "to_parquet", tmp_path / "file")
     assert visitors.checkpoint == before
     assert list(tmp_path.iterdir()) == []
-    first += [face.next(visitors) for _ in range(10)]
-    assert first + export(face, visitors, way, tmp_path / "file") == ROWS
+    assert first + export(face, visitors, "to_dicts", tmp_path / "file") == ROWS
     assert offsets(given) == [0, 250, 500], "nothing is asked for again"
 
 

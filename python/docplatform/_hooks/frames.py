@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,16 @@ def need(way: str) -> str:
     raise ImportError(
         f'{way}() needs {missing}: pip install "docplatform[{_EXTRAS[modules[0]]}]"', name=modules[0]
     )
+
+
+def attempt(
+    make: Callable[[VisitorTable], Any], table: VisitorTable
+) -> tuple[Any, None] | tuple[None, Exception]:
+    """What ``make`` makes of a table, or why it could not: the extension lets that error carry the table."""
+    try:
+        return make(table), None
+    except Exception as error:  # noqa: BLE001  # the extension raises it
+        return None, error
 
 
 def to_pandas(table: VisitorTable | TrendTable) -> Any:

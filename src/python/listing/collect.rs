@@ -8,16 +8,13 @@ use futures_util::FutureExt as _;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use tokio::sync::OwnedMutexGuard;
 
 use crate::error::Error;
 use crate::export::file::{self, Written};
-use crate::export::gather::Finished;
-use crate::python::bridge::op::{Next, Op};
+use crate::python::bridge::op::{Next, Op, Then};
 use crate::python::convert;
 use crate::python::errors;
 use crate::python::listing::cursor::{Cursor, Worked};
-use crate::python::listing::engine::Engine;
 use crate::python::table::VisitorTable;
 use crate::python::table::data::Meta;
 use crate::python::table::whole_file::WholeFile;
@@ -34,30 +31,7 @@ pub(crate) enum Into {
     Parquet(Box<WholeFile>),
 }
 
-/// Rows on their way to their caller, who alone has the engine. Should the caller leave before it has them, they go back.
-struct OnTheWay {
-    engine: OwnedMutexGuard<Engine>,
-    finished: Option<Finished>,
-}
-
-impl Drop for OnTheWay {
-    fn drop(&mut self) {
-        if let Some(finished) = self.finished.take() {
-            self.engine.put_back(finished);
-        }
-    }
-}
-
-impl OnTheWay {
-    /// The caller has them.
-    fn arrived(mut self, cursor: &Cursor, ended: bool) {
-        if let Some(finished) = self.finished.take() {
-            cursor.handed(finished.table().len() as u64, finished.mark(), ended, &self.engine);
-        }
-    }
-}
-
-/// Reads all that is left into a table, and makes of it what is wanted; where that fails, no row was handed out.
+/// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
 pub(crate) fn table(
     cursor: &Arc<Cursor>,
     name: &'static str,
@@ -65,64 +39,89 @@ pub(crate) fn table(
     into: Into,
 ) -> PyResult<Op> {
     let owner = Arc::clone(cursor);
+    // Out of a file export comes no table: its rows stay for the next call.
+    let is_file = matches!(into, Into::Parquet(_));
     let op = cursor.work(
         name,
-        |engine, _, observer| async move { Ok(engine.collect(&observer).await) }.boxed(),
-        move |py, Worked { mut engine, result }| {
-            let broken = result.and_then(|read| read).err();
-            if let (Some(error), Into::Parquet(_)) = (&broken, &into) {
-                // Its rows stay for whoever goes on.
-                return Err(failed(py, &owner, error.clone())?);
-            }
-            let gathered = engine.take_gathered();
-            let finished = py.detach(|| gathered.finish());
-            let meta = Meta::new(&owner.listing(), &engine);
-            let table = VisitorTable::new(Arc::clone(finished.table()), meta);
-            let way = OnTheWay { engine, finished: Some(finished) };
-            let table = Bound::new(py, table)?;
-            if let Some(error) = broken {
-                way.arrived(&owner, false);
-                let error = failed(py, &owner, error)?;
-                if error.value(py).hasattr("partial")? {
-                    error.value(py).setattr("partial", table)?;
+        move |stream, left, observer| {
+            async move {
+                match stream.gather(left, &observer).await {
+                    Ok(()) => Ok((stream.table().await?, None)),
+                    Err(error) if is_file => Err(error),
+                    Err(error) => Ok((stream.partial().await?, Some(error))),
                 }
+            }
+            .boxed()
+        },
+        move |py, Worked { mut stream, result }| {
+            let (made, broken) = match result {
+                Ok(made) => made,
+                Err(error) => return Err(failed(py, &owner, error)?),
+            };
+            let rows = made.len() as u64;
+            let table = Bound::new(py, VisitorTable::new(made, Meta::new(&owner.listing(), &stream)))?;
+            if let Some(error) = broken {
+                let error = errors::to_py(py, error);
+                owner.handed(rows, false, &mut stream);
+                carry(&owner, error.value(py), table.as_any())?;
                 return Err(error);
             }
-            let frames = |name| py.import("docplatform._hooks.frames")?.getattr(name);
+            let frames = py.import("docplatform._hooks.frames")?;
             let partial = py.import("functools")?.getattr("partial")?;
-            let (call, file) = match into {
+            let inside = Arc::clone(owner.inside());
+            let (call, then): (_, Then) = match into {
                 Into::Itself => {
-                    way.arrived(&owner, true);
+                    owner.handed(rows, true, &mut stream);
                     return Ok(Next::Value(table.into_any().unbind()));
                 }
                 Into::Dicts(list) => {
-                    way.arrived(&owner, true);
-                    return Ok(Next::Value(list.into_any()));
+                    // Those that came with an earlier call were made for its list.
+                    let list = match list.bind(py).len() as u64 == rows {
+                        true => list.into_any(),
+                        false => table.get().to_dicts(py)?,
+                    };
+                    owner.handed(rows, true, &mut stream);
+                    return Ok(Next::Value(list));
                 }
-                Into::Frame(frame) => (partial.call1((frames(frame)?, table))?, None),
+                Into::Frame(frame) => {
+                    let call = partial.call1((frames.getattr("attempt")?, frames.getattr(frame)?, &table))?;
+                    let table = table.unbind();
+                    let then = move |py: Python<'_>, made: Py<PyAny>| {
+                        let (made, error): (Py<PyAny>, Option<Py<PyAny>>) = made.extract(py)?;
+                        owner.handed(rows, true, &mut stream);
+                        let Some(error) = error else {
+                            return Ok(Next::Value(made));
+                        };
+                        carry(&owner, error.bind(py), table.bind(py))?;
+                        Err(PyErr::from_value(error.into_bound(py)))
+                    };
+                    (call, Box::new(then))
+                }
                 Into::Parquet(file) => {
                     let file = Bound::new(py, *file)?;
-                    let call = partial.call1((frames("encode_parquet")?, table, &file))?;
-                    (call, Some(file.unbind()))
+                    let call = partial.call1((frames.getattr("encode_parquet")?, table, &file))?;
+                    let file = file.unbind();
+                    let then = move |_: Python<'_>, made: Py<PyAny>| {
+                        let (file, path) = file.get().take()?;
+                        let arrived = move |_: Python<'_>| {
+                            owner.handed(rows, true, &mut stream);
+                            Ok(made)
+                        };
+                        Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
+                    };
+                    (call, Box::new(then))
                 }
             };
-            let call = call.unbind();
-            let inside = Arc::clone(owner.inside());
-            let then = move |py: Python<'_>, made: Py<PyAny>| {
-                let arrived = move |_: Python<'_>| {
-                    way.arrived(&owner, true);
-                    Ok(made)
-                };
-                let Some(file) = file else {
-                    return arrived(py).map(Next::Value);
-                };
-                let (file, path) = file.get().take()?;
-                Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))
-            };
-            Ok(Next::Aside { call, then: Box::new(then) })
+            Ok(Next::Aside { call: call.unbind(), then })
         },
     )?;
     Ok(op.progress(progress))
+}
+
+/// Has an error carry the rows that came, and the checkpoint after them.
+fn carry(cursor: &Arc<Cursor>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
+    error.setattr("partial", table)?;
+    error.setattr("checkpoint", cursor.checkpoint())
 }
 
 /// Reads all that is left into a list of dicts, which are made while further pages are on their way.
@@ -150,21 +149,20 @@ pub(crate) fn file(
     let path = target.clone();
     let op = cursor.work(
         name,
-        move |engine, place, observer| {
-            async move { engine.write(place, target, format, &observer).await }.boxed()
+        move |stream, left, observer| {
+            async move { stream.write(left, target, format, &observer).await }.boxed()
         },
-        move |py, Worked { mut engine, result }| {
+        move |py, Worked { mut stream, result }| {
             let written = match result {
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
                 Err(error) => return Err(failed(py, &owner, error)?),
             };
-            let Written { file, rows, mark } = written;
-            // Only here: whoever was interrupted before finds what was there before. The engine is kept meanwhile: until
+            let Written { file, rows } = written;
+            // Only here: whoever was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, nobody else is to have its rows.
             let inside = Arc::clone(owner.inside());
             let arrived = move |py: Python<'_>| {
-                engine.keep();
-                owner.handed(rows, mark.as_deref(), true, &engine);
+                owner.handed(rows, true, &mut stream);
                 Ok(rows.into_pyobject(py)?.into_any().unbind())
             };
             Ok(Next::Then(commit(name, path, || file.commit(), arrived).inside(&inside)))

@@ -2,7 +2,6 @@
 
 pub(crate) mod collect;
 pub(crate) mod cursor;
-pub(crate) mod engine;
 pub(crate) mod rows;
 
 use std::sync::Arc;

@@ -10,11 +10,11 @@ use crate::config::url::Segment;
 use crate::dates::slices::{Every, Slice};
 use crate::error::Error;
 use crate::export::file::Writing;
+use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::visitor_rows::Line;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
-use crate::python::listing::engine::Engine;
 use crate::python::listing::rows;
 use crate::slices::trend::Trend;
 use crate::table::formats::Format;
@@ -60,14 +60,14 @@ impl Meta {
         }
     }
 
-    pub(crate) fn new(listing: &Listing, engine: &Engine) -> Self {
+    pub(crate) fn new(listing: &Listing, stream: &ExportStream) -> Self {
         Self {
-            totals: engine.totals().map(|totals| (totals.human, totals.ai, totals.total)),
+            totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
             project_id: listing.project_id().map(str::to_owned),
-            requests: engine.requests(),
-            warnings: engine.warnings(),
+            requests: stream.requests(),
+            warnings: stream.warnings(),
             every: None,
             open_from: None,
             slices: Vec::new(),

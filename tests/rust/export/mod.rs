@@ -7,3 +7,4 @@ pub(crate) mod paging;
 pub(crate) mod prefetch;
 pub(crate) mod resume;
 pub(crate) mod stored;
+pub(crate) mod stream;

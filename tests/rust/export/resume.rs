@@ -5,7 +5,6 @@ use std::time::Duration;
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
-use docplatform::export::gather::Gathered;
 use docplatform::export::pager::{Pager, Paging, Turn};
 use docplatform::listing::Listing;
 use tokio::time::Instant;
@@ -66,49 +65,6 @@ async fn a_checkpoint_behind_any_row_yields_exactly_the_rest() {
                     }
                 }
                 row += turn.rows.len();
-            }
-        }
-    }
-}
-
-/// Rows: M5.
-#[tokio::test(start_paused = true)]
-async fn a_table_that_nobody_took_goes_back_page_by_page_with_every_place() {
-    let caps = [1, 50, 249].map(|cap| ("capped", Site::new(1000).capped(cap), 250));
-    for (name, site, page_size) in sites().into_iter().chain(caps) {
-        for spent in [0, 3] {
-            let script = site.serve();
-            let (mut first, mut second) =
-                (pager(&script, page_size, PLAIN), pager(&script, page_size, PLAIN));
-            let mut gathered = Gathered::default();
-            let mut all = Vec::new();
-            while let (Some(turn), Some(mut same)) =
-                (turn(&mut first).await.unwrap(), turn(&mut second).await.unwrap())
-            {
-                // Some rows of the first page were handed out before.
-                let spent = if all.is_empty() { spent.min(same.rows.len()) } else { 0 };
-                let rest: Vec<_> = (0..).take(same.rows.len()).skip(spent).collect();
-                same.rows.select(&rest);
-                gathered.add(same).unwrap();
-                all.push((spent, turn));
-            }
-            if name.starts_with("capped") || name.starts_with("regular") {
-                assert!(gathered.runs() <= 3, "{name}: {} for {} pages", gathered.runs(), all.len());
-            }
-            let again: Vec<_> = gathered.finish().into_turns().collect();
-            assert_eq!(again.len(), all.len(), "{name}");
-            for ((spent, turn), again) in all.iter().zip(&again) {
-                assert_eq!(names(&turn.rows)[*spent..], names(&again.rows), "{name}");
-                assert_eq!(turn.mark.shape(), again.mark.shape(), "{name}");
-                for handed in 0..=turn.rows.len() {
-                    let (was, is) = (turn.mark.behind(handed), reread(&again.mark.behind(handed)));
-                    assert_eq!((was.offset, was.rows, was.done), (is.offset, is.rows, is.done), "{name}");
-                    if page_size < 250 && handed % 3 == *spent {
-                        let rest = export(pager_at(&script, is, PLAIN)).await.unwrap().paths;
-                        let all = site.paths();
-                        assert_eq!(rest, all[usize::try_from(was.rows).unwrap()..], "{name}");
-                    }
-                }
             }
         }
     }

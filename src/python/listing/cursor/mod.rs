@@ -17,6 +17,8 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::client::OnBudget;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::Paging;
+use crate::export::stored;
+use crate::export::stream::ExportStream;
 use crate::export::trail::Mark;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
@@ -24,7 +26,6 @@ use crate::listing::visitor_rows::VisitorRows;
 use crate::python::bridge::port::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::convert;
-use crate::python::listing::engine::Engine;
 
 mod turn;
 mod work;
@@ -57,7 +58,7 @@ impl PageAtHand {
 
 struct State {
     pid: u32,
-    engine: Arc<AsyncMutex<Engine>>,
+    stream: Arc<AsyncMutex<ExportStream>>,
     turns: u64,
     page: Option<PageAtHand>,
     /// Where it began, until there is a page.
@@ -73,7 +74,7 @@ impl Drop for State {
     fn drop(&mut self) {
         if self.pid != process::id() {
             // A forked child: the parent's requests are not to be touched.
-            std::mem::forget(Arc::clone(&self.engine));
+            std::mem::forget(Arc::clone(&self.stream));
         }
     }
 }
@@ -102,10 +103,10 @@ impl Cursor {
         start: Checkpoint,
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
-        let client = handle.client()?.on_budget(on_budget);
+        let source = stored::source(handle.client()?.on_budget(on_budget), &start, refresh);
         let state = State {
             pid: process::id(),
-            engine: Arc::new(AsyncMutex::new(Engine::new(client, refresh, start.clone(), paging))),
+            stream: Arc::new(AsyncMutex::new(ExportStream::new(source, start.clone(), paging))),
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
@@ -195,9 +196,9 @@ impl Cursor {
         Paging { max_rows: left, ..self.paging }
     }
 
-    /// The engine, and how many pages it had turned when this cursor last saw it.
-    fn engine(&self) -> (Arc<AsyncMutex<Engine>>, u64) {
+    /// The stream, and how many pages had been taken when this cursor last saw it.
+    fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
-        (Arc::clone(&state.engine), state.turns)
+        (Arc::clone(&state.stream), state.turns)
     }
 }

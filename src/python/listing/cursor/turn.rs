@@ -9,6 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
+use crate::export::stream::ExportStream;
 use crate::listing::rows::{Rows, Totals};
 use crate::listing::visitor_rows::VisitorRows;
 use crate::python::bridge::op::{Next, Op};
@@ -16,7 +17,6 @@ use crate::python::bridge::port::Port;
 use crate::python::convert;
 use crate::python::listing::cursor::Cursor;
 use crate::python::listing::cursor::PageAtHand;
-use crate::python::listing::engine::Engine;
 use crate::python::listing::rows;
 
 /// What is left of a page.
@@ -128,38 +128,36 @@ impl Cursor {
     ) -> PyResult<Op> {
         // A closed client hands out no more pages.
         self.handle.client()?;
-        let (engine, seen) = self.engine();
+        let (stream, seen) = self.stream();
         let cursor = Arc::clone(self);
         let turn = move |port: Arc<Port>| {
             // On the caller's thread: the client may have been closed since the call.
             let client = cursor.handle.client();
             async move {
                 client?;
-                let mut guard = engine.lock_owned().await;
+                let mut guard = stream.lock_owned().await;
                 if guard.turns != seen {
                     return Ok(None);
                 }
                 let observer: Arc<dyn ExportObserver> = port;
-                guard.settle(None);
-                guard.turn(&observer).await?;
+                guard.peek(&observer).await?;
                 Ok(Some(guard))
             }
         };
         let cursor = Arc::clone(self);
-        let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<Engine>>| {
-            let Some(mut engine) = turned else {
+        let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<ExportStream>>| {
+            let Some(mut stream) = turned else {
                 return then(py, true);
             };
-            let Some(turn) = engine.next() else {
+            let Some(turn) = stream.front() else {
                 return then(py, false);
             };
             let rows = rows::to_py(py, &turn.rows)?;
-            let Some(turn) = engine.take_next() else {
+            let Some(turn) = stream.take() else {
                 return then(py, false);
             };
-            engine.turns += 1;
-            let findings = cursor.put(turn, rows, &engine);
-            drop(engine);
+            let findings = cursor.put(turn, rows, &stream);
+            drop(stream);
             for finding in findings {
                 rows::warn(py, finding, depth)?;
             }
@@ -169,7 +167,7 @@ impl Cursor {
     }
 
     /// Makes a page that came the page at hand; returns what was found in it. Attached: it drops the rows of the old one.
-    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, engine: &Engine) -> Vec<Finding> {
+    fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
         let length = turn.mark.rows();
         let page = PageAtHand {
             handed: length.saturating_sub(rows.len()),
@@ -183,9 +181,9 @@ impl Cursor {
         };
         let totals = page.mark.shape().totals;
         let mut state = self.state();
-        state.turns = engine.turns;
+        state.turns = stream.turns;
         state.totals = state.totals.or(totals);
-        state.warnings = engine.warnings();
+        state.warnings = stream.warnings();
         let old = state.page.replace(page);
         drop(state);
         // Outside the lock: dropping rows may run Python.

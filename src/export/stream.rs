@@ -1,0 +1,216 @@
+//! An export on its way to its caller: page by page, as a table, or into a file. No row is lost where a call is left.
+//!
+//! Until its caller has them, the rows of a table are kept for the next call that makes one. Of a service that caps its
+//! pages there may be as many pages as rows, so nothing of a page is kept but the place after the last: whoever goes on
+//! row by row instead, or into a file, starts again where that call began.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::error::{Error, Result};
+use crate::export::checkpoint::Checkpoint;
+use crate::export::file::{Writing, Written};
+use crate::export::observer::ExportObserver;
+use crate::export::pager::{Pager, Paging, Source, Turn};
+use crate::export::trail::Mark;
+use crate::listing::rows::Totals;
+use crate::table::formats::Format;
+use crate::table::{Builder, Table};
+
+/// See the module. One caller at a time works on it, and may leave at any await.
+pub struct ExportStream {
+    source: Arc<dyn Source>,
+    pager: Pager,
+    /// Pages that come before the pager's.
+    ready: VecDeque<Turn>,
+    /// Where the call began whose rows its caller does not have yet.
+    begun: Option<Begun>,
+    rows: Gathered,
+    /// The last page of that call.
+    pub(crate) last: Option<Arc<Mark>>,
+    /// Requests of pagers before this one.
+    requests: u64,
+    /// What pagers before this one found, in words.
+    found: Vec<String>,
+    /// How many pages were taken.
+    pub turns: u64,
+}
+
+/// Where an export stands, and what is left of it.
+pub struct Left {
+    /// After the last row that was handed out.
+    pub place: Checkpoint,
+    /// How it continues there.
+    pub paging: Paging,
+    /// What is left of the page at hand.
+    pub rest: Option<Turn>,
+}
+
+struct Begun {
+    place: Checkpoint,
+    paging: Paging,
+    found: Vec<String>,
+}
+
+/// The rows of a table on their way to its caller.
+enum Gathered {
+    None,
+    Some(Box<Builder>),
+    Finishing(JoinHandle<Table>),
+    All(Arc<Table>),
+}
+
+impl ExportStream {
+    /// What `source` has from `place` on.
+    pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
+        Self {
+            pager: Pager::new(Arc::clone(&source), place, paging),
+            source,
+            ready: VecDeque::new(),
+            begun: None,
+            rows: Gathered::None,
+            last: None,
+            requests: 0,
+            found: Vec::new(),
+            turns: 0,
+        }
+    }
+
+    /// Gets the next page, which stays until [`ExportStream::take`] takes it; there is none at the end.
+    pub async fn peek(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<()> {
+        self.rewind();
+        if let Some(turn) = self.next(observer).await? {
+            self.ready.push_front(turn);
+        }
+        Ok(())
+    }
+
+    /// The page that [`ExportStream::peek`] got.
+    pub fn front(&self) -> Option<&Turn> {
+        self.ready.front()
+    }
+
+    /// Takes it.
+    pub fn take(&mut self) -> Option<Turn> {
+        self.turns += 1;
+        self.ready.pop_front()
+    }
+
+    /// The next page, for whoever keeps it until its caller has it.
+    pub(crate) async fn next(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
+        match self.ready.pop_front() {
+            Some(turn) => Ok(Some(turn)),
+            None => self.pager.next_page(observer).await,
+        }
+    }
+
+    /// Gathers all that is left; [`ExportStream::table`] has it, also what came before an error.
+    pub async fn gather(&mut self, left: Left, observer: &Arc<dyn ExportObserver>) -> Result<()> {
+        if matches!(self.rows, Gathered::None) {
+            self.begin(left);
+            self.rows = Gathered::Some(Box::default());
+        }
+        self.pager.remember_all();
+        while matches!(self.rows, Gathered::Some(_))
+            && let Some(mut turn) = self.next(observer).await?
+            && let Gathered::Some(builder) = &mut self.rows
+        {
+            observer.found(std::mem::take(&mut turn.findings));
+            observer.rows(&turn.rows);
+            builder.extend(&turn.rows.into_visitors()?);
+            self.last = Some(turn.mark);
+            observer.progress(builder.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// The table of all that was gathered; made on a thread that holds nobody up.
+    pub async fn table(&mut self) -> Result<Arc<Table>> {
+        if let Gathered::Some(builder) = &mut self.rows {
+            let builder = std::mem::take(builder);
+            self.rows = Gathered::Finishing(spawn_blocking(move || builder.finish()));
+        }
+        if let Gathered::Finishing(task) = &mut self.rows {
+            self.rows = Gathered::All(Arc::new(task.await.map_err(Error::bug)?));
+        }
+        match &self.rows {
+            Gathered::All(table) => Ok(Arc::clone(table)),
+            _ => Err(Error::bug("nothing was gathered")),
+        }
+    }
+
+    /// As [`ExportStream::table`], of what came before an error. It is the caller's, and not kept: should it not get
+    /// there, the next call starts again.
+    pub async fn partial(&mut self) -> Result<Arc<Table>> {
+        let table = self.table().await;
+        self.rows = Gathered::None;
+        table
+    }
+
+    /// Writes all that is left into a file, up to its name.
+    pub async fn write(
+        &mut self,
+        left: Left,
+        target: PathBuf,
+        format: Format,
+        observer: &Arc<dyn ExportObserver>,
+    ) -> Result<io::Result<Written>> {
+        self.begin(left);
+        match Writing::begin_aside(target, format).await {
+            Ok(writing) => writing.pages(self, observer).await,
+            Err(error) => {
+                // Nothing was read.
+                self.begun = None;
+                Ok(Err(error))
+            }
+        }
+    }
+
+    /// The caller has the rows of the call; returns the last page that they came in.
+    pub fn arrived(&mut self) -> Option<Arc<Mark>> {
+        self.rows = Gathered::None;
+        self.begun = None;
+        self.last.take()
+    }
+
+    /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
+    fn begin(&mut self, Left { place, paging, rest }: Left) {
+        self.rewind();
+        self.begun = Some(Begun { place, paging, found: self.warnings() });
+        self.last = None;
+        if let Some(rest) = rest {
+            self.ready.push_front(rest);
+        }
+    }
+
+    /// Goes back to where a call began whose rows nobody got.
+    fn rewind(&mut self) {
+        if let Some(Begun { place, paging, found }) = self.begun.take() {
+            self.requests += self.pager.requests();
+            self.pager = Pager::new(Arc::clone(&self.source), place, paging);
+            self.ready.clear();
+            self.rows = Gathered::None;
+            self.found = found;
+        }
+    }
+
+    /// How many requests were sent, retries included.
+    pub fn requests(&self) -> u64 {
+        self.requests + self.pager.requests()
+    }
+
+    /// The totals that the export began with, once a page came.
+    pub fn totals(&self) -> Option<Totals> {
+        self.pager.totals()
+    }
+
+    /// All that was found so far, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        let fresh = self.pager.warnings().into_iter().filter(|text| !self.found.contains(text));
+        self.found.iter().cloned().chain(fresh).collect()
+    }
+}

@@ -1,0 +1,137 @@
+//! Rows on their way to a caller that may leave: none is lost, and none costs a request twice where that can be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::Paging;
+use docplatform::export::service::Pages;
+use docplatform::export::stream::{ExportStream, Left};
+use docplatform::table::Table;
+use docplatform::table::formats::Format;
+use tokio::time::{sleep, timeout};
+
+use crate::export::resume::{reread, sites};
+use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start};
+use crate::helpers::support::{Script, Step, Told, client, query, secs};
+
+fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
+    let place = start(page_size);
+    let source = Arc::new(Pages::new(client(script), place.listing.clone()));
+    ExportStream::new(source, place, PLAIN)
+}
+
+fn observer() -> Arc<dyn ExportObserver> {
+    Arc::new(Told::default())
+}
+
+/// All of an export that began at the beginning.
+fn all(page_size: u32) -> Left {
+    Left { place: start(page_size), paging: PLAIN, rest: None }
+}
+
+fn paths(table: &Table) -> Vec<String> {
+    table.records().map(|record| record.row.path.to_owned()).collect()
+}
+
+/// Rows: M5.
+#[tokio::test(start_paused = true)]
+async fn a_table_has_all_rows_and_the_checkpoint_after_them_however_pages_are_capped() {
+    let caps = [1, 50, 249].map(|cap| ("capped", Site::new(1000).capped(cap), 250));
+    for (name, site, page_size) in sites().into_iter().chain(caps) {
+        let script = site.serve();
+        let mut stream = stream(&script, page_size);
+        stream.gather(all(page_size), &observer()).await.unwrap();
+        let table = stream.table().await.unwrap();
+        assert_eq!(paths(&table), site.paths(), "{name}");
+        let last = stream.arrived().unwrap();
+        assert!(reread(&last.behind(last.rows())).done, "{name}");
+        stream.peek(&observer()).await.unwrap();
+        assert!(stream.front().is_none(), "{name}: all of it has arrived");
+    }
+}
+
+/// A site whose page at `offset` never comes the first time.
+fn stalls_at(offset: u64, site: &Site) -> Arc<Script> {
+    let (site, mut stalled) = (site.clone(), false);
+    Script::each(move |request| {
+        let number = |name| query(&request.url, name).unwrap();
+        if number("offset") == offset && !std::mem::replace(&mut stalled, true) {
+            return Step::Never;
+        }
+        site.answer(number("offset"), number("limit"))
+    })
+}
+
+/// Rows: I4.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_left_is_continued_by_the_next_one_without_a_request() {
+    let site = Site::new(47);
+    let script = stalls_at(30, &site);
+    let mut stream = stream(&script, 10);
+    // In the middle of a request.
+    timeout(secs(1), stream.gather(all(10), &observer())).await.unwrap_err();
+    assert_eq!(script.count(), 4);
+    stream.gather(all(10), &observer()).await.unwrap();
+    assert_eq!(script.count(), 4 + 2);
+    // While the table is made, and behind that.
+    let _ = timeout(Duration::ZERO, stream.table()).await;
+    for _ in 0..2 {
+        stream.gather(all(10), &observer()).await.unwrap();
+        assert_eq!(paths(&stream.table().await.unwrap()), site.paths());
+    }
+    assert_eq!(script.count(), 4 + 2);
+}
+
+/// Rows: I4.
+#[tokio::test(start_paused = true)]
+async fn after_a_call_that_was_left_rows_start_again_where_it_began() {
+    let site = Site::new(47);
+    let directory = tempfile::tempdir().unwrap();
+    for into_file in [false, true] {
+        let script = stalls_at(30, &site);
+        let mut stream = stream(&script, 10);
+        if into_file {
+            let target = directory.path().join("file");
+            let observer = observer();
+            let writing = stream.write(all(10), target, Format::JsonLines, &observer);
+            assert!(timeout(secs(1), writing).await.is_err());
+        } else {
+            assert!(timeout(secs(1), stream.gather(all(10), &observer())).await.is_err());
+        }
+        let mut found = Vec::new();
+        loop {
+            stream.peek(&observer()).await.unwrap();
+            let Some(turn) = stream.take() else { break };
+            found.extend(names(&turn.rows));
+        }
+        assert_eq!(found, site.paths());
+    }
+    sleep(secs(1)).await;
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "and no file is left");
+}
+
+/// Rows: E10.
+#[tokio::test(start_paused = true)]
+async fn what_came_before_an_error_is_a_table_with_its_checkpoint() {
+    let site = Site::new(47);
+    let served = site.clone();
+    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+        30 => crate::helpers::support::bare(404),
+        offset => served.answer(offset, query(&request.url, "limit").unwrap()),
+    });
+    for delivered in [true, false] {
+        let mut stream = stream(&script, 10);
+        stream.gather(all(10), &observer()).await.unwrap_err();
+        let table = stream.partial().await.unwrap();
+        assert_eq!(paths(&table), site.paths()[..30]);
+        if delivered {
+            let last = stream.arrived().unwrap();
+            let rest = pager_at(&site.serve(), reread(&last.behind(last.rows())), Paging { ..PLAIN });
+            assert_eq!(export(rest).await.unwrap().paths, site.paths()[30..]);
+        }
+        // A caller that did not get it finds its rows where they were.
+        let again = stream.peek(&observer()).await.map(|()| stream.front().map(|turn| names(&turn.rows)));
+        assert_eq!(again.ok(), (!delivered).then(|| Some(site.paths()[..10].to_vec())));
+    }
+}
