@@ -77,7 +77,7 @@ macro_rules! python_options {
         /// What a pickle carries: everything but the key. What the environment gave travels, too.
         pub(crate) fn to_dict<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, PyDict>> {
             let dict = PyDict::new(py);
-            $(if stringify!($option) != "api_key" {
+            $(if !matches!(stringify!($option), "api_key" | "headers") {
                 dict.set_item(stringify!($option), options.$option.write(py)?)?;
             })*
             Ok(dict)
