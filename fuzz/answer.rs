@@ -25,7 +25,7 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn};
-use docplatform::export::service::Pages;
+use docplatform::export::service::ServicePages;
 use docplatform::http::{Body, Departure, Incoming, Outgoing, SendError, Transport};
 use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
@@ -121,7 +121,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
         _ => return None,
     };
     let place = Checkpoint::new(BASE_URL, listing.clone(), PAGE_SIZE, 0);
-    let pages = Pages::new(client, listing);
+    let pages = ServicePages::new(client, listing);
     let paging = Paging { max_rows: None, prefetch: 1, strict: false, window: None };
     let observer: Arc<dyn ExportObserver> = Arc::clone(heard) as _;
     let page = Pager::new(Arc::new(pages), place, paging).next_page(&observer).await.transpose()?;

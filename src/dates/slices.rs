@@ -7,7 +7,7 @@ use crate::dates::Moment;
 use crate::error::{Error, Result};
 
 /// More slices than a hundred years have days are a mistake.
-const MOST: usize = 40_000;
+const MAX_SLICES: usize = 40_000;
 
 /// How long a slice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,8 +88,8 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     let (mut from, to) = (day("date_from", from)?, day("date_to", to)?);
     let mut slices = Vec::new();
     while from < to {
-        if slices.len() == MOST {
-            return Err(Error::argument(format!("the range has more than {MOST} slices")));
+        if slices.len() == MAX_SLICES {
+            return Err(Error::argument(format!("the range has more than {MAX_SLICES} slices")));
         }
         let end = every.and_then(|every| every.end(from)).map_or(to, |end| end.min(to));
         slices.push(Slice { from, to: end });

@@ -12,12 +12,12 @@ use crate::listing::rows::{Identity, Totals};
 const VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
 /// for: this is more than any answer of 32 MiB can bring about.
-const MOST: usize = 16 * 1024 * 1024;
+const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// How many of the last visitors' rows it knows, so that the next part finds those that come again: two full pages, in
 /// some 8 KB of text.
 pub const RECENT: usize = 500;
 /// Bytes of a row in the text.
-const ROW: usize = 12;
+const ROW_BYTES: usize = 12;
 
 /// The text's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl Checkpoint {
     /// Reads a text that [`Checkpoint::text`] wrote, for a client of `base_url`.
     pub fn parse(text: &str, base_url: &str) -> Result<Self> {
         let refused = |why: String| Error::argument(format!("resume: {why}"));
-        if text.len() > MOST {
+        if text.len() > MAX_TEXT {
             return Err(refused("the text is too long for a checkpoint".to_owned()));
         }
         let read: Self = serde_json::from_str(text).map_err(|error| {
@@ -138,7 +138,7 @@ impl Checkpoint {
 }
 
 fn encode<S: Serializer>(rows: &[Identity], serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    let mut bytes = Vec::with_capacity(rows.len() * ROW);
+    let mut bytes = Vec::with_capacity(rows.len() * ROW_BYTES);
     for row in rows {
         bytes.extend_from_slice(&row.key.to_le_bytes());
         bytes.extend_from_slice(&row.whole.to_le_bytes());
@@ -149,8 +149,8 @@ fn encode<S: Serializer>(rows: &[Identity], serializer: S) -> std::result::Resul
 fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<Identity>, D::Error> {
     let damaged = || serde::de::Error::custom("its list of rows is damaged");
     let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).map_err(|_| damaged())?;
-    let (rows, rest) = bytes.as_chunks::<ROW>();
-    let row = |row: &[u8; ROW]| {
+    let (rows, rest) = bytes.as_chunks::<ROW_BYTES>();
+    let row = |row: &[u8; ROW_BYTES]| {
         let (key, whole) = row.split_first_chunk()?;
         let whole = whole.first_chunk()?;
         Some(Identity { key: u64::from_le_bytes(*key), whole: u32::from_le_bytes(*whole) })

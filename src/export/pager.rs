@@ -13,7 +13,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{Repeat, Seen};
 use crate::export::findings::{Finding, Findings};
 use crate::export::observer::{ExportObserver, Relay};
-use crate::export::trail::{Mark, Shape, Trail};
+use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::rows::{Page, Rows, Totals};
 
 /// How many pages are remembered, to find repeats, while streaming.
@@ -248,10 +248,9 @@ impl Pager {
             Some(kept) => kept.iter().filter_map(|&row| identities.get(row as usize).copied()).collect(),
             None => identities,
         };
-        let shape = Shape {
+        let shape = PageShape {
             received: u32::try_from(received).unwrap_or(u32::MAX),
             limit,
-            handed: count,
             kept: kept.map(Vec::into_boxed_slice),
             whole,
             has_more: page.has_more,

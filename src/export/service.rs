@@ -60,17 +60,17 @@ impl Listing {
         limit: u32,
         deadline: &mut Instant,
         observer: &dyn Observer,
-    ) -> Result<Asked> {
+    ) -> Result<Answered> {
         let received = client.fetch(self.call(client, offset, limit)?, deadline, observer).await?;
         received.read(observer, |answer| {
             let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
-            Ok(Asked { page, body, date: answer.head.date })
+            Ok(Answered { page, body, date: answer.head.date })
         })
     }
 }
 
 /// A page as it came.
-pub(crate) struct Asked {
+pub(crate) struct Answered {
     /// Its rows.
     pub(crate) page: Page,
     /// The body that it came in.
@@ -80,7 +80,7 @@ pub(crate) struct Asked {
 }
 
 /// The pages of a listing, from the service.
-pub struct Pages {
+pub struct ServicePages {
     /// The client that asks.
     pub client: Client,
     /// What for.
@@ -89,14 +89,14 @@ pub struct Pages {
     last: Arc<AtomicU64>,
 }
 
-impl Pages {
+impl ServicePages {
     /// The pages of `listing`, as `client` gets them.
     pub fn new(client: Client, listing: Listing) -> Self {
         Self { client, listing: Arc::new(listing), last: Arc::default() }
     }
 }
 
-impl Source for Pages {
+impl Source for ServicePages {
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let Wanted { offset, limit, .. } = wanted;
         let client = self.client.clone();

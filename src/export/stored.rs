@@ -17,7 +17,7 @@ use crate::clock::Millis;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::{Fetched, Source, Wanted};
-use crate::export::service::{Asked, Pages};
+use crate::export::service::{Answered, ServicePages};
 use crate::listing::Listing;
 use crate::listing::rows::{Page, Totals};
 use crate::store::{self, Export, Exports, Fault, What};
@@ -29,10 +29,10 @@ const DATE_STEPS: Millis = 2_000;
 pub fn source(client: Client, place: &Checkpoint, anew: bool) -> Arc<dyn Source> {
     let listing = place.listing.clone();
     match client.exports().filter(|_| listing.is_visitors()).cloned() {
-        None => Arc::new(Pages::new(client, listing)),
+        None => Arc::new(ServicePages::new(client, listing)),
         Some(exports) => {
             let (page_size, export) = (place.page_size, OnceCell::new());
-            Arc::new(Stored(Arc::new(Shelf { client, listing, exports, page_size, anew, export })))
+            Arc::new(Stored(Arc::new(StoredRange { client, listing, exports, page_size, anew, export })))
         }
     }
 }
@@ -81,12 +81,12 @@ pub(crate) fn decode(listing: &Listing, export: i64, page: &store::Page) -> Resu
 async fn keep(
     exports: &Exports,
     export: &Export,
-    asked: &Asked,
+    asked: &Answered,
     (offset, limit): (u64, u32),
     deadline: Instant,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let Asked { page, body, date } = asked;
+    let Answered { page, body, date } = asked;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
     let now = exports.now();
@@ -103,9 +103,9 @@ async fn keep(
 }
 
 /// See the module.
-struct Stored(Arc<Shelf>);
+struct Stored(Arc<StoredRange>);
 
-struct Shelf {
+struct StoredRange {
     client: Client,
     listing: Listing,
     exports: Exports,
@@ -118,12 +118,12 @@ struct Shelf {
 impl Source for Stored {
     /// Never promises more: a page is in the store before the next one is asked for.
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
-        let shelf = Arc::clone(&self.0);
-        async move { shelf.fetch(wanted, &*observer).await }.boxed()
+        let range = Arc::clone(&self.0);
+        async move { range.fetch(wanted, &*observer).await }.boxed()
     }
 }
 
-impl Shelf {
+impl StoredRange {
     async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
         let mut deadline = self.client.deadline();
         let look = async {
@@ -135,11 +135,11 @@ impl Shelf {
         };
         let (export, stored) = self.exports.within(deadline, look).await?;
         if let Some(page) = stored {
-            let (shelf, asked) = (Arc::clone(&self), page.asked);
+            let (range, asked) = (Arc::clone(&self), page.asked);
             let (skip, limit) = left_of(asked, wanted.offset - page.offset);
             let read = move || {
-                let read = decode(&shelf.listing, export.id, &page);
-                Ok(without(read.map_err(|fault| shelf.exports.fault(&fault))?, skip))
+                let read = decode(&range.listing, export.id, &page);
+                Ok(without(read.map_err(|fault| range.exports.fault(&fault))?, skip))
             };
             return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
         }

@@ -6,14 +6,12 @@ use crate::export::checkpoint::Checkpoint;
 use crate::listing::rows::{Identity, Totals};
 
 /// All of a page but its rows: what there is to know for the places behind them. Many pages are alike in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+#[derive(Debug)]
+pub struct PageShape {
     /// How many rows came.
     pub received: u32,
     /// How many were asked for.
     pub limit: u32,
-    /// How many are handed out.
-    pub handed: usize,
     /// Their positions in the answer, where they are not simply the first ones.
     pub kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
@@ -35,7 +33,7 @@ pub struct Mark {
     rows: Vec<Identity>,
     /// Positions in the page may not be positions in the table.
     by_row: bool,
-    shape: Shape,
+    shape: PageShape,
 }
 
 impl Mark {
@@ -50,7 +48,7 @@ impl Mark {
     }
 
     /// The page without its rows.
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &PageShape {
         &self.shape
     }
 
@@ -111,7 +109,7 @@ impl Trail {
     }
 
     /// Moves on behind a page of such a shape, of which these rows are handed out.
-    pub(crate) fn step(&mut self, mut shape: Shape, rows: Vec<Identity>) -> Mark {
+    pub(crate) fn step(&mut self, mut shape: PageShape, rows: Vec<Identity>) -> Mark {
         // Known from the first row on: a part that goes on within this page is to see that they moved.
         self.place.begin_totals(shape.totals);
         let before = self.place.clone();

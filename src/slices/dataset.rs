@@ -199,7 +199,7 @@ async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
     let Held { export, base_url, project_id, page_size, .. } = &slice.held;
     let listing = Listing::days(&Segment::stored(project_id), slice.days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
-    let source = Arc::new(Pages { holdings: holdings.clone(), listing, export: *export });
+    let source = Arc::new(DatasetPages { holdings: holdings.clone(), listing, export: *export });
     let mut pager =
         Pager::new(source, place, Paging { max_rows: None, prefetch: 1, strict: false, window: None });
     let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
@@ -234,13 +234,13 @@ fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
 }
 
 /// The pages of an export that is held.
-struct Pages {
+struct DatasetPages {
     holdings: Holdings,
     listing: Listing,
     export: i64,
 }
 
-impl Source for Pages {
+impl Source for DatasetPages {
     fn fetch(&self, wanted: Wanted, _observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let (holdings, listing, export) = (self.holdings.clone(), self.listing.clone(), self.export);
         async move {

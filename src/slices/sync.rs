@@ -1,4 +1,8 @@
-//! Filling the store: every slice of some projects, bought where the store does not have it.
+//! Fills the store: every slice of some projects is fetched, unless the store has it.
+//!
+//! After a failure the next slice is drawn by lot. Nothing remembers failures from run to run, and a sync that meets
+//! failure upon failure gives up: in a fixed order, three projects at its front that fail each time would keep all others
+//! out for ever.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,9 +23,9 @@ use crate::slices::trend::Reader;
 use crate::store::{Exports, SyncLock, What};
 
 /// How often is looked whether the other one has ended.
-const LOOK: Duration = Duration::from_secs(1);
+const LOCK_POLL: Duration = Duration::from_secs(1);
 /// So many failures without a success between them are not the fault of some slices.
-const STRIKES: usize = 3;
+const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// What it does while another one fills the same store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -156,7 +160,7 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
             let text = "another sync fills this store: waiting for it";
             observer.note(Note::new(Level::Info, text.to_owned()));
         }
-        sleep(LOOK).await;
+        sleep(LOCK_POLL).await;
     }
 }
 
@@ -212,7 +216,8 @@ impl Sync {
                 Err(error) => {
                     strikes += 1;
                     queue.step_back(project, is_of_project(&error));
-                    self.given_up = strikes >= STRIKES && (error.transient || !granted || doubtful);
+                    self.given_up =
+                        strikes >= MAX_FAILURES_IN_A_ROW && (error.transient || !granted || doubtful);
                     self.failures.push(Failure { project: project.as_str().to_owned(), slice, error });
                     if self.given_up {
                         return Ok(());

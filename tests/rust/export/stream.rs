@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::Paging;
-use docplatform::export::service::Pages;
+use docplatform::export::service::ServicePages;
 use docplatform::export::stream::{ExportStream, Left};
 use docplatform::table::Table;
 use docplatform::table::formats::Format;
@@ -17,7 +17,7 @@ use crate::helpers::support::{Script, Step, Told, client, query, secs};
 
 fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
     let place = start(page_size);
-    let source = Arc::new(Pages::new(client(script), place.listing.clone()));
+    let source = Arc::new(ServicePages::new(client(script), place.listing.clone()));
     ExportStream::new(source, place, PLAIN)
 }
 

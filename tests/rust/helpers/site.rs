@@ -10,7 +10,7 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
-use docplatform::export::service::Pages;
+use docplatform::export::service::ServicePages;
 use docplatform::listing::Listing;
 use docplatform::listing::rows::Rows;
 
@@ -110,7 +110,7 @@ impl Site {
     }
 }
 
-/// Pages one after another; each is a body.
+/// ServicePages one after another; each is a body.
 pub(crate) fn pages(bodies: impl IntoIterator<Item = String>) -> Arc<Script> {
     Script::new(bodies.into_iter().map(|body| reply(200, body)))
 }
@@ -137,7 +137,7 @@ pub(crate) fn pager_at(script: &Arc<Script>, place: Checkpoint, paging: Paging) 
 
 pub(crate) fn pager_of(client: Client, place: Checkpoint, paging: Paging) -> Pager {
     let listing = place.listing.clone();
-    Pager::new(Arc::new(Pages::new(client, listing)), place, paging)
+    Pager::new(Arc::new(ServicePages::new(client, listing)), place, paging)
 }
 
 /// A pager from the beginning.
