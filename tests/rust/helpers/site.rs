@@ -110,7 +110,7 @@ impl Site {
     }
 }
 
-/// ServicePages one after another; each is a body.
+/// Pages one after another; each is a body.
 pub(crate) fn pages(bodies: impl IntoIterator<Item = String>) -> Arc<Script> {
     Script::new(bodies.into_iter().map(|body| reply(200, body)))
 }
