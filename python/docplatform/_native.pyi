@@ -128,7 +128,7 @@ class Client:
             A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
-            else none is kept: see ``docs/store.md``. It holds no key.
+            else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
         settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.
@@ -504,7 +504,7 @@ class AsyncClient:
             A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
-            else none is kept: see ``docs/store.md``. It holds no key.
+            else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
         settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.

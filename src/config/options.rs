@@ -156,7 +156,7 @@ impl Options {
         self.from_env = from_env;
         // Files stay the same ones when the working directory changes, and where a pickled client is read.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
-            // An empty path has no whole form; whoever opens it says so.
+            // An empty path has no whole form: it stands for no store, whatever the environment says.
             if let Ok(whole) = std::path::absolute(&*path) {
                 *path = whole;
             }
@@ -232,7 +232,11 @@ impl Options {
             },
             terms: self.terms()?,
             settle_days: self.settle_days,
-            memory: self.store.clone().map(|path| Memory { path, owner }),
+            memory: self
+                .store
+                .clone()
+                .filter(|path| !path.as_os_str().is_empty())
+                .map(|path| Memory { path, owner }),
         })
     }
 
@@ -309,6 +313,8 @@ mod tests {
         let settings = given.validate(env).unwrap();
         assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0 }));
         assert_eq!(settings.memory.unwrap().path, PathBuf::from("/given.db"));
+        let none = Options { store: Some(PathBuf::new()), ..options() }.validate(env).unwrap();
+        assert_eq!(none.memory, None, "none, whatever the environment says");
         let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
         assert_eq!(settings.project_id.unwrap().as_str(), "given");
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");

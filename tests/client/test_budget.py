@@ -100,8 +100,9 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         face.run(collect_until_it_waits())
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
-        # What came is there without a request.
-        assert [face.next(rows)["path"] for _ in range(750)]
+        # What came is kept for the next table, which asks for none of it again.
+        caplog.clear()
+        face.run(collect_until_it_waits())
         assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
 
@@ -185,7 +186,7 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}
     carried = face.make(**make, **settings).__reduce__()[1][1]
-    assert {name: carried[name] for name in settings} == {**settings, "store": tmp_path / "v.db"}
+    assert {name: carried[name] for name in settings} == {**settings, "store": str(tmp_path / "v.db")}
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,9 @@ def test_the_budget_and_the_store_come_from_the_environment_too(
     assert client.stats.budget_left == 9
     assert settings_of(client)["organization"] == "acme"
     assert face.make(base_url=stub.url, reserve=0).stats.budget_left == 99
+    store.unlink()
+    face.run(face.client(stub).visitor_totals())
+    assert not store.exists(), "a test's client never writes to the store that the environment names"
 
 
 @pytest.mark.parametrize(

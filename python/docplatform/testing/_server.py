@@ -355,6 +355,8 @@ class StubServer:
             "api_key": self.api_key,
             "base_url": self.url,
             "project_id": self.project_id,
+            # A test never writes to the store that the environment names.
+            "store": "",
             **settings,
         }
 

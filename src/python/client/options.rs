@@ -42,7 +42,8 @@ setting! {
     String: |name, value| convert::text(name, value), |text| text;
     SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
     bool: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "True or False", value)), |flag| flag;
-    PathBuf: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "a path", value)), |path| path;
+    // As text: `Path("")` is the working directory.
+    PathBuf: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "a path", value)), |path| path.as_os_str();
     // A client with headers is not pickled.
     Vec<(String, SecretString)>: |name, value| {
         let given = (!value.is_none()).then(|| convert::pairs(name, value)).transpose()?;
