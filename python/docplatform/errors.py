@@ -168,7 +168,7 @@ class PaginationError(DocPlatformError):
 class JobFailedError(DocPlatformError):
     """The job ended as ``failed``; ``job`` is its last snapshot. ``check=False`` returns it instead."""
 
-    job: Job
+    job: Job  # pyright: ignore[reportIncompatibleVariableOverride]  # it never lacks one
     """The job's last snapshot."""
 
 
