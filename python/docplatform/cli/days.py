@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-range_options = options(
+range_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
     click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31."),
     click.option("--to", "date_to", metavar="DATE", help="The day after the last: the end is exclusive."),
 )
