@@ -206,12 +206,15 @@ def is_unnamed(folder: Path) -> bool:
 
 
 SIGNALLED = """
+import signal
 import sys
 from pathlib import Path
 
 import docplatform
 
 folder, way = Path(sys.argv[1]), sys.argv[2]
+# Where the suite's parent ignores it, as nohup does, so would this process.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 client = docplatform.Client(api_key=sys.argv[3], base_url=sys.argv[4], project_id=sys.argv[5])
 getattr(client.visitors(prefetch=0), way)(folder / "file")
 """
