@@ -167,7 +167,8 @@ def test_wrong_usage_is_2_and_sends_nothing(cli: Cli, row: Row) -> None:
         (("--base-url", "http://example.com"), "--base-url example.com is plain http"),
         (("--ca-bundle", "none.pem"), "none.pem: "),
     ):
-        if row.name == "doctor" and "--" not in says and "hidden" not in says and "key" not in says.lower():
+        shown_by_doctor = ("--", "hidden", "key", "none.pem")
+        if row.name == "doctor" and not any(part in says.lower() for part in shown_by_doctor):
             continue
         ended = cli(*row.line, *wrong)
         assert ended.status == 2, wrong
