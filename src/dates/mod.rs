@@ -1,5 +1,6 @@
 //! Dates as users give them and as the service wants them.
 
+pub mod periods;
 pub mod slices;
 
 use jiff::Timestamp;

@@ -71,6 +71,13 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// How many days it has.
+    pub fn count(&self) -> i32 {
+        // What civil dates can be is far within.
+        let hours = self.to.duration_since(self.from).as_hours();
+        i32::try_from(hours / 24).unwrap_or_default()
+    }
+
     /// From when on it is taken to change no more; `None`: never.
     pub fn settles(&self, days: u32) -> Option<crate::clock::Millis> {
         Moment::of(self.to).settles(days)

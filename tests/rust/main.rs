@@ -8,6 +8,7 @@ mod answer;
 mod any;
 mod budget;
 mod client;
+mod dates;
 mod export;
 mod helpers;
 mod job;

@@ -1,0 +1,280 @@
+//! Periods as people name them ("2026-01", "last week"): the days they have, their names, and the period before each.
+
+use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::{Span, ToSpan as _};
+
+use crate::dates::slices::Slice;
+use crate::error::{Error, Result};
+use crate::text::safe;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
+                     \"yesterday\", \"last 7 days\", \"last week\", \"last month\", \"last quarter\" or \"last year\"";
+
+/// What a period is on the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeriodKind {
+    /// A year.
+    Year,
+    /// Three months.
+    Quarter,
+    /// A month.
+    Month,
+    /// A week from Monday on, numbered as ISO 8601 does.
+    Week,
+    /// A day.
+    Day,
+    /// Any other number of days.
+    Days,
+}
+
+impl PeriodKind {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Year => "year",
+            Self::Quarter => "quarter",
+            Self::Month => "month",
+            Self::Week => "week",
+            Self::Day => "day",
+            Self::Days => "days",
+        }
+    }
+
+    /// How long one is; `None` where that is not the calendar's to say.
+    fn span(self) -> Option<Span> {
+        match self {
+            Self::Year => Some(1.year()),
+            Self::Quarter => Some(3.months()),
+            Self::Month => Some(1.month()),
+            Self::Week => Some(1.week()),
+            Self::Day => Some(1.day()),
+            Self::Days => None,
+        }
+    }
+
+    /// The first day of the one that `day` is in.
+    fn first(self, day: Date) -> Option<Date> {
+        let month = |month| Date::new(day.year(), month, 1).ok();
+        match self {
+            Self::Year => month(1),
+            Self::Quarter => month((day.month() - 1) / 3 * 3 + 1),
+            Self::Month => month(day.month()),
+            Self::Week => day.checked_sub(i64::from(day.weekday().since(Weekday::Monday)).days()).ok(),
+            Self::Day | Self::Days => Some(day),
+        }
+    }
+}
+
+/// Some days in a row that people compare with others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// Its days; the end is exclusive.
+    pub days: Slice,
+    /// What it is on the calendar.
+    pub kind: PeriodKind,
+}
+
+impl Period {
+    /// Reads what people write. Relative ones are of whole days in UTC, of which `today` is not one yet.
+    pub fn parse(text: &str, today: Date) -> Result<Self> {
+        let words = text.trim().to_ascii_lowercase();
+        let period = match words.split_once(" to ") {
+            Some((first, last)) => {
+                let (first, last) = (named(first.trim(), today)?, named(last.trim(), today)?);
+                if first.days.from >= last.days.to {
+                    let text = safe(text, 60);
+                    return Err(Error::argument(format!("period {text:?}: it ends before it begins")));
+                }
+                Self::of(Slice { from: first.days.from, to: last.days.to })
+            }
+            None => named(&words, today)?,
+        };
+        if period.days.from > today {
+            let text = safe(text, 60);
+            return Err(Error::argument(format!(
+                "period {text:?} has not begun: it is {today} in UTC, and nobody has visited yet"
+            )));
+        }
+        Ok(period)
+    }
+
+    /// The period that some days are.
+    pub fn of(days: Slice) -> Self {
+        use PeriodKind::{Day, Days, Month, Quarter, Week, Year};
+        let is = |kind: &PeriodKind| {
+            kind.first(days.from) == Some(days.from)
+                && kind.span().and_then(|span| days.from.checked_add(span).ok()) == Some(days.to)
+        };
+        Self { days, kind: [Year, Quarter, Month, Week, Day].into_iter().find(is).unwrap_or(Days) }
+    }
+
+    /// The one of the same kind before it; for any other number of days as many before it. `None`: no calendar has it.
+    pub fn before(self) -> Option<Self> {
+        let to = self.days.from;
+        let from = match self.kind.span() {
+            Some(span) => to.checked_sub(span),
+            None => to.checked_sub(i64::from(self.count()).days()),
+        };
+        // Python's dates begin with the year 1.
+        let from = from.ok().filter(|from| from.year() > 0)?;
+        Some(Self { days: Slice { from, to }, kind: self.kind })
+    }
+
+    /// How many days it has.
+    pub fn count(self) -> i32 {
+        self.days.count()
+    }
+
+    /// What it is called: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
+    pub fn name(self) -> String {
+        let Slice { from, to } = self.days;
+        // A range has a day before its end.
+        let last = to.yesterday().unwrap_or(from);
+        match self.kind {
+            PeriodKind::Year => from.year().to_string(),
+            PeriodKind::Quarter => format!("Q{} {}", (from.month() - 1) / 3 + 1, from.year()),
+            PeriodKind::Month => format!("{} {}", month(from), from.year()),
+            PeriodKind::Week => {
+                let week = from.iso_week_date();
+                let from = if week.year() == from.year() { day(from) } else { full(from) };
+                format!("week {} of {} (from {from})", week.week(), week.year())
+            }
+            PeriodKind::Day => full(from),
+            PeriodKind::Days if from.year() != last.year() => format!("{} to {}", full(from), full(last)),
+            PeriodKind::Days if from.month() != last.month() => format!("{} to {}", day(from), full(last)),
+            PeriodKind::Days => format!("{} to {}", from.day(), full(last)),
+        }
+    }
+}
+
+fn month(day: Date) -> &'static str {
+    let at = usize::try_from(day.month() - 1).unwrap_or_default();
+    MONTHS.get(at).copied().unwrap_or_default()
+}
+
+fn day(day: Date) -> String {
+    format!("{} {}", day.day(), month(day))
+}
+
+fn full(date: Date) -> String {
+    format!("{} {}", day(date), date.year())
+}
+
+/// A single period; `words` is in lower case.
+fn named(words: &str, today: Date) -> Result<Period> {
+    let days = words.strip_prefix("last ").and_then(|rest| rest.strip_suffix(" days"));
+    let relative = match words {
+        "yesterday" => last(PeriodKind::Day, today),
+        "last week" => last(PeriodKind::Week, today),
+        "last month" => last(PeriodKind::Month, today),
+        "last quarter" => last(PeriodKind::Quarter, today),
+        "last year" => last(PeriodKind::Year, today),
+        "today" | "this week" | "this month" | "this quarter" | "this year" => {
+            let month = today.strftime("%Y-%m");
+            return Err(refuse(
+                words,
+                &format!("it is not over; name it by its date, as {today} or {month}"),
+            ));
+        }
+        _ => {
+            let Some(number) = days else { return calendar(words) };
+            let number: i64 = number
+                .trim()
+                .parse()
+                .ok()
+                .filter(|number| *number > 0)
+                .ok_or_else(|| refuse(words, "give a whole number of days from 1 on"))?;
+            let from = Span::new().try_days(number).and_then(|span| today.checked_sub(span));
+            from.ok().map(|from| Period { days: Slice { from, to: today }, kind: PeriodKind::Days })
+        }
+    };
+    relative.ok_or_else(|| refuse(words, "it goes back too far"))
+}
+
+/// The one of a kind before that of today.
+fn last(kind: PeriodKind, today: Date) -> Option<Period> {
+    let to = kind.first(today)?;
+    Some(Period { days: Slice { from: to.checked_sub(kind.span()?).ok()?, to }, kind })
+}
+
+/// A year, quarter, month, week or day by its number, or a month by its name.
+fn calendar(words: &str) -> Result<Period> {
+    let unknown = || Error::argument(format!("period {:?} is not known: {FORMS}", safe(words, 60)));
+    if let Some((name, year)) = words.split_once(' ') {
+        let is = |month: &&str| {
+            let month = month.to_ascii_lowercase();
+            name == month || (name.len() == 3 && month.starts_with(name))
+        };
+        let number = MONTHS.iter().position(is).ok_or_else(unknown)? + 1;
+        return calendar(&format!("{year}-{number:02}")).map_err(|_| unknown());
+    }
+    let year = words.get(..4).filter(|year| is_number(year)).ok_or_else(unknown)?;
+    let year_number: i16 = year.parse().ok().filter(|year| *year > 0).ok_or_else(unknown)?;
+    let rest = words.get(4..).ok_or_else(unknown)?;
+    let begin = |month: i8, day: i8| Date::new(year_number, month, day).ok();
+    let (from, kind) = if rest.is_empty() {
+        (begin(1, 1), PeriodKind::Year)
+    } else if let Some(number) = rest.strip_prefix("-q") {
+        let quarter: i8 = digits(number, 1).ok_or_else(unknown)?;
+        if !(1..=4).contains(&quarter) {
+            return Err(refuse(words, "quarters are Q1 to Q4"));
+        }
+        (begin(quarter * 3 - 2, 1), PeriodKind::Quarter)
+    } else if let Some(number) = rest.strip_prefix("-w") {
+        let week: i8 = digits(number, 2).ok_or_else(|| refuse(words, "give the week two digits, as W03"))?;
+        let monday = ISOWeekDate::new(year_number, week, Weekday::Monday);
+        let weeks = begin(7, 1).map_or(52, |day| day.iso_week_date().weeks_in_year());
+        let date = monday.map_err(|_| refuse(words, &format!("{year} has the weeks W01 to W{weeks}")))?;
+        (Some(date.date()), PeriodKind::Week)
+    } else {
+        let mut parts = rest.strip_prefix('-').ok_or_else(unknown)?.split('-');
+        let (number, day, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        if more.is_some() || !is_number(number) {
+            return Err(unknown());
+        }
+        let two = || refuse(words, "give months and days two digits, as 2026-01 or 2026-01-31");
+        let month: i8 = digits(number, 2).ok_or_else(two)?;
+        let first = begin(month, 1).ok_or_else(|| refuse(words, "months are 01 to 12"))?;
+        match day {
+            None => (Some(first), PeriodKind::Month),
+            Some(day) => {
+                let day: i8 = digits(day, 2).ok_or_else(two)?;
+                let short = || {
+                    let name = MONTHS.get(usize::try_from(month - 1).unwrap_or_default()).unwrap_or(&"");
+                    refuse(words, &format!("{name} {year} has {} days", first.days_in_month()))
+                };
+                (Some(begin(month, day).ok_or_else(short)?), PeriodKind::Day)
+            }
+        }
+    };
+    let end = |from: Date| Some(Slice { from, to: from.checked_add(kind.span()?).ok()? });
+    let days = from.and_then(end).ok_or_else(|| refuse(words, "no calendar here has it"))?;
+    Ok(Period { days, kind })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A number of so many digits.
+fn digits(text: &str, count: usize) -> Option<i8> {
+    (text.len() == count && is_number(text)).then(|| text.parse().ok()).flatten()
+}
+
+fn refuse(words: &str, why: &str) -> Error {
+    Error::argument(format!("period {:?}: {why}", safe(words, 60)))
+}

@@ -1,0 +1,3 @@
+//! Periods as people name them.
+
+pub(crate) mod periods;
