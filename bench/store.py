@@ -1,4 +1,4 @@
-"""A store of many exports, through the client: how large it is, how quick it opens, and a held range in pandas.
+"""A store of many exports, through the client: how large it is, how quick it opens, and a cached range in pandas.
 
 make bench-store                some minutes
 """
@@ -70,7 +70,7 @@ def main() -> None:
     print(f"{exports:,} exports of {rows:,} rows. {machine()}, {dt.datetime.now(dt.UTC):%Y-%m-%d}.\n")
     print("| figure | measured | bar |\n|---|---|---|")
     print(f"| opening | {opening:.1f} ms | < 50 ms |")
-    print(f"| 1,000 rows of a held range to pandas | {to_pandas:.1f} ms | < 20 ms |")
+    print(f"| 1,000 rows of a cached range to pandas | {to_pandas:.1f} ms | < 20 ms |")
     print(f"| the file | {size / (exports * rows):.1f} bytes a row | < 60 |")
 
 

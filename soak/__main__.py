@@ -104,7 +104,7 @@ def soak(
 
 
 def operations(most: int) -> Callable[[], bool]:
-    """Enough after so many looks."""
+    """Ends the run after that many looks."""
     looks = itertools.count()
     return lambda: next(looks) < most
 
@@ -123,7 +123,7 @@ def main() -> int:
     seed = options.seed if options.seed is not None else random.SystemRandom().getrandbits(32)
     print(f"docplatform {docplatform.__version__}, seed {seed}", flush=True)
 
-    # A page that is shorter than was asked for is told, and followed; data that changed would be a lie.
+    # A page that is shorter than was asked for is logged, and followed; data that changed would be a lie.
     warnings.simplefilter("ignore", docplatform.DataWarning)
     warnings.simplefilter("error", docplatform.DataChangedWarning)
     server = subprocess.Popen(

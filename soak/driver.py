@@ -34,7 +34,7 @@ Step = Generator[Callable[[Any], Any], Any, None]
 
 
 class Enough(BaseException):
-    """The call was cancelled by whoever made it."""
+    """The call was cancelled by its caller."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Next:
 
 
 class Driver:
-    """Draws operations until it is told to stop, and writes down what came of each."""
+    """Draws operations until it is stopped, and writes down what came of each."""
 
     def __init__(self, base_url: str, seed: int, go_on: Callable[[], bool]) -> None:
         self.base_url = base_url

@@ -159,7 +159,7 @@ pub struct Details {
 }
 
 impl Error {
-    /// An error with nothing but its kind and its text.
+    /// An error with a kind and a message, and nothing else.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Details {
             kind,

@@ -47,7 +47,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not depend on the settings and proxies of whoever runs them."""
+    """Tests do not depend on the settings and proxies of the user who runs them."""
     for name in (
         *("API_KEY", "API_KEY_FILE", "BASE_URL", "PROJECT_ID"),
         *("REQUESTS_PER_HOUR", "RESERVE", "STORE", "ORGANIZATION"),

@@ -116,7 +116,7 @@ class Client:
             fails in passing; a write only where it is proven that it did not happen. No setting changes that.
         max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
         proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
-        trust_env: Whether ``HTTPS_PROXY`` and its kin count. They never do for loopback.
+        trust_env: Whether ``HTTPS_PROXY`` and the like are used. They never are for loopback.
         ca_bundle: A PEM file of certificates to trust besides the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
         allow_http: Allow plain http to other machines. The API key then travels in the clear.
@@ -129,7 +129,7 @@ class Client:
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
             else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
-        settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
+        settle_days: Days after its end from which a range is treated as final. A final range is fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.
 
@@ -207,8 +207,8 @@ class Client:
     ) -> Job:
         """Polls a job until it is final, and returns it.
 
-        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Failures in
-        passing are borne until the timeout. A job that this client created less than 10 s ago may be missing.
+        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Temporary
+        failures are tolerated until the timeout. A job that this client created less than 10 s ago may be missing.
 
         Args:
             job: The job or its id.
@@ -255,12 +255,12 @@ class Client:
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
-        """Sends a message and waits until the job is final anew: :meth:`send_message`, then :meth:`wait_for_job`.
+        """Sends a message and waits until the job is final again: :meth:`send_message`, then :meth:`wait_for_job`.
 
         Args:
             job: The job or its id.
             prompt: The message.
-            settle: For so many seconds a final status is taken for the old one, unless a poll after the message
+            settle: Seconds during which a final status is taken for the old one, unless a poll after the message
                 has shown the job active.
             timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
         """
@@ -294,8 +294,8 @@ class Client:
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
             refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
-                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             project_id: Overrides the client's project.
 
         Raises:
@@ -329,7 +329,7 @@ class Client:
 
         Args:
             date_from: The first day.
-            date_to: The day behind the last.
+            date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
             by_path: Whether all rows are wanted, or the totals alone.
@@ -356,12 +356,12 @@ class Client:
 
         Args:
             date_from: The first day.
-            date_to: The day behind the last.
+            date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
             by_path: A row for each slice and path, in place of one for each slice.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
-                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
             project_id: Overrides the client's project.
 
@@ -395,8 +395,8 @@ class Client:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
             by_path: All rows, or the totals alone.
-            on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
-                :class:`StoreBusyError`.
+            on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
+                ``"stop"`` raises a :class:`StoreBusyError`.
             progress: Whether to show on stderr how far it is, in slices.
 
         Raises:
@@ -492,7 +492,7 @@ class AsyncClient:
             fails in passing; a write only where it is proven that it did not happen. No setting changes that.
         max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
         proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
-        trust_env: Whether ``HTTPS_PROXY`` and its kin count. They never do for loopback.
+        trust_env: Whether ``HTTPS_PROXY`` and the like are used. They never are for loopback.
         ca_bundle: A PEM file of certificates to trust besides the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
         allow_http: Allow plain http to other machines. The API key then travels in the clear.
@@ -505,7 +505,7 @@ class AsyncClient:
         reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
         store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
             else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
-        settle_days: So many days after its end a range is taken to change no more, and is then fetched once.
+        settle_days: Days after its end from which a range is treated as final. A final range is fetched once.
         organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
             ``None``. Without it each key has its own.
 
@@ -584,8 +584,8 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Job]:
         """Polls a job until it is final, and returns it.
 
-        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Failures in
-        passing are borne until the timeout. A job that this client created less than 10 s ago may be missing.
+        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Temporary
+        failures are tolerated until the timeout. A job that this client created less than 10 s ago may be missing.
 
         Args:
             job: The job or its id.
@@ -631,12 +631,12 @@ class AsyncClient:
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
-        """Sends a message and waits until the job is final anew: :meth:`send_message`, then :meth:`wait_for_job`.
+        """Sends a message and waits until the job is final again: :meth:`send_message`, then :meth:`wait_for_job`.
 
         Args:
             job: The job or its id.
             prompt: The message.
-            settle: For so many seconds a final status is taken for the old one, unless a poll after the message
+            settle: Seconds during which a final status is taken for the old one, unless a poll after the message
                 has shown the job active.
             timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
         """
@@ -670,8 +670,8 @@ class AsyncClient:
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
             strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
             refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
-                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             project_id: Overrides the client's project.
 
         Raises:
@@ -705,7 +705,7 @@ class AsyncClient:
 
         Args:
             date_from: The first day.
-            date_to: The day behind the last.
+            date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
             by_path: Whether all rows are wanted, or the totals alone.
@@ -732,12 +732,12 @@ class AsyncClient:
 
         Args:
             date_from: The first day.
-            date_to: The day behind the last.
+            date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
             by_path: A row for each slice and path, in place of one for each slice.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` for the next request that it grants,
-                in the open, or ``"stop"`` with a :class:`BudgetError`.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
             project_id: Overrides the client's project.
 
@@ -771,8 +771,8 @@ class AsyncClient:
             projects: The projects' ids.
             date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
             by_path: All rows, or the totals alone.
-            on_running: While another sync fills the store: ``"wait"`` for its end, in the open, or ``"stop"`` with a
-                :class:`StoreBusyError`.
+            on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
+                ``"stop"`` raises a :class:`StoreBusyError`.
             progress: Whether to show on stderr how far it is, in slices.
 
         Raises:
@@ -957,12 +957,12 @@ class Visitors(Iterator[_Row]):
         """
     @property
     def checkpoint(self) -> str:
-        """Where the export stands: behind the last row that was handed out. A JSON text of at most
+        """Where to continue: after the last row that was handed out. A JSON text of at most
         some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
         error."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, letters that are no text."""
+        """What was found on the way: data that moved, short pages, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 @final
@@ -976,7 +976,7 @@ class Rows(Iterator[Any]):
         """Where the listing stands, for ``paginate(resume=...)``."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: short pages, letters that are no text."""
+        """What was found on the way: short pages, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 @final
@@ -1046,12 +1046,12 @@ class AsyncVisitors(AsyncIterator[_Row]):
         """
     @property
     def checkpoint(self) -> str:
-        """Where the export stands: behind the last row that was handed out. A JSON text of at most
+        """Where to continue: after the last row that was handed out. A JSON text of at most
         some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
         error."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, letters that are no text."""
+        """What was found on the way: data that moved, short pages, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 @final
@@ -1065,7 +1065,7 @@ class AsyncRows(AsyncIterator[Any]):
         """Where the listing stands, for ``paginate(resume=...)``."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: short pages, letters that are no text."""
+        """What was found on the way: short pages, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 # How pickles find back.
@@ -1076,10 +1076,10 @@ def _job(raw: str, project_id: str) -> Job: ...
 def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
 def _check(settings: dict[str, Any]) -> None: ...
 
-# Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to so many letters.
+# Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
 def _safe(text: str, most: int) -> str: ...
 
-# Whether a slice of a range is shorter than its kind, as the range begins or ends within it: fewer uniques for that alone.
+# Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
 def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 
 # How a test sees what becomes of a bug.
@@ -1116,7 +1116,7 @@ class VisitorTable:
         """How many requests the export cost, retries included."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, letters that are no text."""
+        """What was found on the way: data that moved, short pages, invalid characters."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> _Row: ...
@@ -1187,7 +1187,7 @@ class TrendTable:
     The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
     ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
 
-    Uniques of slices do not add up: whoever came on two days counts in both, and once in the range.
+    Uniques of slices do not add up: a visitor who came on two days counts in both, and once in the range.
     """
 
     @property
@@ -1195,7 +1195,7 @@ class TrendTable:
         """The first day."""
     @property
     def date_to(self) -> date | None:
-        """The day behind the last."""
+        """The day after the last."""
     @property
     def project_id(self) -> str | None:
         """The project."""

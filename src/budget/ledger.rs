@@ -12,7 +12,7 @@ const KEPT: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
 const MOST: Millis = 1 << 52;
 
-/// Changes the account of `owner`. Nobody else does meanwhile, on the whole machine; the clock is read behind that.
+/// Changes the account of `owner`. Nobody else does meanwhile, on the whole machine; the clock is read after that.
 pub(crate) fn change<T>(
     connection: &mut Connection,
     owner: &Owner,

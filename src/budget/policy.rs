@@ -1,7 +1,7 @@
 //! The policy of the budget, over a ledger that may lie in a file or in memory: pure, and the only one.
 //!
 //! How a service counts is open: over the last hour (rolling) or within the hour of some clock (fixed); when a
-//! request comes in or when it is answered; refused ones too or not. Whoever sends at most N requests in *any* hour
+//! request comes in or when it is answered; refused ones too or not. A client that sends at most N requests in *any* hour
 //! is right under all of them. A request counts from its entry, which is made before it is sent, until an hour after
 //! its answer came: somewhere between the two the service counted it.
 
@@ -18,7 +18,7 @@ pub const WINDOW: Millis = 3_601_000;
 const GRACE: Millis = 30_000;
 /// The longest that a service's word is taken for.
 const LONGEST: Millis = 24 * 3_600_000;
-/// A service that names its policies anew in every answer is believed in so many.
+/// How many policies are remembered: a service might name new ones in every answer.
 const MOST: usize = 32;
 /// Where only waiting for an answer helps, so long until the next look.
 const LOOK: Millis = 1_000;
@@ -204,7 +204,7 @@ impl Account {
         let ours = terms.per_hour.saturating_sub(terms.reserve);
         let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
         times.sort_unstable();
-        // So many must have gone before there is room for one.
+        // How many must have expired before there is room for one.
         let excess = usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
         let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + WINDOW));
         let under_way = self.under_way(now);

@@ -14,7 +14,7 @@ use crate::client::observer::{Level, Note, Observer};
 use crate::client::retry::{self, LAST_CALL};
 use crate::error::{Error, Kind, Outcome, Result};
 
-/// A pause longer than this is told before it begins.
+/// A pause longer than this is logged before it begins.
 const TELL: Duration = Duration::from_secs(1);
 
 /// A place among the requests in flight, with the budget's leave.

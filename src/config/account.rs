@@ -6,12 +6,12 @@ use crate::error::{Error, Result};
 /// The longest name of an organization, in bytes.
 const MAX_NAME: usize = 200;
 
-/// Who shares a budget, and what was bought with it.
+/// Who shares a budget, and what was fetched with it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Organization {
-    /// Whoever has this key. The store knows it by a keyed hash.
+    /// The holder of this key. The store knows it by a keyed hash.
     Key(ApiKey),
-    /// Whoever gives this name: the holders of several keys of one organization.
+    /// All that give this name: the holders of several keys of one organization.
     Name(String),
 }
 

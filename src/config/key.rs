@@ -91,7 +91,7 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// What tells this key from others for whoever has `salt`, and cannot be turned back into it.
+    /// What tells this key from others to a holder of `salt`, and cannot be turned back into it.
     pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
         let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
         let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());

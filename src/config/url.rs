@@ -29,7 +29,7 @@ impl Segment {
         } else if text.trim() != text {
             "has white space around it".to_owned()
         } else if text.contains(char::REPLACEMENT_CHARACTER) {
-            // A repaired id is another id: whoever read it must not ask for it.
+            // A repaired id is another id, and must not be asked for.
             "holds U+FFFD, which stands where invalid characters were".to_owned()
         } else if let Some(bad) = text.chars().find(|&c| forbidden(c)) {
             format!("contains {bad:?}, which cannot be part of an id")

@@ -50,7 +50,7 @@ impl Every {
         begins && self.end(days.from) == Some(days.to)
     }
 
-    /// The first day behind the slice that holds `day`.
+    /// The first day after the slice that holds `day`.
     fn end(self, day: Date) -> Option<Date> {
         let step: Span = match self {
             Self::Day => 1.day(),
@@ -66,7 +66,7 @@ impl Every {
 pub struct Slice {
     /// The first one.
     pub from: Date,
-    /// The day behind the last one.
+    /// The day after the last one.
     pub to: Date,
 }
 

@@ -95,7 +95,7 @@ impl<T: Copy> Spread<T> {
 }
 
 /// The rows that a page brought, and the offset from which on none of them can come again: it was asked for no row
-/// behind that.
+/// after that.
 #[derive(Debug)]
 struct Brought {
     rows: Vec<Identity>,
@@ -169,7 +169,7 @@ impl Seen {
         }
     }
 
-    /// Forgets, now that the export is at `offset`, the pages that are behind it and outside of the window.
+    /// Forgets, now that the export is at `offset`, the pages that are before it and outside of the window.
     pub(crate) fn forget(&mut self, offset: u64) {
         while let Some(brought) = self.pages.front()
             && brought.until <= offset

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::table::files::{Sealed, WholeFile};
 use crate::table::formats::{Encoder, Format};
 
-/// So many bytes are written at once.
+/// How many bytes are written at once.
 const BLOCK: usize = 256 * 1024;
 /// Rows of a table that are encoded at once.
 const STRIDE: usize = 4096;
@@ -30,7 +30,7 @@ pub struct Writing {
 /// What an export wrote.
 #[derive(Debug)]
 pub struct Written {
-    /// The file, not in its place yet: that is up to whoever still wants it.
+    /// The file, not in its place yet: that is up to the caller, if it still wants it.
     pub file: Sealed,
     /// How many rows.
     pub rows: u64,

@@ -25,7 +25,7 @@ pub enum Finding {
         /// Last seen.
         last: Totals,
     },
-    /// Pages held letters that are no text.
+    /// Pages had invalid characters.
     Repaired(u64),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Finding {
             Self::Irregular { received, limit } => write!(
                 f,
                 "the service sent {received} rows where {limit} were asked for, and said that there are more; \
-                 the export goes on behind the rows that came, so that none is skipped"
+                 the export continues after the rows that came, so that none is skipped"
             ),
             Self::Dropped(rows) => write!(
                 f,
@@ -58,7 +58,7 @@ impl fmt::Display for Finding {
                 first.human, first.ai, first.total, last.human, last.ai, last.total
             ),
             Self::Repaired(pages) => {
-                write!(f, "{pages} pages held letters that are no text; U+FFFD stands in their place")
+                write!(f, "{pages} pages had invalid characters; U+FFFD replaces them")
             }
         }
     }
@@ -116,7 +116,7 @@ impl Findings {
         self.found.iter().map(ToString::to_string).collect()
     }
 
-    /// Adds to the entry of its kind, or makes it; `Some` where it is the first.
+    /// Adds to the entry of the same kind, or makes one; `Some` where it is new.
     fn tell(&mut self, finding: Finding) -> Option<Finding> {
         let kind = std::mem::discriminant(&finding);
         let Some(known) = self.found.iter_mut().find(|known| std::mem::discriminant(*known) == kind) else {

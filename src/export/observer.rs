@@ -11,7 +11,7 @@ use crate::listing::rows::Rows;
 
 /// Receives what an export has to tell while it runs.
 pub trait ExportObserver: Observer {
-    /// So many rows came so far.
+    /// How many rows came so far.
     fn progress(&self, _rows: u64) {}
 
     /// A page of these rows came.
@@ -21,7 +21,7 @@ pub trait ExportObserver: Observer {
     fn found(&self, _findings: Vec<Finding>) {}
 }
 
-/// Passes notes on to whoever waits at the moment, and keeps them while nobody does: a prefetched page
+/// Passes notes on to the caller that waits at the moment, and keeps them while nobody does: a prefetched page
 /// has no caller yet. Counts the requests.
 #[derive(Default)]
 pub struct Relay {
@@ -33,7 +33,7 @@ pub struct Relay {
 struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
-    /// Of whoever listened last: what was asked for ahead was asked for on its behalf.
+    /// Of the caller that listened last: what was requested ahead was requested for it.
     trace: Option<HeaderValue>,
 }
 
@@ -52,7 +52,7 @@ impl Relay {
         Listening(Arc::clone(self))
     }
 
-    /// For what is asked for now: it is told of as everything is, and belongs to the trace of whoever asks, also
+    /// For what is asked for now: it is reported as everything is, and belongs to the trace of the caller that asks, also
     /// when somebody else listens by the time that it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
         Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
@@ -74,7 +74,7 @@ impl Observer for Relay {
         let Some(listener) = state.listener.clone() else {
             return state.kept.push(note);
         };
-        // Outside the lock: whoever listens may need one that a caller of `listen` holds.
+        // Outside the lock: a listener may need one that a caller of `listen` holds.
         drop(state);
         listener.note(note);
     }

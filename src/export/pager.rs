@@ -40,7 +40,7 @@ pub struct Wanted {
 pub struct Fetched {
     /// How many rows it was asked for: the source may have a page of another length.
     pub limit: u32,
-    /// Whether it is certain that it has so many rows and that there are more.
+    /// Whether it is certain that it has that many rows and that there are more.
     pub promises_more: bool,
     /// Reads it.
     pub decode: Box<dyn FnOnce() -> Result<Page> + Send>,
@@ -71,7 +71,7 @@ pub struct Turn {
     pub rows: Rows,
     /// What was found in it for the first time.
     pub findings: Vec<Finding>,
-    /// For checkpoints behind each of its rows.
+    /// For checkpoints after each of its rows.
     pub mark: Arc<Mark>,
 }
 
@@ -149,7 +149,7 @@ impl Pager {
         self.findings.totals()
     }
 
-    /// From now on, repeats are looked for among all pages: whoever keeps all rows has the memory for it.
+    /// From now on, repeats are looked for among all pages: a caller that keeps all rows has the memory for it.
     pub fn remember_all(&mut self) {
         self.seen.remember_all();
     }
@@ -201,7 +201,7 @@ impl Pager {
         self.paging.max_rows.map(|most| most.saturating_sub(self.handed))
     }
 
-    /// Checks a page, drops its repeats, and moves on behind it.
+    /// Checks a page, drops its repeats, and moves on after it.
     fn take_in(&mut self, page: Page, limit: u32) -> Result<Turn> {
         let received = page.rows.len();
         let identities = page.rows.identities();

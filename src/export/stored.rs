@@ -25,14 +25,14 @@ use crate::store::{self, Export, Exports, Fault, What};
 /// A `Date` header is in whole seconds, and older by the way that the answer took.
 const DATE_STEPS: Millis = 2_000;
 
-/// Where the pages of an export that stands at `place` come from. `anew`: nothing that is held will do.
-pub fn source(client: Client, place: &Checkpoint, anew: bool) -> Arc<dyn Source> {
+/// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
+pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
     let listing = place.listing.clone();
     match client.exports().filter(|_| listing.is_visitors()).cloned() {
         None => Arc::new(ServicePages::new(client, listing)),
         Some(exports) => {
             let (page_size, export) = (place.page_size, OnceCell::new());
-            Arc::new(Stored(Arc::new(StoredRange { client, listing, exports, page_size, anew, export })))
+            Arc::new(Stored(Arc::new(StoredRange { client, listing, exports, page_size, refresh, export })))
         }
     }
 }
@@ -47,7 +47,7 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
         let range = listing.range(client.settings().settle_days);
         for what in [What::Totals, What::Pages] {
             let stock = exports.stock(range.clone(), what, 1).await?;
-            if let Some(totals) = stock.held.and_then(|export| export.totals) {
+            if let Some(totals) = stock.finished.and_then(|export| export.totals) {
                 return Ok(Err(totals));
             }
         }
@@ -110,7 +110,7 @@ struct StoredRange {
     listing: Listing,
     exports: Exports,
     page_size: u32,
-    anew: bool,
+    refresh: bool,
     /// What is read and added to; found or begun with the first page.
     export: OnceCell<Export>,
 }
@@ -128,7 +128,7 @@ impl StoredRange {
         let mut deadline = self.client.deadline();
         let look = async {
             let range = || self.listing.range(self.client.settings().settle_days);
-            let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.anew);
+            let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.refresh);
             let export = self.export.get_or_try_init(begin).await?.clone();
             let stored = self.stored(&export, wanted).await?;
             Ok((export, stored))
@@ -162,7 +162,7 @@ impl StoredRange {
             return Ok(Some(page));
         }
         let size = u64::from(export.page_size.max(1));
-        // Behind the last row, the last page says that there are no more.
+        // After the last row, the last page says that there are no more.
         let last = if export.finished.is_some() { export.rows.saturating_sub(1) } else { u64::MAX };
         let start = offset.min(last) / size * size;
         if !regular || start == offset {

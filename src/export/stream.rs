@@ -1,7 +1,7 @@
 //! An export on its way to its caller: page by page, as a table, or into a file. No row is lost where a call is left.
 //!
 //! Until its caller has them, the rows of a table are kept for the next call that makes one. Of a service that caps its
-//! pages there may be as many pages as rows, so nothing of a page is kept but the place after the last: whoever goes on
+//! pages there may be as many pages as rows, so nothing of a page is kept but the position after the last: a caller that continues
 //! row by row instead, or into a file, starts again where that call began.
 
 use std::collections::VecDeque;
@@ -46,7 +46,7 @@ pub struct Left {
     pub place: Checkpoint,
     /// How it continues there.
     pub paging: Paging,
-    /// What is left of the page at hand.
+    /// What is left of the current page.
     pub rest: Option<Turn>,
 }
 
@@ -100,7 +100,7 @@ impl ExportStream {
         self.ready.pop_front()
     }
 
-    /// The next page, for whoever keeps it until its caller has it.
+    /// The next page, for the caller that keeps it until its own caller has it.
     pub(crate) async fn next(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
         match self.ready.pop_front() {
             Some(turn) => Ok(Some(turn)),

@@ -1,4 +1,4 @@
-//! Where an export stands, page by page, and behind each of a page's rows.
+//! Where an export stands, page by page, and after each of a page's rows.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub struct PageShape {
 pub struct Mark {
     /// As before the page's first row.
     before: Checkpoint,
-    /// As behind its last row; `None` where rows were held back at its end.
+    /// As after its last row; `None` where rows were held back at its end.
     behind: Option<Checkpoint>,
     /// The rows that are handed out.
     rows: Vec<Identity>,
@@ -52,7 +52,7 @@ impl Mark {
         &self.shape
     }
 
-    /// The place behind the first `handed` rows of the page.
+    /// The position after the first `handed` rows of the page.
     pub fn behind(&self, handed: usize) -> Checkpoint {
         if handed >= self.rows.len()
             && let Some(behind) = &self.behind
@@ -108,7 +108,7 @@ impl Trail {
         self.near.back().map_or(self.place.offset, |(_, until)| *until)
     }
 
-    /// Moves on behind a page of such a shape, of which these rows are handed out.
+    /// Moves on after a page of such a shape, of which these rows are handed out.
     pub(crate) fn step(&mut self, mut shape: PageShape, rows: Vec<Identity>) -> Mark {
         // Known from the first row on: a part that goes on within this page is to see that they moved.
         self.place.begin_totals(shape.totals);

@@ -39,7 +39,7 @@ impl fmt::Debug for Outgoing {
 }
 
 /// Whether a request left. The connection that is about to write it and the attempt that gives it up both ask here, and
-/// whoever is first decides: so the outcome follows from what happened, whichever timer ended the attempt.
+/// the first one decides: so the outcome follows from what happened, whichever timer ended the attempt.
 #[derive(Clone)]
 pub struct Departure(Arc<Stage>);
 
@@ -69,7 +69,7 @@ impl Departure {
         }
     }
 
-    /// For whoever waits for the answer: gives the request up. `true` proves that no byte of it was or will be written.
+    /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it was or will be written.
     pub fn withdraw(&self) -> bool {
         self.settle(Self::WITHDRAWN).map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
     }

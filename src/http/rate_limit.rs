@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 
-/// Policies beyond so many are not looked at.
+/// Further policies are not looked at.
 const MOST: usize = 8;
 /// A policy's name is cut here.
 const NAME: usize = 32;
@@ -84,7 +84,7 @@ fn split(text: &str, mark: char) -> Vec<&str> {
     .collect()
 }
 
-/// ASCII digits; what follows them behind a dot or a semicolon is left out.
+/// ASCII digits; what follows them after a dot or a semicolon is left out.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.split(['.', ';']).next()?;

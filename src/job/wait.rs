@@ -14,14 +14,14 @@ use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{self, Job, Prompt};
 
-/// Each interval is so much longer than the one before.
+/// Growth factor between successive poll intervals.
 const GROWTH: f64 = 1.5;
 /// Each interval is up to so much shorter or longer, so that many waits do not poll in step.
 const JITTER: f64 = 0.2;
 /// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// A year: whatever is longer is for ever, and no clock would hold it.
-const MOST_TOLD: Duration = Duration::from_hours(365 * 24);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 /// How long after its creation a job may not be found yet.
 const UNBORN: Duration = Duration::from_secs(10);
 
@@ -151,7 +151,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
                 Err(_) => return Err(too_late(&target.id, wait.timeout, last, Some(unanswered()), observer)),
             },
         };
-        let borne = match polled {
+        let failure = match polled {
             Ok(mut job) => {
                 job.created_here = last.as_ref().and_then(|job| job.created_here);
                 stale = stale && job.is_final() && asked < settled;
@@ -169,16 +169,16 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             }
         };
         if until.is_some_and(|until| Instant::now() >= until) {
-            return Err(too_late(&target.id, wait.timeout, last, borne, observer));
+            return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
-        let told = borne.as_ref().and_then(|error| error.retry_after);
-        let mut at = next_poll(client, &mut interval, &wait, told);
-        if borne.is_none() && stale && at > settled {
+        let retry_after = failure.as_ref().and_then(|error| error.retry_after);
+        let mut at = next_poll(client, &mut interval, &wait, retry_after);
+        if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
         }
-        if let Some(error) = borne
-            && told.is_some()
+        if let Some(error) = failure
+            && retry_after.is_some()
             && until.is_some_and(|until| at > until)
         {
             // The service wants a longer pause than is left.
@@ -189,18 +189,24 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     }
 }
 
-/// Whether a failed poll is to be borne: the next may succeed, or the job may not have come into being yet.
+/// Whether a failed poll is tolerated: the next may succeed, or the job may not have come into being yet.
 fn bearable(error: &Error, unborn: bool) -> bool {
     let missing = error.kind == Kind::Status && error.status == Some(404);
     error.transient || (missing && unborn)
 }
 
 /// When to poll next; the interval grows.
-fn next_poll(client: &Client, interval: &mut Duration, wait: &Wait, told: Option<Duration>) -> Instant {
+fn next_poll(
+    client: &Client,
+    interval: &mut Duration,
+    wait: &Wait,
+    retry_after: Option<Duration>,
+) -> Instant {
     let jittered = interval.mul_f64(1.0 - JITTER + 2.0 * JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(GROWTH).min(wait.max_poll_interval);
-    let told = told.map_or(Duration::ZERO, |told| told.min(MOST_TOLD) + spread(told, client.jitter()));
-    Instant::now() + jittered.max(told)
+    let asked =
+        retry_after.map_or(Duration::ZERO, |wait| wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter()));
+    Instant::now() + jittered.max(asked)
 }
 
 /// Rests until `at`, but polls once more at the very end.
@@ -221,7 +227,7 @@ fn too_late(
     id: &Segment,
     timeout: Option<Duration>,
     last: Option<Job>,
-    borne: Option<Error>,
+    failure: Option<Error>,
     observer: &dyn JobObserver,
 ) -> Error {
     let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
@@ -232,7 +238,7 @@ fn too_late(
         crate::text::safe(status, 60),
     );
     observer.failed(last);
-    Error::new(Kind::WaitTimeout, message).because(borne)
+    Error::new(Kind::WaitTimeout, message).because(failure)
 }
 
 /// Why the last poll of a wait tells nothing.

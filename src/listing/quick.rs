@@ -82,7 +82,7 @@ impl<'a> Text<'a> {
         (digits > 0 && !leading_zero && !more).then_some(value)
     }
 
-    /// What stands before the next quote, where that needs no reading, and goes behind the quote.
+    /// What stands before the next quote, where that needs no reading, and goes past the quote.
     fn string(&mut self) -> Option<&'a str> {
         let start = self.at;
         let length = self.rest().iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ')?;

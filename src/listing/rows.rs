@@ -120,6 +120,6 @@ pub struct Page {
     pub totals: Option<Totals>,
     /// Whether the service says that there is more.
     pub has_more: bool,
-    /// Whether letters that are no text were replaced to read it.
+    /// Whether invalid characters were replaced to read it.
     pub repaired: bool,
 }

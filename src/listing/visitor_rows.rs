@@ -13,7 +13,7 @@ use crate::text::json::{Count, need, set};
 /// The readers of some paths.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VisitorRows {
-    /// All paths, one behind the other.
+    /// All paths, one after the other.
     text: String,
     /// Where each path ends in `text`.
     ends: Vec<usize>,
@@ -57,7 +57,7 @@ impl VisitorRows {
         self.extras.is_empty()
     }
 
-    /// All paths, one behind the other; [`VisitorRows::ends`] tells them apart.
+    /// All paths, one after the other; [`VisitorRows::ends`] tells them apart.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -118,7 +118,7 @@ impl VisitorRows {
         *self = kept.map(|(_, row)| row).collect();
     }
 
-    /// Room for so many rows, and so many letters in their paths.
+    /// Room for `rows`, and for `letters` bytes in their paths.
     pub(crate) fn with_capacity(rows: usize, letters: usize) -> Self {
         Self {
             text: String::with_capacity(letters),
@@ -274,7 +274,7 @@ impl<'de> Visitor<'de> for OneRow<'_> {
     }
 }
 
-/// Reads a path, straight behind the others.
+/// Reads a path, straight after the others.
 struct Path<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Path<'_> {

@@ -31,7 +31,7 @@ pub(crate) fn html<'py>(
     py.import("docplatform._hooks.notebook")?.getattr("fields")?.call1((caption, fields.to_vec()))
 }
 
-/// Whether a slice of a range is shorter than its kind, as the range begins or ends within it: drawings have to know.
+/// Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: plots have to know.
 #[pyfunction]
 #[pyo3(signature = (every, date_from, date_to))]
 pub(crate) fn _is_cut(

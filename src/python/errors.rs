@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::python::job;
 
-/// `error` as the exception that its kind and status name.
+/// `error` as the exception that stands for it in Python.
 pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
     match error.kind {
         Kind::Argument => PyValueError::new_err(error.message.clone()),

@@ -118,7 +118,7 @@ fn account(held: &Held) -> (&str, &str) {
     (&held.base_url, &held.organization)
 }
 
-/// The store holds what several have bought.
+/// The store holds what several organizations fetched.
 fn several(slices: &[HeldSlice]) -> Error {
     let mut accounts: Vec<_> = slices.iter().map(|slice| account(&slice.held)).collect();
     accounts.dedup();
@@ -127,7 +127,7 @@ fn several(slices: &[HeldSlice]) -> Error {
         .map(|(url, name)| format!("base_url={:?}, organization={:?}", safe(url, 200), safe(name, 60)))
         .collect();
     Error::argument(format!(
-        "the store holds what several organizations have bought; name one of them: {}",
+        "the store has what several organizations fetched; name one of them: {}",
         accounts.join("; "),
     ))
 }
@@ -254,7 +254,7 @@ impl Source for DatasetPages {
     }
 }
 
-/// Whatever there is to tell was told when the pages were bought.
+/// What there is to log was logged when the pages were fetched.
 struct Nobody;
 
 impl ExportObserver for Nobody {}

@@ -26,7 +26,7 @@ pub struct Planned {
     /// Requests to be sent.
     pub requests: u64,
     /// Requests whose answers are in the store.
-    pub held: u64,
+    pub cached: u64,
     /// Whether `requests` is known; else it is a floor.
     pub exact: bool,
 }
@@ -42,10 +42,12 @@ impl Plan {
 pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: What) -> Result<Plan> {
     let mut planned = Vec::with_capacity(slices.len());
     for slice in slices {
-        let on_hand = on_hand(client, project, slice, what).await?;
+        let stored_slice = stored_slice(client, project, slice, what).await?;
         planned.push(match what {
-            What::Totals => cost(slice, u64::from(!on_hand.held), u64::from(on_hand.held), true),
-            What::Pages => pages(slice, &on_hand.pages),
+            What::Totals => {
+                cost(slice, u64::from(!stored_slice.cached), u64::from(stored_slice.cached), true)
+            }
+            What::Pages => pages(slice, &stored_slice.pages),
         });
     }
     let mut plan = Plan { slices: planned, hours: None };
@@ -59,44 +61,49 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: 
 
 /// What the store has of a slice.
 #[derive(Debug, Default)]
-pub(crate) struct OnHand {
+pub(crate) struct StoredSlice {
     pages: Stock,
-    /// Whether nothing of it has to be bought.
-    pub(crate) held: bool,
-    /// When it was bought last, whether it had settled by then or not.
-    pub(crate) bought: Option<Millis>,
+    /// Whether nothing of it has to be fetched.
+    pub(crate) cached: bool,
+    /// When it was fetched last, whether it was final by then or not.
+    pub(crate) fetched: Option<Millis>,
 }
 
-pub(crate) async fn on_hand(client: &Client, project: &Segment, slice: Slice, what: What) -> Result<OnHand> {
+pub(crate) async fn stored_slice(
+    client: &Client,
+    project: &Segment,
+    slice: Slice,
+    what: What,
+) -> Result<StoredSlice> {
     let Some(exports) = client.exports() else {
-        return Ok(OnHand::default());
+        return Ok(StoredSlice::default());
     };
     let range = Listing::days(project, slice).range(client.settings().settle_days);
     let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
     let pages = exports.stock(range.clone(), What::Pages, Paging::PAGE_SIZE).await?;
-    let (mut held, mut bought) = (pages.held.is_some(), begun(&pages));
-    if what == What::Totals && !held {
-        // They come with the first page, and are bought alone where nothing else is wanted.
+    let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
+    if what == What::Totals && !cached {
+        // They come with the first page, and are fetched alone where nothing else is wanted.
         let totals = exports.stock(range, what, 1).await?;
-        (held, bought) = (totals.held.is_some(), bought.max(begun(&totals)));
+        (cached, fetched) = (totals.finished.is_some(), fetched.max(begun(&totals)));
     }
-    Ok(OnHand { pages, held, bought })
+    Ok(StoredSlice { pages, cached, fetched })
 }
 
-fn cost(slice: Slice, requests: u64, held: u64, exact: bool) -> Planned {
-    Planned { slice, requests, held, exact }
+fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
+    Planned { slice, requests, cached, exact }
 }
 
 fn pages(slice: Slice, stock: &Stock) -> Planned {
-    if let Some(held) = &stock.held {
-        return cost(slice, 0, held.pages, true);
+    if let Some(cached) = &stock.finished {
+        return cost(slice, 0, cached.pages, true);
     }
     // As many as the last time.
     let known = stock.latest.as_ref().map(|export: &Export| match export.page_size {
         Paging::PAGE_SIZE => export.pages,
         _ => export.rows.div_ceil(u64::from(Paging::PAGE_SIZE)),
     });
-    let held = stock.unfinished.as_ref().map_or(0, |export| export.pages);
-    let requests = known.unwrap_or_default().saturating_sub(held).max(1);
-    cost(slice, requests, held, known.is_some())
+    let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
+    let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
+    cost(slice, requests, cached, known.is_some())
 }

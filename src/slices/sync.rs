@@ -18,13 +18,13 @@ use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Turn, WINDOW};
-use crate::slices::plan::on_hand;
+use crate::slices::plan::stored_slice;
 use crate::slices::trend::Reader;
 use crate::store::{Exports, SyncLock, What};
 
 /// How often is looked whether the other one has ended.
 const LOCK_POLL: Duration = Duration::from_secs(1);
-/// So many failures without a success between them are not the fault of some slices.
+/// Failures in a row that are not the fault of some slices any more.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
 
 /// What it does while another one fills the same store.
@@ -48,13 +48,13 @@ pub struct Wanted {
     pub what: What,
 }
 
-/// What was found and bought.
+/// What was found and fetched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filled {
     /// Slices in all, over all projects.
     pub slices: u64,
     /// Those of them that were there already.
-    pub held: u64,
+    pub cached: u64,
     /// Those that may still change.
     pub open: u64,
     /// Requests that were sent, retries included.
@@ -63,7 +63,7 @@ pub struct Filled {
     pub rows: u64,
 }
 
-/// A slice that could not be bought, while others could.
+/// A slice that could not be fetched, while others could.
 #[derive(Debug)]
 pub struct Failure {
     /// Of which project.
@@ -87,19 +87,19 @@ pub struct Sync {
     pub ended: Option<Error>,
 }
 
-/// A slice that has to be bought.
+/// A slice that has to be fetched.
 struct Due<'a> {
     project: &'a Segment,
     slice: Slice,
-    /// Of one that may still change: when it was bought last.
-    bought: Option<Millis>,
+    /// Of one that may still change: when it was fetched last.
+    fetched: Option<Millis>,
 }
 
-/// What is left to be bought.
+/// What is left to fetch.
 #[derive(Default)]
 struct Queue<'a> {
     due: VecDeque<Due<'a>>,
-    /// Of projects of which a slice could not be bought: behind all others.
+    /// Of projects of which a slice could not be fetched: after all others.
     doubtful: VecDeque<Due<'a>>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Queue<'a> {
         self.due.len() + self.doubtful.len()
     }
 
-    /// The next one, and whether it is of a project of which one has failed. Behind a failure it is any: what fails each
+    /// The next one, and whether it is of a project of which one has failed. After a failure it is any: what fails each
     /// time, and stands in front, would else keep all the rest out each time.
     fn next(&mut self, failing: bool) -> Option<(Due<'a>, bool)> {
         let doubtful = self.due.is_empty();
@@ -117,7 +117,7 @@ impl<'a> Queue<'a> {
         Some((queue.remove(at)?, doubtful))
     }
 
-    /// Puts what is left of `project` behind all others, or drops it.
+    /// Puts what is left of `project` after all others, or drops it.
     fn step_back(&mut self, project: &Segment, drop: bool) {
         let is_its = |due: &Due<'_>| due.project.as_str() == project.as_str();
         let (its, due) = std::mem::take(&mut self.due).into_iter().partition::<VecDeque<_>, _>(is_its);
@@ -167,13 +167,13 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
 impl Sync {
     async fn fill(&mut self, client: &Client, wanted: &Wanted, mut reader: Reader<'_>) -> Result<()> {
         let due = self.look(client, wanted, &reader).await?;
-        let ended = self.buy(wanted.what, due, &mut reader).await;
+        let ended = self.fetch(wanted.what, due, &mut reader).await;
         self.filled.requests = reader.requests();
         ended
     }
 
-    /// What has to be bought, in the order in which it is: first what has settled, as that is bought once; then what may
-    /// still change, beginning with what was bought the longest ago, so that whoever is stopped often gets round.
+    /// What has to be fetched, in the order in which it is: first what is final, as that is fetched once; then what may
+    /// still change, beginning with what was fetched the longest ago, so that a sync that is stopped often gets round.
     async fn look<'a>(
         &mut self,
         client: &Client,
@@ -183,23 +183,23 @@ impl Sync {
         let mut due = Vec::new();
         for project in &wanted.projects {
             for &slice in &wanted.slices {
-                let on_hand = on_hand(client, project, slice, wanted.what).await?;
+                let stored = stored_slice(client, project, slice, wanted.what).await?;
                 let open = reader.may_change(slice);
                 self.filled.slices += 1;
                 self.filled.open += u64::from(open);
-                if on_hand.held {
-                    self.filled.held += 1;
+                if stored.cached {
+                    self.filled.cached += 1;
                 } else {
-                    let bought = open.then_some(on_hand.bought.unwrap_or(Millis::MIN));
-                    due.push(Due { project, slice, bought });
+                    let fetched = open.then_some(stored.fetched.unwrap_or(Millis::MIN));
+                    due.push(Due { project, slice, fetched });
                 }
             }
         }
-        due.sort_by_key(|due| due.bought);
+        due.sort_by_key(|due| due.fetched);
         Ok(Queue { due: due.into(), ..Queue::default() })
     }
 
-    async fn buy(&mut self, what: What, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
+    async fn fetch(&mut self, what: What, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
             reader.observer.progress(self.filled.slices.saturating_sub(queue.len() as u64));

@@ -15,7 +15,7 @@ use crate::export::stored;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
 use crate::listing::visitor_rows::VisitorRows;
-use crate::slices::plan::on_hand;
+use crate::slices::plan::stored_slice;
 use crate::store::{What, is_final};
 use crate::table::{Builder, Table};
 
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         if self.may_change(slice) || self.client.exports().is_none() {
             return Ok(self.may_change(slice));
         }
-        Ok(!on_hand(self.client, project, slice, what).await?.held)
+        Ok(!stored_slice(self.client, project, slice, what).await?.cached)
     }
 
     /// The totals of a slice.

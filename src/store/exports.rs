@@ -1,4 +1,4 @@
-//! Exports in the store: what was bought, when, and what is left to buy.
+//! Exports in the store: what was fetched, when, and what is left to fetch.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub struct Range {
     pub path: String,
     /// The first day.
     pub date_from: Option<String>,
-    /// The day behind the last.
+    /// The day after the last.
     pub date_to: Option<String>,
     /// From when on it is taken to change no more; `None`: never.
     pub settles: Option<Millis>,
@@ -86,8 +86,8 @@ pub struct Export {
 /// What the store has of a range.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stock {
-    /// Finished, and settled when it was begun: it need not be bought again.
-    pub held: Option<Export>,
+    /// Finished, and settled when it was begun: it need not be fetched again.
+    pub finished: Option<Export>,
     /// Unfinished: it goes on at its `next`.
     pub unfinished: Option<Export>,
     /// The last one that was finished, settled or not: how many pages it may be.
@@ -137,10 +137,10 @@ impl Exports {
         self.look(move |shelf, _| shelf.finished(&range, what)).await
     }
 
-    /// The export that is held, or the unfinished one to go on with, or a new one. `anew`: a new one in any case.
+    /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
     ///
     /// Of two processes that begin at one time, the second goes on with the first one's.
-    pub async fn begin(&self, range: Range, what: What, page_size: u32, anew: bool) -> Result<Export> {
+    pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         let begin = move |connection: &mut Connection| {
             shelf::doubt(connection, &clock)?;
@@ -148,8 +148,8 @@ impl Exports {
             let now = clock.now();
             let shelf =
                 shelf::Shelf { account: account::number(&transaction, &owner)?, transaction: &transaction };
-            let found = if anew { Stock::default() } else { shelf.stock(&range, what, page_size, now)? };
-            let export = match found.held.or(found.unfinished) {
+            let found = if refresh { Stock::default() } else { shelf.stock(&range, what, page_size, now)? };
+            let export = match found.finished.or(found.unfinished) {
                 Some(export) => export,
                 None => shelf.insert(&range, what, page_size, now)?,
             };
@@ -161,7 +161,7 @@ impl Exports {
 
     /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
     ///
-    /// Of a page that another process has bought as well, the first stays. Whoever stops waiting has not prevented it.
+    /// Of a page that another process has fetched as well, the first stays. Dropping the future does not prevent it.
     pub async fn put(&self, export: i64, page: Page, totals: Option<Totals>) -> Result<bool> {
         self.store.see_to(move |connection| shelf::put(connection, export, &page, totals)).await
     }

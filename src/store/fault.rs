@@ -98,7 +98,7 @@ impl Fault {
             Self::Damaged(what) => setting(damaged(what)),
             Self::Deleted(export) => (
                 Kind::Store,
-                format!("export {export} is not there any more: it was deleted meanwhile; begin anew"),
+                format!("export {export} is not there any more: it was deleted meanwhile; start again"),
             ),
             Self::Late => (
                 Kind::Store,
@@ -136,7 +136,7 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
             (Kind::Configuration, format!("it cannot be opened and written, with its directory ({text})"))
         }
         Some(ErrorCode::ConstraintViolation) => {
-            (Kind::Store, format!("what this belongs to was deleted meanwhile ({text}); begin anew"))
+            (Kind::Store, format!("what this belongs to was deleted meanwhile ({text}); start again"))
         }
         // A table or a column that is not there, or a value of a wrong type.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {

@@ -61,7 +61,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
 /// Opens a store that is there, and writes nothing into it.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
     look(path)?;
-    // Whoever may write it keeps its log as a client does; whoever may not only reads, which SQLite sees to.
+    // A process that may write it keeps its log as a client does; one that may not only reads, which SQLite sees to.
     let connection = match ours(connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)) {
         // The log's shared memory cannot be made here. Where there is no log either, nobody writes.
         Err(Fault::Sqlite(error))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a fork waits: a connection is closed behind its job. One that takes longer is forked with.
+/// How long a fork waits: a connection is closed after its job. One that takes longer is forked with.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Open connections.

@@ -1,4 +1,4 @@
-//! What a store holds of finished exports, for whoever has no client: no key, no request.
+//! The finished exports in a store, for readers without a client: no key, no request.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub struct Held {
     pub project_id: String,
     /// The first day, as it went on the wire.
     pub date_from: String,
-    /// The day behind the last.
+    /// The day after the last.
     pub date_to: String,
     /// The wire's `limit`.
     pub page_size: u32,
@@ -34,7 +34,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// What stands in a `SELECT` behind the number: the columns, and which exports count.
+    /// What stands in a `SELECT` after the number: the columns, and which exports count.
     const REST: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
          FROM export JOIN account ON account.id = export.account
          WHERE path = ?1 AND kind = 'pages' AND finished IS NOT NULL

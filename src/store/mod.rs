@@ -61,7 +61,7 @@ impl Store {
         Self::at(path, file::open)
     }
 
-    /// The file at `path`, to read what it holds; whether it is there and can be read is told by the first work.
+    /// The file at `path`, to read what is in it; the first work fails where it is missing or cannot be read.
     pub fn to_read(path: &Path) -> Result<Self> {
         Self::at(path, file::open_to_read)
     }

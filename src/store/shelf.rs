@@ -63,7 +63,7 @@ impl Shelf<'_> {
     ) -> Result<Stock, Fault> {
         let (account, project, path, from, to, kind) = self.key(range, what);
         let read = |row: &Row<'_>| export(row, what);
-        let held = match range.settles {
+        let finished = match range.settles {
             None => None,
             Some(settles) => self
                 .transaction
@@ -84,7 +84,7 @@ impl Shelf<'_> {
         // One that a later, finished one has overtaken is not taken up again.
         let unfinished =
             unfinished.filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
-        let mut stock = Stock { held, unfinished, latest };
+        let mut stock = Stock { finished, unfinished, latest };
         if let Some(export) = &mut stock.unfinished {
             let walk = Walk::of(self.transaction, export.id)?;
             (export.pages, export.rows, export.next) = (walk.pages, walk.rows, walk.next);
@@ -128,7 +128,7 @@ const UNFINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, hu
 pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fault> {
     let last = "SELECT max(begun, ifnull(finished, begun)) FROM export ORDER BY id DESC LIMIT 1";
     let last: Option<Millis> = connection.query_row(last, [], |row| row.get(0)).optional()?;
-    // Only behind that look: another process may be faster.
+    // Only after that look: another process may be faster.
     if last.is_none_or(|last| last <= clock.now()) {
         return Ok(());
     }

@@ -60,7 +60,7 @@ impl WholeFile {
             }
             Ok(found) if found.permissions().readonly() => return Err(io::Error::from_raw_os_error(EACCES)),
             Ok(found) => {
-                // Whoever may not write it may not replace it either, though the folder would let them.
+                // A user who may not write it may not replace it either, though the folder would let them.
                 File::options().append(true).open(&target)?;
                 Some(found)
             }
@@ -80,7 +80,7 @@ impl WholeFile {
             let path = file.path().to_owned();
             (Draft::Named(file), path)
         };
-        // Now: what fails behind the rename would be told of a file that is in its place.
+        // Now: a failure after the rename would be reported of a file that is in its place.
         let folder = if cfg!(unix) { File::open(home).ok() } else { None };
         Ok(Self { draft, path, aside, target, folder, before })
     }
@@ -105,7 +105,7 @@ impl WholeFile {
 
     /// Has the disk keep it; what is left to do is quick.
     pub fn seal(self) -> io::Result<Sealed> {
-        // Whoever wrote under a name may have made a new file of it.
+        // Another writer may have made a new file of it.
         // Windows writes out only what may be written.
         let written = File::options().read(true).write(cfg!(windows)).open(&self.path)?;
         if let Some(before) = &self.before {

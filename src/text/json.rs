@@ -18,12 +18,12 @@ const MOST_MESSAGE: usize = 4096;
 pub struct Parsed<T> {
     /// The value.
     pub value: T,
-    /// Whether letters that are no text were replaced by U+FFFD to read it.
+    /// Whether invalid characters were replaced by U+FFFD to read it.
     pub repaired: bool,
 }
 
 /// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are no UTF-8 and lone
-/// surrogate escapes become U+FFFD, and are told; any other fault is an error that says where it is.
+/// surrogate escapes become U+FFFD, and are reported; any other fault is an error that says where it is.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if let Ok(value) = serde_json::from_slice(body) {
@@ -53,7 +53,7 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
 }
 
 /// `body` as text in which two texts are alike only where their bytes are: each U+FFFD that [`parse`] puts in a place has
-/// behind it what stood there.
+/// after it what stood there.
 pub fn literal(body: &[u8]) -> String {
     let mut text = String::new();
     for chunk in body.utf8_chunks() {
@@ -69,7 +69,7 @@ pub fn literal(body: &[u8]) -> String {
 }
 
 /// `text` with every `\uD800`-`\uDFFF` that is no half of a pair replaced by `\uFFFD`.
-/// `named`: with its digits behind it.
+/// `named`: with its digits after it.
 fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
     let mut mended = String::new();
     let mut rest = text;

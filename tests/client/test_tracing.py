@@ -181,7 +181,7 @@ def test_what_is_no_header_value_is_not_sent(
     assert request.headers["authorization"] == "Bearer ***"
     assert "traceparent" not in request.headers
     assert "x-b3-traceid" not in request.headers
-    # What is no text at all is a bug in the propagator, and reported as one.
+    # What is not a string at all is a bug in the propagator, and reported as one.
     assert len(unraisable) == (not isinstance(value, str) or value == "\ud800")
 
 

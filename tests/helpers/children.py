@@ -48,7 +48,7 @@ def peak():
 
 
 def tell(face: str, script: str, /, **environment: str) -> Any:
-    """What ``script`` prints as JSON, with a few names at hand (see ``PRELUDE``)."""
+    """What ``script`` prints as JSON, with a few names imported (see ``PRELUDE``)."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PRELUDE + script, face],
         env={**os.environ, **environment},

@@ -18,7 +18,7 @@ COLUMNS = ["project_id", "date_from", "date_to", "path", "human", "ai", "total",
 
 
 def fill(store: Path, stub: StubServer, projects: Iterable[str] = ("demo",), **how: Any) -> None:
-    """Buys slices; four days where nothing else is said."""
+    """Fetches slices; four days where nothing else is said."""
     settings = {name: how.pop(name) for name in ("organization", "settle_days") if name in how}
     with stub.client(store=store, **settings) as client:
         client.sync(projects, **{**DAYS, **how})

@@ -31,7 +31,7 @@ def given() -> Iterator[StubServer]:
 
 
 def at(face: Face, visitors: Any, handed_out: int) -> str:
-    """The checkpoint after so many rows."""
+    """The checkpoint after that many rows."""
     for _ in range(handed_out):
         face.next(visitors)
     assert isinstance(visitors.checkpoint, str)

@@ -52,7 +52,7 @@ def test_every_installed_file_has_the_recorded_hash() -> None:
 
 
 def test_the_wheel_was_built_from_this_checkout() -> None:
-    """Else an older build would be what passes; `make` builds anew what has changed."""
+    """Else an older build would be what passes; `make` rebuilds what has changed."""
     package = ROOT / "python"
     theirs = {str(file): file for file in installed()}
     for path in (package / "docplatform").rglob("*"):

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Requests answered, and requests that started behind the last row.
+/// Requests answered, and requests that started after the last row.
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static BEYOND: AtomicU64 = AtomicU64::new(0);
 

@@ -118,7 +118,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
 _DAY = 0.9
 """The room that a day's name takes below a trend, in inches."""
 _MANY = 100
-"""From so many slices on their marks would hide the line."""
+"""With this many slices or more, their marks would hide the line."""
 _TITLE = 22
 """The room of a title above the axes, in points."""
 

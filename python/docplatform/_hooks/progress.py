@@ -21,7 +21,7 @@ class Progress(Protocol):
     """What a call tells how far it is."""
 
     def update(self, done: int, /) -> None:
-        """So many rows or slices are there so far."""
+        """Shows how many rows or slices there are so far."""
 
     def waits(self, until: datetime) -> None:
         """The request budget is spent, and the next request goes out only then."""

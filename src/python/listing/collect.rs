@@ -158,7 +158,7 @@ pub(crate) fn file(
                 Err(error) => return Err(failed(py, &owner, error)?),
             };
             let Written { file, rows } = written;
-            // Only here: whoever was interrupted before finds what was there before. The stream is kept meanwhile: until
+            // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
             // the caller knows of the file, nobody else is to have its rows.
             let inside = Arc::clone(owner.inside());
             let arrived = move |py: Python<'_>| {

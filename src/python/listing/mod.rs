@@ -84,7 +84,7 @@ fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
     Ok(page.unbind())
 }
 
-/// The rows of the page at hand, as a plain iterator; it ends where a page has to be turned.
+/// The rows of the current page, as a plain iterator; it ends where a page has to be turned.
 #[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
 pub(crate) struct AtHand(Arc<Cursor>);
 

@@ -193,7 +193,7 @@ macro_rules! table {
                 PyList::new(py, paths)
             }
 
-            /// Whatever else the service sent: for each name its kind, and its values or `None`.
+            /// Whatever else the service sent: for each name the type, and the values or `None`.
             fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let all = PyDict::new(py);
                 for column in extras::columns(self.table.extras()).iter() {
@@ -331,7 +331,7 @@ table!(
         ) -> PyResult<()> {
             let _ = (slf, args, kwargs);
             Err(PyTypeError::new_err(
-                "unique visitors do not add up: whoever came on two days, or read two pages, would count twice; \
+                "unique visitors do not add up: a visitor who came on two days, or read two pages, would count twice; \
                  visitor_totals(date_from=..., date_to=...) has those of the whole range, for one request",
             ))
         }

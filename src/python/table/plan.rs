@@ -11,11 +11,11 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
         let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
-        class.call1((from, to, planned.requests, planned.held, planned.exact))
+        class.call1((from, to, planned.requests, planned.cached, planned.exact))
     });
     let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
-    let held: u64 = plan.slices.iter().map(|planned| planned.held).sum();
+    let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();
     let exact = plan.slices.iter().all(|planned| planned.exact);
     let class = convert::named_tuple(py, "Plan")?;
-    Ok(class.call1((plan.requests(), held, exact, plan.hours, slices))?.unbind())
+    Ok(class.call1((plan.requests(), cached, exact, plan.hours, slices))?.unbind())
 }

@@ -9,8 +9,8 @@ use crate::slices::sync::{Failure, Filled, Sync};
 
 /// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
-    let Filled { slices, held, open, requests, rows } = sync.filled;
-    let report = convert::named_tuple(py, "SyncReport")?.call1((slices, held, open, requests, rows))?;
+    let Filled { slices, cached, open, requests, rows } = sync.filled;
+    let report = convert::named_tuple(py, "SyncReport")?.call1((slices, cached, open, requests, rows))?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),

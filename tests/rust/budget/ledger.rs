@@ -99,7 +99,7 @@ async fn a_refusal_holds_for_all_clients() {
     let Grant::Granted(mut ticket) = first.acquire(far()).await.unwrap() else { panic!("there is one") };
     ticket.sending();
     ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
-    // The answer is worked in behind its back; asking the same client comes behind that.
+    // The answer is recorded in the background; asking the same client comes after that.
     assert_eq!(first.left().await.unwrap(), 0);
     let Grant::Wait(slot) = second.acquire(far()).await.unwrap() else { panic!("it is held") };
     assert_eq!(slot.wait, secs(600));
@@ -192,7 +192,7 @@ async fn two_clients_of_one_store_keep_the_hour_together() {
 }
 
 #[tokio::test]
-async fn whoever_stops_asking_spends_nothing() {
+async fn a_dropped_request_spends_nothing() {
     let (_directory, path) = place();
     let budget = budget(&path, Clock::system());
     for _ in 0..20 {

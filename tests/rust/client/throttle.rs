@@ -222,7 +222,7 @@ async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_closes_holds_back_who_stands_in_line() {
-    // One in flight is told to wait; those behind it have passed the gate, but not yet got a place.
+    // One in flight is answered with a wait; those after it have passed the throttle, but do not have a permit yet.
     let mut times = 0;
     let script = Script::each(move |_| {
         times += 1;
@@ -281,7 +281,7 @@ async fn a_retry_that_meets_a_closed_gate_tells_of_its_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn the_pause_under_a_gate_never_eats_up_the_deadline() {
-    // The gate opens before the deadline, but the spread behind it must not reach beyond.
+    // The throttle opens before the deadline, but the spread after it must not reach beyond.
     let script = once("60");
     let options = Options { deadline: 62.0, max_retries: 0, ..options() };
     let client = client_with(&script, &options, 1.0);

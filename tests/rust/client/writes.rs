@@ -76,7 +76,7 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
     let job = create(&client(&script), "Fix the docs", &told).await.unwrap();
     assert_eq!((job.id.as_str(), script.count()), ("job_1", 3));
     assert_eq!(told.outcome(), Some(Outcome::Applied));
-    assert_eq!(told.jobs().len(), 1, "whoever interrupts now is told the job");
+    assert_eq!(told.jobs().len(), 1, "an interrupt now reports the job");
 
     let script = Script::each(|_| Step::Unsent { fatal: false });
     let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
@@ -159,7 +159,7 @@ async fn an_identifier_is_never_repaired() {
     assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
 }
 
-/// The caller can be interrupted between any two of them, and is told what was last known.
+/// The caller can be interrupted between any two of them, and learns what was last known.
 /// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {

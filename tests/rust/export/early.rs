@@ -144,7 +144,7 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
         let _ = turn(&mut pager).await;
         let asked = asked(&script);
         assert_eq!(&asked[..2], [(0, 10), (10, 10)]);
-        // What is asked for behind it is asked for with what it held in mind.
+        // What is requested after it is requested with what it said in mind.
         assert!(asked.len() <= 3 && asked.get(2) != Some(&(20, 10)), "{asked:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Data that moves under an export is told (reliability.md, E5 to E7).
+//! Data that moves under an export is reported (reliability.md, E5 to E7).
 
 use std::sync::Arc;
 
@@ -227,7 +227,7 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
         (moved, "the totals moved during the export, from human=9"),
         (dropped, "1 rows came a second time"),
         (differing, "1 paths came a second time with other counts"),
-        (repaired, "1 pages held letters that are no text"),
+        (repaired, "1 pages had invalid characters"),
     ] {
         let mut pager = pager(&script, 1, STRICT);
         assert!(turn(&mut pager).await.unwrap().is_some());
@@ -239,7 +239,7 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
 
 /// Rows: E10.
 #[tokio::test(start_paused = true)]
-async fn whoever_goes_on_behind_a_strict_error_loses_no_row() {
+async fn continuing_after_a_strict_error_loses_no_row() {
     for last in [2, 4] {
         // The totals move with the second page, for good.
         let script = Script::each(move |request| {

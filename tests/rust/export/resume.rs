@@ -1,4 +1,4 @@
-//! Checkpoints: behind every row, in another process, and only where they belong (reliability.md, E10 and E11).
+//! Checkpoints: after every row, in another process, and only where they belong (reliability.md, E10 and E11).
 
 use std::time::Duration;
 
@@ -223,7 +223,7 @@ async fn totals_that_moved_while_nobody_looked_are_told() {
     }
 }
 
-/// A checkpoint behind the third row.
+/// A checkpoint after the third row.
 async fn third() -> serde_json::Value {
     let script = Site::new(20).capped(4).serve();
     let turn = turn(&mut pager(&script, 10, PLAIN)).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Exports by way of the store: bought once, in whole pages, and whatever happens to the reader.
+//! Exports by way of the store: fetched once, in whole pages, and whatever happens to the reader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -199,7 +199,7 @@ async fn a_checkpoint_behind_any_row_yields_the_rest_without_a_request() {
         let all = turns(&mut shop.pager(&script, january(page_size, 0), PLAIN)).await;
         let every: Vec<_> = all.iter().flat_map(|turn| names(&turn.rows)).collect();
         assert_eq!(every, site.paths(), "{name}");
-        let bought = script.count();
+        let fetched = script.count();
         let mut row = 0;
         for turn in &all {
             for handed in 0..=turn.rows.len() {
@@ -209,7 +209,7 @@ async fn a_checkpoint_behind_any_row_yields_the_rest_without_a_request() {
             }
             row += turn.rows.len();
         }
-        assert_eq!(script.count(), bought, "{name}");
+        assert_eq!(script.count(), fetched, "{name}");
     }
 }
 

@@ -74,7 +74,7 @@ async fn a_call_that_was_left_is_continued_by_the_next_one_without_a_request() {
     assert_eq!(script.count(), 4);
     stream.gather(all(10), &observer()).await.unwrap();
     assert_eq!(script.count(), 4 + 2);
-    // While the table is made, and behind that.
+    // While the table is made, and after that.
     let _ = timeout(Duration::ZERO, stream.table()).await;
     for _ in 0..2 {
         stream.gather(all(10), &observer()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Clients that use a script, calls to make with them, and an observer that keeps all it is told.
+//! Clients that use a script, calls to make with them, and an observer that keeps all reports.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

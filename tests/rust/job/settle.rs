@@ -128,7 +128,7 @@ async fn an_old_status_does_not_settle_on_its_way_here() {
     assert_eq!(script.count(), 4, "the first poll was asked for too early to count");
 }
 
-/// The write was answered: no error of the wait behind it may say otherwise.
+/// The write was answered: no error of the wait after it may say otherwise.
 #[tokio::test(start_paused = true)]
 async fn an_error_of_the_wait_says_that_the_write_was_applied() {
     let short = Wait { timeout: Some(secs(5)), ..how() };

@@ -227,7 +227,7 @@ async fn transient_failures_are_borne() {
     assert_eq!((error.kind, told.last().is_none()), (Kind::WaitTimeout, true));
     assert!(error.message.contains("last status: never seen"), "{error}");
     let last = error.source.as_ref().unwrap();
-    assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is told");
+    assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is reported");
 }
 
 #[tokio::test(start_paused = true)]

@@ -191,7 +191,7 @@ async fn a_path_that_is_no_text_costs_its_letter_and_not_its_page() {
     let script = pages([page(&[row("/\\ud800", 1)], 1, true), page(&[row("/\\udc00!", 1)], 1, false)]);
     let export = export(pager(&script, 1, PLAIN)).await.unwrap();
     assert_eq!(export.findings, [Finding::Repaired(1)], "told once, counted twice");
-    assert!(export.warnings[0].starts_with("2 pages held letters"), "{:?}", export.warnings);
+    assert!(export.warnings[0].starts_with("2 pages had invalid characters"), "{:?}", export.warnings);
 }
 
 /// Rows: D14.

@@ -1,4 +1,4 @@
-//! Filling a store: in which order, what fails with what, and that nothing is bought twice.
+//! Filling a store: in which order, what fails with what, and that nothing is fetched twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +62,7 @@ async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago()
     let client = client(&shop, &script);
     let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
     let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
-    assert_eq!(filled, Filled { slices: 6, held: 0, open: 4, requests: 6, rows: 180 });
+    assert_eq!(filled, Filled { slices: 6, cached: 0, open: 4, requests: 6, rows: 180 });
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
     let open = [day("a", "02-01"), day("a", "02-02"), day("b", "02-01"), day("b", "02-02")];
     assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
@@ -72,7 +72,7 @@ async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago()
     run(&client, &one, OnRunning::Wait).await;
     let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
     // The first of February has settled by now.
-    assert_eq!((filled.held, filled.open, filled.requests), (2, 2, 4));
+    assert_eq!((filled.cached, filled.open, filled.requests), (2, 2, 4));
     assert_eq!(
         all_asked(&script)[7..],
         [day("a", "02-01"), day("b", "02-01"), day("b", "02-02"), day("a", "02-02")]
@@ -112,7 +112,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
     assert_eq!((found.filled.rows, found.filled.requests, script.count()), (8 * 30, 10, 10));
     down.store(false, Ordering::Relaxed);
     let again = run(&client, &wanted, OnRunning::Wait).await;
-    assert_eq!((again.filled.held, again.filled.requests, again.failures.len()), (8, 2, 1));
+    assert_eq!((again.filled.cached, again.filled.requests, again.failures.len()), (8, 2, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -128,16 +128,16 @@ async fn what_fails_each_time_keeps_nothing_out_for_ever() {
         let client = client(&shop, &script);
         let wanted = wanted(&["a", "b", "c", "d", "e", "f"], days("2026-01-01", "2026-01-11"));
         let there = if status == 404 { 20 } else { 25 };
-        let mut held = 0;
+        let mut cached = 0;
         for _ in 0..1_000 {
             let found = run(&client, &wanted, OnRunning::Wait).await;
-            assert!(found.filled.held >= held, "{status}: nothing is lost");
-            held = found.filled.held;
-            if held >= there {
+            assert!(found.filled.cached >= cached, "{status}: nothing is lost");
+            cached = found.filled.cached;
+            if cached >= there {
                 break;
             }
         }
-        assert!(held >= there, "{status}: {held} of {there}");
+        assert!(cached >= there, "{status}: {cached} of {there}");
     }
 }
 
@@ -209,6 +209,6 @@ async fn of_two_the_second_waits_or_leaves() {
     assert_eq!((told.notes().len(), quick.count()), (1, 0), "{:?}", told.log());
     // The first one goes, in the middle of its request.
     drop(running);
-    assert_eq!(waiting.await.filled, Filled { slices: 1, held: 0, open: 0, requests: 1, rows: 30 });
-    assert_eq!(run(&second, &wanted, OnRunning::Stop).await.filled.held, 1);
+    assert_eq!(waiting.await.filled, Filled { slices: 1, cached: 0, open: 0, requests: 1, rows: 30 });
+    assert_eq!(run(&second, &wanted, OnRunning::Stop).await.filled.cached, 1);
 }

@@ -29,7 +29,7 @@ const PER_HOUR: u64 = 100;
 const HOUR: u64 = 3_600_000;
 /// The tenth of February 2026: all days have settled.
 const BEGUN: u64 = 1_770_681_600_000;
-/// A process is killed at some moment behind so many requests at most.
+/// A process is killed at some moment, after that many requests at most.
 const MOST: usize = 200;
 
 const PLACE: &str = "DOCPLATFORM_TEST_SYNC";
@@ -81,8 +81,8 @@ async fn child_that_syncs() {
     let told = Arc::new(Told::default());
     let done = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await;
     assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
-    let Filled { slices, held, open, requests, .. } = done.filled;
-    assert_eq!((slices, open, held + requests), (1500, 0, 1500));
+    let Filled { slices, cached, open, requests, .. } = done.filled;
+    assert_eq!((slices, open, cached + requests), (1500, 0, 1500));
 }
 
 fn process(directory: &Path) -> Child {

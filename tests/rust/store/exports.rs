@@ -1,4 +1,4 @@
-//! Exports in the store: bought once, resumed where they stopped, bought anew where that is asked for.
+//! Exports in the store: fetched once, resumed where they stopped, fetched again where that is asked for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -56,20 +56,20 @@ impl Shop {
         self.exports.stock(range.clone(), What::Pages, 250).await.unwrap()
     }
 
-    /// Begins or goes on, and buys the pages that are missing; says how many those were.
-    async fn buy(&self, range: &Range, pages: u64, anew: bool) -> u64 {
-        let export = self.exports.begin(range.clone(), What::Pages, 250, anew).await.unwrap();
+    /// Begins or resumes, and fetches the pages that are missing; says how many those were.
+    async fn fetch(&self, range: &Range, pages: u64, refresh: bool) -> u64 {
+        let export = self.exports.begin(range.clone(), What::Pages, 250, refresh).await.unwrap();
         if export.finished.is_some() {
             return 0;
         }
-        let mut bought = 0;
+        let mut fetched = 0;
         for number in export.pages..pages {
             let last = number + 1 == pages;
             let page = self.page(number * 250, 250, if last { 7 } else { 250 }, !last);
             assert_eq!(self.exports.put(export.id, page, Some(TOTALS)).await.unwrap(), last);
-            bought += 1;
+            fetched += 1;
         }
-        bought
+        fetched
     }
 }
 
@@ -95,26 +95,26 @@ fn open() -> Range {
 async fn a_settled_range_is_bought_once() {
     let shop = shop();
     assert_eq!(shop.stock(&settled()).await, Stock::default());
-    assert_eq!(shop.buy(&settled(), 4, false).await, 4);
+    assert_eq!(shop.fetch(&settled(), 4, false).await, 4);
     shop.later(1000 * DAY);
-    assert_eq!(shop.buy(&settled(), 4, false).await, 0);
-    let held = shop.stock(&settled()).await.held.unwrap();
-    assert_eq!((held.pages, held.rows, held.totals), (4, 757, Some(TOTALS)));
-    let page = shop.exports.page(held.id, 750).await.unwrap().unwrap();
+    assert_eq!(shop.fetch(&settled(), 4, false).await, 0);
+    let finished = shop.stock(&settled()).await.finished.unwrap();
+    assert_eq!((finished.pages, finished.rows, finished.totals), (4, 757, Some(TOTALS)));
+    let page = shop.exports.page(finished.id, 750).await.unwrap().unwrap();
     assert_eq!(page, Page { seen: NOW, ..shop.page(750, 250, 7, false) });
-    assert_eq!(shop.exports.page(held.id, 751).await.unwrap(), None);
+    assert_eq!(shop.exports.page(finished.id, 751).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn what_was_bought_before_it_settled_is_bought_again() {
     let shop = shop();
     let settling = Range { settles: Some(NOW + 1), ..settled() };
-    shop.buy(&settling, 2, false).await;
+    shop.fetch(&settling, 2, false).await;
     let stock = shop.stock(&settling).await;
-    assert_eq!((stock.held, stock.latest.unwrap().pages), (None, 2));
+    assert_eq!((stock.finished, stock.latest.unwrap().pages), (None, 2));
     shop.later(1);
-    assert_eq!(shop.buy(&settling, 2, false).await, 2);
-    assert_eq!(shop.buy(&settling, 2, false).await, 0);
+    assert_eq!(shop.fetch(&settling, 2, false).await, 2);
+    assert_eq!(shop.fetch(&settling, 2, false).await, 0);
     assert_eq!(shop.exports.history(settling, What::Pages).await.unwrap().len(), 2);
 }
 
@@ -122,7 +122,7 @@ async fn what_was_bought_before_it_settled_is_bought_again() {
 async fn an_open_range_is_bought_again_and_all_of_it_kept() {
     let shop = shop();
     for pages in [2, 3, 1] {
-        assert_eq!(shop.buy(&open(), pages, false).await, pages);
+        assert_eq!(shop.fetch(&open(), pages, false).await, pages);
         shop.later(DAY);
     }
     let history = shop.exports.history(open(), What::Pages).await.unwrap();
@@ -134,9 +134,9 @@ async fn an_open_range_is_bought_again_and_all_of_it_kept() {
 #[tokio::test]
 async fn refresh_buys_anew_and_keeps_the_older_one() {
     let shop = shop();
-    shop.buy(&settled(), 2, false).await;
-    assert_eq!(shop.buy(&settled(), 3, true).await, 3);
-    assert_eq!(shop.stock(&settled()).await.held.unwrap().pages, 3, "the latest is what one gets");
+    shop.fetch(&settled(), 2, false).await;
+    assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
+    assert_eq!(shop.stock(&settled()).await.finished.unwrap().pages, 3, "the latest is what one gets");
     assert_eq!(shop.exports.history(settled(), What::Pages).await.unwrap().len(), 2);
 }
 
@@ -154,7 +154,7 @@ async fn an_export_goes_on_where_it_stopped() {
             (unfinished.id, unfinished.pages, unfinished.rows, unfinished.next),
             (begun.id, 2, 500, 500)
         );
-        assert_eq!(shop.buy(&range, 4, false).await, 2);
+        assert_eq!(shop.fetch(&range, 4, false).await, 2);
         assert_eq!(shop.stock(&range).await.unfinished, None);
     }
 }
@@ -176,7 +176,7 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
 async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
     let shop = shop();
     shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
-    shop.buy(&open(), 2, true).await;
+    shop.fetch(&open(), 2, true).await;
     assert_eq!(shop.stock(&open()).await.unfinished, None);
 }
 
@@ -187,7 +187,7 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
     shop.exports.put(export.id, shop.page(0, 100, 100, true), None).await.unwrap();
     assert_eq!(shop.stock(&settled()).await, Stock::default());
     shop.exports.put(export.id, shop.page(100, 100, 3, false), None).await.unwrap();
-    assert_eq!(shop.stock(&settled()).await.held.unwrap().page_size, 100);
+    assert_eq!(shop.stock(&settled()).await.finished.unwrap().page_size, 100);
 }
 
 #[tokio::test]
@@ -203,8 +203,8 @@ async fn pages_in_any_order_make_one_export() {
     assert_eq!((unfinished.pages, unfinished.next), (1, 250));
     assert!(!put(750, 9, false).await.unwrap());
     assert!(put(250, 250, true).await.unwrap());
-    let held = shop.stock(&settled()).await.held.unwrap();
-    assert_eq!((held.pages, held.rows), (4, 759));
+    let finished = shop.stock(&settled()).await.finished.unwrap();
+    assert_eq!((finished.pages, finished.rows), (4, 759));
     assert_eq!(shop.exports.page(export, 1000).await.unwrap(), None);
 }
 
@@ -215,7 +215,7 @@ async fn short_pages_are_followed_as_the_pager_follows_them() {
     for (offset, rows, has_more) in [(0, 50, true), (50, 50, true), (100, 20, false)] {
         shop.exports.put(export, shop.page(offset, 250, rows, has_more), None).await.unwrap();
     }
-    assert_eq!(shop.stock(&settled()).await.held.unwrap().rows, 120);
+    assert_eq!(shop.stock(&settled()).await.finished.unwrap().rows, 120);
 }
 
 #[tokio::test]
@@ -241,15 +241,15 @@ async fn totals_are_an_export_of_one_request() {
     let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
     let export = begin().await.unwrap();
     assert!(shop.exports.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS)).await.unwrap());
-    let held = begin().await.unwrap();
-    assert_eq!((held.totals, held.pages), (Some(TOTALS), 1));
-    assert_eq!(shop.stock(&settled()).await, Stock::default(), "its rows are not held");
+    let finished = begin().await.unwrap();
+    assert_eq!((finished.totals, finished.pages), (Some(TOTALS), 1));
+    assert_eq!(shop.stock(&settled()).await, Stock::default(), "its rows are not in the store");
 }
 
 #[tokio::test]
 async fn what_differs_in_anything_is_another_range() {
     let shop = shop();
-    shop.buy(&settled(), 1, false).await;
+    shop.fetch(&settled(), 1, false).await;
     for other in [
         Range { project_id: None, ..settled() },
         Range { project_id: Some("other".to_owned()), ..settled() },
@@ -268,7 +268,7 @@ async fn what_differs_in_anything_is_another_range() {
 #[tokio::test]
 async fn what_a_person_deletes_is_gone() {
     let shop = shop();
-    shop.buy(&settled(), 3, false).await;
+    shop.fetch(&settled(), 3, false).await;
     let unfinished = shop.exports.begin(open(), What::Pages, 250, false).await.unwrap();
     let other = Connection::open(shop.store.path()).unwrap();
     // As the shell of SQLite does.
@@ -285,16 +285,16 @@ async fn what_a_person_deletes_is_gone() {
 #[tokio::test]
 async fn a_page_that_was_damaged_is_an_error() {
     let shop = shop();
-    shop.buy(&settled(), 1, false).await;
+    shop.fetch(&settled(), 1, false).await;
     shop.store.run(|connection| Ok(connection.execute("UPDATE page SET body = x'00'", [])?)).await.unwrap();
-    let held = shop.stock(&settled()).await.held.unwrap();
-    assert!(shop.exports.page(held.id, 0).await.unwrap_err().message.contains("damaged"));
+    let finished = shop.stock(&settled()).await.finished.unwrap();
+    assert!(shop.exports.page(finished.id, 0).await.unwrap_err().message.contains("damaged"));
 }
 
 #[tokio::test]
 async fn a_page_size_of_0_is_damage() {
     let shop = shop();
-    shop.buy(&settled(), 1, false).await;
+    shop.fetch(&settled(), 1, false).await;
     shop.store
         .run(|connection| Ok(connection.execute("UPDATE export SET page_size = 0", [])?))
         .await

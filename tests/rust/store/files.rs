@@ -53,7 +53,7 @@ async fn a_store_is_one_file_that_any_tool_reads() {
     drop(other);
     all_closed();
     let left = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(left.collect::<Vec<_>>(), ["visitors.db"], "whoever closes last leaves the one file");
+    assert_eq!(left.collect::<Vec<_>>(), ["visitors.db"], "the last to close leaves the one file");
 }
 
 /// As a process leaves it that ends in the middle of its work, when then somebody deletes the store alone.

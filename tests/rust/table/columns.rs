@@ -36,7 +36,7 @@ fn batches(table: &Table) -> Vec<RecordBatch> {
     table.reader().unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// So many plain rows, numbered from `start`.
+/// `count` plain rows, numbered from `start`.
 fn plain(start: i64, count: i64) -> VisitorRows {
     let paths: Vec<_> = (start..start + count).map(|number| format!("/{number}")).collect();
     (start..)

@@ -177,7 +177,7 @@ mod unix {
 
     /// Rows: J2.
     #[test]
-    fn whoever_opens_it_writes_the_same_file() {
+    fn a_file_opened_by_name_is_the_same_file() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("target");
         fs::write(&target, "before").unwrap();

@@ -1,7 +1,7 @@
-//! The state behind every iterator of rows: the page at hand, and the way to the next.
+//! What every iterator of rows shares: the current page, and the way to the next.
 //!
 //! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
-//! runtime, which its turner keeps until the page is at hand, so that pages stay in order.
+//! runtime, which its turner keeps until the page has come, so that pages stay in order.
 //!
 //! Here is where an export stands; `turn` hands its rows out, and `work` is for what takes all that
 //! is left.
@@ -40,13 +40,13 @@ struct PageAtHand {
     handed: usize,
     /// The rest went another way.
     closed: bool,
-    /// The same rows as they came, for whoever wants the rest otherwise.
+    /// The same rows as they came, for a caller that wants the rest in another form.
     source: VisitorRows,
     mark: Arc<Mark>,
 }
 
 impl PageAtHand {
-    /// The place behind the last row that was handed out.
+    /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
         self.mark.behind(self.handed)
     }
@@ -66,7 +66,7 @@ struct State {
     handed: u64,
     totals: Option<Totals>,
     warnings: Vec<String>,
-    /// Nothing is left, and whoever asked was told so.
+    /// Nothing is left, and the caller was told so.
     ended: bool,
 }
 
@@ -138,7 +138,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Where the export stands: behind the last row that was handed out.
+    /// Where to continue: after the last row that was handed out.
     pub(crate) fn checkpoint(&self) -> String {
         self.state().place().text()
     }
@@ -190,7 +190,7 @@ impl Cursor {
         self.paging_behind(self.state().handed).max_rows
     }
 
-    /// How it goes on behind so many rows.
+    /// How it continues after that many rows.
     fn paging_behind(&self, handed: u64) -> Paging {
         let left = self.paging.max_rows.map(|most| most.saturating_sub(handed));
         Paging { max_rows: left, ..self.paging }

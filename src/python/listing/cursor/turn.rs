@@ -1,4 +1,4 @@
-//! Iteration: the rows of the page at hand, and the turn to the next page.
+//! Iteration: the rows of the current page, and the turn to the next page.
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ pub(crate) struct Rest {
 /// What a caller wants besides a row.
 #[derive(Clone, Copy)]
 pub(crate) struct How {
-    /// How it is told that there is no more: `StopIteration` or `StopAsyncIteration`.
+    /// How the end is reported: `StopIteration` or `StopAsyncIteration`.
     pub(crate) stop: fn() -> PyErr,
     /// How many Python frames up the code is that a warning is about.
     pub(crate) depth: i32,
 }
 
 impl Cursor {
-    /// A row of the page at hand.
+    /// A row of the current page.
     pub(crate) fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.closed)?;
@@ -47,7 +47,7 @@ impl Cursor {
         Some(row)
     }
 
-    /// All that is left of the page at hand.
+    /// All that is left of the current page.
     pub(crate) fn take_rest(&self) -> Option<Rest> {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.is_spent())?;
@@ -82,7 +82,7 @@ impl Cursor {
         })
     }
 
-    /// As [`Cursor::next`], for a caller that may never await it: a row at hand is taken only then.
+    /// As [`Cursor::next`], for a caller that may never await it: a row that is there is taken only then.
     pub(crate) fn next_lazily<T: 'static>(
         self: &Arc<Self>,
         name: &'static str,
@@ -100,7 +100,7 @@ impl Cursor {
         }))
     }
 
-    /// The totals, from the first page; that page is kept for whoever asks for rows.
+    /// The totals, from the first page; that page is kept for a caller that asks for rows.
     pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Op> {
         let known = self.state().totals;
         if let Some(totals) = known {
@@ -166,7 +166,7 @@ impl Cursor {
         Ok(Op::new(name, turn, finish).in_place().inside(&self.inside).on_error(self.tell_checkpoint()))
     }
 
-    /// Makes a page that came the page at hand; returns what was found in it. Attached: it drops the rows of the old one.
+    /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
     fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
         let length = turn.mark.rows();
         let page = PageAtHand {

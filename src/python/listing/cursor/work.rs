@@ -1,4 +1,4 @@
-//! Work on all that is left at once, for what ends an export: the page at hand is closed meanwhile.
+//! Work on all that is left at once, for what ends an export: the current page is closed meanwhile.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct Worked<T> {
 }
 
 impl Cursor {
-    /// An operation on all that is left, with no page at hand meanwhile: what is left of it comes first.
+    /// An operation on all that is left, with no current page meanwhile: what is left of it comes first.
     pub(crate) fn work<T: Send + 'static>(
         self: &Arc<Self>,
         name: &'static str,
@@ -49,7 +49,7 @@ impl Cursor {
         Ok(Op::new(name, work, finish).inside(&self.inside).on_error(self.tell_checkpoint()))
     }
 
-    /// Where the export stands, with what is left of the page at hand, which hands out no more.
+    /// Where the export stands, with what is left of the current page, which hands out no more.
     fn close_page(&self) -> Left {
         let mut state = self.state();
         let (place, paging) = (state.place(), self.paging_behind(state.handed));
