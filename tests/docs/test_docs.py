@@ -162,7 +162,7 @@ def test_a_newcomer_gets_a_chart_in_a_minute(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert "/docs/getting-started/overview" in done.stdout
+    assert "/getting-started/quickstart" in done.stdout
     # A picture with something on it.
     picture = imread(tmp_path / "visitors.png")
     assert picture.shape[0] > 300

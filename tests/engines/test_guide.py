@@ -25,7 +25,7 @@ def test_every_snippet_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.Mon
                 continue
             done = run_script(piece, env={"PYSPARK_PYTHON": sys.executable}, timeout=110)
             assert done.status == 0, done.err
-            assert "/docs/getting-st" in done.out or "date_from" in done.out
+            assert "/getting-started" in done.out or "date_from" in done.out
         assert len(stub.requests) == sent == 28
     assert "docplatform.spark" in "".join(others)
     assert "docplatform.dask" in "".join(others)

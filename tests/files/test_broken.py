@@ -117,7 +117,7 @@ for limit in (1 << 14, 3 << 17):
         continue
     assert target.read_text() == "before"
     assert visitors.checkpoint == before
-    assert len(everything(lambda: visitors)) == 11_999
+    assert len(everything(lambda: visitors)) == 13_999
 print(json.dumps(results))
 """
 
@@ -129,7 +129,7 @@ print(json.dumps(results))
     [("to_csv", ""), ("to_jsonl", ""), *(("to_parquet", name) for name in ("pyarrow", "polars", "duckdb"))],
 )
 def test_a_full_disk_leaves_all_as_it_was(face: Face, way: str, library: str, tmp_path: Path) -> None:
-    with StubServer(visitors=12_000) as stub:
+    with StubServer(visitors=14_000) as stub:
         results = tell(
             face.name,
             FULL,

@@ -29,10 +29,10 @@ STEPS = [
     (
         "Read the site's visitors: a page of 250 rows a request, the next one always on its way",
         """
-        visitors = client.visitors(date_from="2026-01-01", date_to="2026-02-01")  # the end is exclusive
+        visitors = client.visitors(date_from="2026-10-01", date_to="2026-11-01")  # the end is exclusive
         rows = list(visitors)
-        print(f"{len(rows):,} pages were read; the first of them:")
-        for row in rows[:5]:
+        print(f"{len(rows):,} pages were read in October; the most read of them:")
+        for row in sorted(rows, key=lambda row: -row["total"])[:6]:
             print(f"{row['human']:>9,} people {row['ai']:>9,} AI agents   {row['path']}")
         print("the whole site:", visitors.totals())
         """,

@@ -39,7 +39,11 @@ What arrived is there to be looked at, with the API key masked, and waiting for 
     assert stub.requests[0].json == {"prompt": "Fix the typo on the start page"}
 
 Where the service's own behaviour is not documented the stub picks one and says so in the docstring
-of what does it. The visitors it serves are invented, and the same in every run.
+of what does it. The visitors it serves are made up, tell the story of a growing site, and are the
+same in every run. Rows of your own are served as they are, or made for the days that are asked for::
+
+    StubServer(visitors=[{"path": "/", "human": 3, "ai": 1, "total": 4}])
+    StubServer(visitors=lambda date_from, date_to: read_rows(date_from, date_to))
 
 The stub listens on ``127.0.0.1`` and ``::1`` alone, and takes no key but its own
 :attr:`StubServer.api_key`, so a real one sent to it by mistake is refused and not kept.

@@ -22,7 +22,7 @@ from docplatform.testing._service import (
     make_answer,
     read_call,
 )
-from docplatform.testing._visitors import GivenVisitors, SyntheticVisitors
+from docplatform.testing._visitors import Served, listing
 
 if TYPE_CHECKING:
     from docplatform import AsyncClient, Client
@@ -40,8 +40,10 @@ class StubServer:
             assert client.run_job("Update the changelog", poll_interval=0.01).is_final
 
     Args:
-        visitors: How many pages the analytics have, synthetic and the same in every run; or the
-            rows themselves, which are served as they are, in their order, whatever the dates.
+        visitors: How many pages the made-up site has (see below); or the rows themselves, served as
+            they are, in their order, whatever the dates; or a function of the first day and of the
+            day after the last one, both a ``date``, which is called for every request and returns
+            the rows of that range.
         active_polls: How many polls show a job as ``active`` before it is ``completed``.
         latency: Seconds before each answer. What a request does is done when it has been read.
         requests_per_hour: How many analytics requests are answered in any 3,600 seconds, over all
@@ -50,15 +52,21 @@ class StubServer:
         page_cap: The maximum number of rows per page, whatever ``limit`` asks for. ``None``: no cap.
         projects: The ids of the projects there are. All have the same visitors.
         port: The port on ``127.0.0.1`` and ``::1``; 0 takes a free one.
-        totals: The totals to serve. By default those of synthetic pages are invented, and those of
-            given rows are their sums, which the service's own, deduplicated, would not be.
+        totals: The totals of visitors to serve. By default those of the made-up site, and for rows of
+            yours their sums, which the service's own, deduplicated, would not be.
+        views: The same as ``visitors``, for page views. ``None``: as many pages of the made-up site
+            as ``visitors`` says, or the rows of ``visitors``.
 
     A setting out of range is a ``ValueError``, one of a wrong type a ``TypeError``.
+
+    The made-up site tells a story, the same in every run. People come on workdays and stay away at weekends;
+    they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
+    fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people do not.
     """
 
     def __init__(
         self,
-        visitors: int | Sequence[Mapping[str, Any]] = 1_000,
+        visitors: Served = 1_000,
         active_polls: int = 2,
         latency: float | timedelta = 0.0,
         requests_per_hour: int | None = None,
@@ -68,11 +76,10 @@ class StubServer:
         projects: Sequence[str] = ("demo",),
         port: int = 0,
         totals: Mapping[str, Any] | None = None,
+        views: Served | None = None,
     ) -> None:
         if isinstance(projects, str):
             raise TypeError("projects must be a sequence of ids, not one string")
-        if isinstance(visitors, str | bytes | Mapping):
-            raise TypeError("visitors must be a number of rows, or a sequence of mappings")
         if not projects or not all(projects):
             raise ValueError("projects must name at least one project, and none may be empty")
         self.latency = latency
@@ -81,9 +88,10 @@ class StubServer:
             raise ValueError(f"port must be at most 65535, not {port}")
         self._projects = tuple(projects)
         self._service = Service(
-            SyntheticVisitors(_at_least(0, visitors, "visitors"), totals)
-            if isinstance(visitors, int)
-            else GivenVisitors(visitors, totals),
+            {
+                "visitors": listing("visitors", visitors, totals),
+                "views": listing("views", visitors if views is None else views),
+            },
             api_key=API_KEY,
             projects=self._projects,
             active_polls=_at_least(0, active_polls, "active_polls"),

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from docplatform.testing._visitors import Query, Visitors
+from docplatform.testing._visitors import Listed, Query
 
 HOUR = 3600.0
 DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
@@ -200,7 +200,7 @@ class Service:
 
     def __init__(
         self,
-        visitors: Visitors,
+        listings: Mapping[str, Listed],
         *,
         api_key: str,
         projects: Sequence[str],
@@ -210,7 +210,7 @@ class Service:
         page_cap: int | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._visitors = visitors
+        self._listings = listings
         self._api_key = api_key
         self._projects = projects
         self._active_polls = active_polls
@@ -253,9 +253,9 @@ class Service:
                 self._check(method, "POST", project)
                 job = self._find(project, job_id)
                 return _job_answer(200, self._message(job, _prompt(call)))
-            case ["", "v1", "analytics", project, "visitors"]:
+            case ["", "v1", "analytics", project, listing] if listing in self._listings:
                 self._check(method, "GET", project)
-                return self._page(call.request.query)
+                return self._page(listing, call.request.query)
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -291,14 +291,18 @@ class Service:
             job.archived_at = None
         return job
 
-    def _page(self, parameters: dict[str, str]) -> Answer:
+    def _page(self, listing: str, parameters: dict[str, str]) -> Answer:
         try:
             query = Query.parse(parameters)
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
         self._take_slot()
         limit = min(query.limit, self._page_cap or query.limit)
-        return Answer(200, self._visitors.page(replace(query, limit=limit)))
+        try:
+            return Answer(200, self._listings[listing].page(replace(query, limit=limit)))
+        except Exception as error:  # a test may serve rows of its own making: tell it
+            what = f"{listing}: {type(error).__name__}: {error}"
+            raise Refusal(500, "The stub cannot serve these rows", what) from error
 
     def _take_slot(self) -> None:
         if self._requests_per_hour is None:

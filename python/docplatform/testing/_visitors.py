@@ -1,24 +1,16 @@
-"""Visitors that nobody counted: the same in every run, for any range of days, without a wait.
-
-A synthetic page is a closed form of its rank and of the weight of the days asked for. Nothing is
-stored and nothing is sorted, so the millionth row costs what the first one does.
-"""
+"""What the stub answers when it is asked for visitors or views: made up, given, or asked of the test that uses it."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import accumulate
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any, Literal, Protocol
 
-FIRST_DAY = date(2015, 1, 1).toordinal()
-"""The first day that has visitors, as an ordinal."""
-
-END_DAY = date(2100, 1, 1).toordinal()
-"""The first day after the last one that has visitors."""
+from docplatform.testing import _story as story
 
 TODAY = date(2026, 1, 1).toordinal()
 """The stub's idea of today: a fixed one, so that a query without dates is the same in every run."""
@@ -28,25 +20,11 @@ DEFAULT_LIMIT = 50
 MAX_LIMIT = 250
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
-_SECTIONS = (
-    "getting-started api guides concepts cli sdk integrations reference tutorials security faq changelog"
-).split()
-_TOPICS = (
-    "overview installation quickstart authentication configuration errors pagination webhooks "
-    "deployment migration testing examples limits troubleshooting permissions billing search "
-    "analytics"
-).split()
-_NAMES = [f"/docs/{section}/{topic}" for topic in _TOPICS for section in _SECTIONS]
-
-# A weekend day of the first year. Every other weight is at least this, which is what keeps the
-# totals of two neighbouring ranks apart, and so the order by total the order by rank.
-_UNIT = 6
-_WEEKDAY = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A visitors query: ordinals of days, how many rows to skip, how many to send."""
+    """A query of an analytics listing: ordinals of days, how many rows to skip, how many to send."""
 
     days: range
     offset: int
@@ -95,82 +73,108 @@ def _parse_day(query: Mapping[str, str], name: str) -> int | None:
         raise ValueError(f"{name}: must be YYYY-MM-DD or an ISO 8601 date-time") from error
 
 
-class Visitors(Protocol):
-    """What the analytics route reads its pages from."""
+class Listed(Protocol):
+    """What an analytics route reads its pages from."""
 
     def page(self, query: Query) -> bytes:
-        """The visitors object as JSON."""
+        """The answer as JSON."""
         ...
 
 
-def _page(totals: str, rows: list[str], has_more: bool) -> bytes:
+Rows = Sequence[Mapping[str, Any]]
+
+
+def _page(name: str, totals: str, rows: Sequence[str], has_more: bool) -> bytes:
     more = "true" if has_more else "false"
-    return f'{{"totals":{totals},"visitors":[{",".join(rows)}],"hasMore":{more}}}'.encode()
+    return f'{{"totals":{totals},"{name}":[{",".join(rows)}],"hasMore":{more}}}'.encode()
 
 
-def _day_weight(ordinal: int) -> int:
-    # Day 1 of the proleptic calendar was a Monday. Traffic grows by a tenth of a weekday a year.
-    weekend = ordinal % 7 in (6, 0)
-    return (_UNIT if weekend else _WEEKDAY) + (ordinal - FIRST_DAY) // 365
+class MadeUpRows:
+    """The first ``count`` pages of the made-up site, roughly the most read first: the service promises no order.
 
-
-# Running sums over all days: one subtraction gives the weight of any range.
-_SUMS = list(accumulate(map(_day_weight, range(FIRST_DAY, END_DAY)), initial=0))
-
-
-def range_weight(days: range) -> int:
-    """How much traffic a range of days sees; 0 for a range without any visitors.
-
-    A quarter of the visitors of every day but the first were there before. Uniques of single days
-    therefore do not add up to those of the range, as they do not in the service.
-    """
-    start, end = max(days.start, FIRST_DAY), min(days.stop, END_DAY)
-    if start >= end:
-        return 0
-    before = _SUMS[start - FIRST_DAY]
-    first = _SUMS[start - FIRST_DAY + 1] - before
-    return first + (_SUMS[end - FIRST_DAY] - before - first) * 3 // 4
-
-
-class SyntheticVisitors:
-    """``count`` invented documentation pages, the most visited first.
-
-    Counts follow the days asked for: fewer at weekends, slowly growing over the years, none outside
-    2015 to 2099. The totals are those of distinct visitors, and far below the sum of the rows.
+    There is nobody outside 2015 to 2099. What the rows of a range have in common is prepared once, and a row is a formula of its
+    rank: the millionth costs what the first one does.
     """
 
-    def __init__(self, count: int, totals: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, kind: Kind, count: int, totals: Mapping[str, Any] | None = None) -> None:
+        self._kind = kind
         self._count = count
-        self._totals = None if totals is None else json.dumps(dict(totals))
+        self._given = None if totals is None else json.dumps(dict(totals))
+        self._prepared = lru_cache(maxsize=64)(self._prepare)
+        self._totals = lru_cache(maxsize=64)(self._total)
 
     def page(self, query: Query) -> bytes:
-        """See :class:`Visitors`. A range without visitors has no rows."""
-        weight = range_weight(query.days)
-        count = self._count if weight else 0
+        """See :class:`Listed`. A range without readers has no rows."""
+        days = range(max(query.days.start, _FIRST), min(query.days.stop, _END))
+        count = self._count if days else 0
         end = query.offset + query.limit
-        rows = [self._row(rank, weight) for rank in range(query.offset, min(end, count))]
-        return _page(self._totals or self._sum(weight), rows, end < count)
+        rows = [_row(*row) for row in self._rows(days, query.offset, min(end, count))]
+        totals = self._given or (self._totals(days) if count else '{"human":0,"ai":0,"total":0}')
+        return _page(self._kind, totals, rows, end < count)
 
-    def _row(self, rank: int, weight: int) -> str:
-        # Strictly falling in the rank, so no two pages tie: a long slope, and a steep head on it.
-        base = self._count - rank + 4 * self._count // (rank + 1)
-        total = base * weight // _UNIT
-        ai = total * (10 + rank * 7919 % 36) // 100
-        seen_as_both = ai * (rank * 31 % 20) // 100
-        human = total - ai + seen_as_both
-        path = _NAMES[rank % len(_NAMES)]
-        if rank >= len(_NAMES):
-            path += f"/{rank // len(_NAMES) + 1}"
-        return f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
+    def _rows(self, days: range, first: int, end: int) -> Iterator[_Row]:
+        if first >= end:
+            return
+        pages, courses = self._prepared(days)
+        yield from pages[first:end]
+        for rank in range(max(first, len(pages)), end):
+            path, human, ai, course = story.tail(rank - len(pages))
+            yield self._made(path, human, ai, courses[course], days)
 
-    def _sum(self, weight: int) -> str:
-        # Never below the most visited page, never as much as all of them together.
-        top = 5 * self._count * weight // _UNIT
-        total = top + top * max(self._count.bit_length() - 1, 0) // 8
-        return f'{{"human":{total - total // 20},"ai":{(total + 1) // 2},"total":{total}}}'
+    def _prepare(self, days: range) -> tuple[list[_Row], list[_Ends]]:
+        month = story.month_of(date.fromordinal(days.stop - 1))
+        pages = [
+            self._made(page.path_in(month), page.human, page.ai, _ends(page.course, days), days)
+            for page in story.PAGES[: self._count]
+        ]
+        return sorted(pages, key=lambda row: -row[-1]), [_ends(course, days) for course in story.COURSES]
+
+    def _made(self, path: str, human: float, ai: float, ends: _Ends, days: range) -> _Row:
+        """A row of those who read such a part of a page."""
+        (people, agents), (people_first, agents_first), (people_end, agents_end) = ends
+        if self._kind == "views":
+            # Whole numbers of all views until a day: what is between two days adds up exactly. One more a day, so that
+            # none has fewer views than visitors.
+            seen = len(days) + int(_VIEWS * human * people_end) - int(_VIEWS * human * people)
+            seen_ai = int(_VIEWS_AI * ai * agents_end) - int(_VIEWS_AI * ai * agents)
+            return path, seen, seen_ai, seen + seen_ai
+        # A quarter of the visitors of every day but the first had been there before: uniques do not add up.
+        unique = int(human * (people_first - people + 0.75 * (people_end - people_first)))
+        unique_ai = int(ai * (agents_first - agents + 0.75 * (agents_end - agents_first)))
+        # A row is a page that somebody read.
+        unique = max(unique, 0 if unique_ai else 1)
+        return path, unique, unique_ai, unique + unique_ai - min(unique, unique_ai) * 3 // 100
+
+    def _total(self, days: range) -> str:
+        if self._kind == "views":
+            counts = [0, 0, 0]
+            for _, *row in self._rows(days, 0, self._count):
+                counts = [sum(pair) for pair in zip(counts, row, strict=True)]
+        else:
+            _, *counts = self._made("", 1.0, 1.0, _ends(story.USUAL, days), days)
+        return json.dumps(dict(zip(_COUNTS, counts, strict=True)))
 
 
-class GivenVisitors:
+Kind = Literal["visitors", "views"]
+_Row = tuple[str, int, int, int]
+_Ends = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
+"""What people and AI agents had read before a range, after its first day, and at its end."""
+
+_FIRST, _END = story.FIRST_DAY.toordinal(), story.END_DAY.toordinal()
+_COUNTS = ("human", "ai", "total")
+_VIEWS, _VIEWS_AI = 1.7, 1.2
+"""How often a visitor of a day opens a page: people, and AI agents."""
+
+
+def _ends(course: story.Course, days: range) -> _Ends:
+    return course.until(days.start), course.until(days.start + 1), course.until(days.stop)
+
+
+def _row(path: str, human: int, ai: int, total: int) -> str:
+    return f'{{"path":"{path}","human":{human},"ai":{ai},"total":{total}}}'
+
+
+class GivenRows:
     """Rows as a test wrote them, in its order, whatever the dates asked for.
 
     They are turned into JSON once, here: a row that JSON cannot hold is a ``TypeError`` where it is
@@ -178,18 +182,57 @@ class GivenVisitors:
     the service's would not be.
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], totals: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, kind: Kind, rows: Rows, totals: Mapping[str, Any] | None = None) -> None:
+        self._kind = kind
         self._rows = [json.dumps(dict(row)) for row in rows]
-        if totals is None:
-            totals = {name: _total(rows, name) for name in ("human", "ai", "total")}
-        self._totals = json.dumps(dict(totals))
+        self._totals = json.dumps(_sums(rows) if totals is None else dict(totals))
 
     def page(self, query: Query) -> bytes:
-        """See :class:`Visitors`."""
+        """See :class:`Listed`."""
         end = query.offset + query.limit
-        return _page(self._totals, self._rows[query.offset : end], end < len(self._rows))
+        return _page(self._kind, self._totals, self._rows[query.offset : end], end < len(self._rows))
 
 
-def _total(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+class AskedRows:
+    """Rows that a test makes for the days of each request."""
+
+    def __init__(
+        self, kind: Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
+    ) -> None:
+        self._kind = kind
+        self._rows = rows
+        self._totals = totals
+
+    def page(self, query: Query) -> bytes:
+        """See :class:`Listed`."""
+        last = date.max.toordinal()
+        start, stop = (date.fromordinal(min(day, last)) for day in (query.days.start, query.days.stop))
+        rows = self._rows(start, stop)
+        end = query.offset + query.limit
+        totals = json.dumps(_sums(rows) if self._totals is None else dict(self._totals))
+        listed = [json.dumps(dict(row)) for row in rows[query.offset : end]]
+        return _page(self._kind, totals, listed, end < len(rows))
+
+
+def _sums(rows: Rows) -> dict[str, int]:
     # A row may be wrong on purpose: what is no count is left out of the sum.
-    return sum(count for row in rows if isinstance(count := row.get(name), int))
+    return {name: sum(count for row in rows if isinstance(count := row.get(name), int)) for name in _COUNTS}
+
+
+Served = int | Rows | Callable[[date, date], Rows]
+"""A number of made-up pages, rows, or a function that makes the rows of a range."""
+
+
+def listing(kind: Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
+    """What serves what was asked for; what cannot be served is a ``ValueError`` or a ``TypeError``."""
+    if callable(served):
+        return AskedRows(kind, served, totals)
+    if isinstance(served, bool | float | str | bytes | Mapping):
+        raise TypeError(
+            f"{kind} must be a number of rows, a sequence of rows, or a function that returns one"
+        )
+    if not isinstance(served, int):
+        return GivenRows(kind, served, totals)
+    if served < 0:
+        raise ValueError(f"{kind} must be at least 0, not {served}")
+    return MadeUpRows(kind, served, totals)
