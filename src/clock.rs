@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use tokio::time::Instant;
 
 /// Milliseconds since 1970, as the store keeps them.
@@ -48,6 +50,11 @@ impl Clock {
     /// The time of day.
     pub fn now(&self) -> Millis {
         Self::read((self.wall)())
+    }
+
+    /// The day that it is in UTC.
+    pub fn today(&self) -> Date {
+        timestamp(self.now()).to_zoned(TimeZone::UTC).date()
     }
 
     /// The time that nobody sets. It means nothing outside this process.

@@ -59,6 +59,7 @@ __all__ = [
     "_is_cut",
     "_job",
     "_panic",
+    "_period",
     "_safe",
     "_table",
     "_trend",
@@ -266,6 +267,7 @@ class Client:
         """
     def visitors(
         self,
+        period: str | None = None,
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
@@ -282,7 +284,10 @@ class Client:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
 
         Args:
-            date_from: The first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
             date_to: The first day that is not included any more. The service's time zone is not documented.
             page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
             offset: Rows to skip.
@@ -299,13 +304,14 @@ class Client:
             project_id: Overrides the client's project.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
 
         While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
         any read; each carries the ``checkpoint`` to go on with.
         """
     def visitor_totals(
         self,
+        period: str | None = None,
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
@@ -315,11 +321,12 @@ class Client:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
     def plan_visitors(
         self,
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = None,
-        by_path: bool = True,
+        by_path: bool | None = None,
         project_id: str | None = None,
     ) -> Plan:
         """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
@@ -328,11 +335,15 @@ class Client:
         each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
 
         Args:
-            date_from: The first day.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day.
             date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
-            by_path: Whether all rows are wanted, or the totals alone.
+            by_path: Whether all rows are wanted (as :meth:`visitors` reads them, the default without ``every``) or one for each
+                slice (as :meth:`visitor_trend` reads them, the default with ``every``).
             project_id: Overrides the client's project.
 
         Raises:
@@ -340,9 +351,10 @@ class Client:
         """
     def visitor_trend(
         self,
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
@@ -355,7 +367,10 @@ class Client:
         open. An interrupted trend goes on there when it is called again.
 
         Args:
-            date_from: The first day.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day.
             date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
@@ -372,9 +387,10 @@ class Client:
     def sync(
         self,
         projects: str | Iterable[str],
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
@@ -393,7 +409,7 @@ class Client:
 
         Args:
             projects: The projects' ids.
-            date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
+            period: As in :meth:`visitor_trend`, as are the arguments that follow.
             by_path: All rows, or the totals alone.
             on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
                 ``"stop"`` raises a :class:`StoreBusyError`.
@@ -642,6 +658,7 @@ class AsyncClient:
         """
     def visitors(
         self,
+        period: str | None = None,
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
@@ -658,7 +675,10 @@ class AsyncClient:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
 
         Args:
-            date_from: The first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
             date_to: The first day that is not included any more. The service's time zone is not documented.
             page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
             offset: Rows to skip.
@@ -675,13 +695,14 @@ class AsyncClient:
             project_id: Overrides the client's project.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
 
         While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
         any read; each carries the ``checkpoint`` to go on with.
         """
     def visitor_totals(
         self,
+        period: str | None = None,
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
@@ -691,11 +712,12 @@ class AsyncClient:
         """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
     def plan_visitors(
         self,
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = None,
-        by_path: bool = True,
+        by_path: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
         """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
@@ -704,11 +726,15 @@ class AsyncClient:
         each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
 
         Args:
-            date_from: The first day.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day.
             date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
                 are cut to fit.
-            by_path: Whether all rows are wanted, or the totals alone.
+            by_path: Whether all rows are wanted (as :meth:`visitors` reads them, the default without ``every``) or one for each
+                slice (as :meth:`visitor_trend` reads them, the default with ``every``).
             project_id: Overrides the client's project.
 
         Raises:
@@ -716,9 +742,10 @@ class AsyncClient:
         """
     def visitor_trend(
         self,
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
@@ -731,7 +758,10 @@ class AsyncClient:
         open. An interrupted trend goes on there when it is called again.
 
         Args:
-            date_from: The first day.
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day.
             date_to: The day after the last.
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
@@ -748,9 +778,10 @@ class AsyncClient:
     def sync(
         self,
         projects: str | Iterable[str],
+        period: str | None = None,
         *,
-        date_from: _Date,
-        date_to: _Date,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = True,
         on_budget: Literal["wait", "stop"] = "wait",
@@ -769,7 +800,7 @@ class AsyncClient:
 
         Args:
             projects: The projects' ids.
-            date_from: As in :meth:`visitor_trend`, as are the arguments that follow.
+            period: As in :meth:`visitor_trend`, as are the arguments that follow.
             by_path: All rows, or the totals alone.
             on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
                 ``"stop"`` raises a :class:`StoreBusyError`.
@@ -1081,6 +1112,12 @@ def _safe(text: str, most: int) -> str: ...
 
 # Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
 def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
+
+# What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
+# kind and the name.
+def _period(
+    period: str | None = None, date_from: _Date | None = None, date_to: _Date | None = None
+) -> tuple[tuple[date, date, str, str], tuple[date, date, str, str] | None] | None: ...
 
 # How a test sees what becomes of a bug.
 def _panic(client: Client | AsyncClient) -> Any: ...

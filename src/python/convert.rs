@@ -9,7 +9,9 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, P
 use serde_json::Value;
 
 use crate::client::OnBudget;
+use crate::clock::Clock;
 use crate::config::url::Segment;
+use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
 use crate::job::Prompt;
@@ -39,7 +41,7 @@ pub(crate) fn _is_cut(
     date_from: &Bound<'_, PyAny>,
     date_to: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
-    let days = slices(date_from, date_to, None)?;
+    let days = slices(None, Some(date_from), Some(date_to), None)?;
     Ok(every.is_some_and(|every| days.iter().any(|&days| !every.is_whole(days))))
 }
 
@@ -126,18 +128,72 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     Ok(Some(Moment::parse(what, &text)?))
 }
 
+/// A period as people name it.
+pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
+    let Some(value) = value.filter(|value| !value.is_none()) else {
+        return Ok(None);
+    };
+    if !value.is_instance_of::<PyString>() {
+        return Err(wrong_type(what, "a str such as \"2026-01\" or \"last 7 days\"", value));
+    }
+    Ok(Some(Period::parse(&text(what, value)?, Clock::system().today())?))
+}
+
+/// The two ends of a range, which a period names or dates; the second is exclusive.
+fn ends(
+    name: Option<&Bound<'_, PyAny>>,
+    from: Option<&Bound<'_, PyAny>>,
+    to: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Option<Moment>, Option<Moment>)> {
+    let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
+    let Some(period) = period("period", name)? else {
+        check_range(from.as_ref(), to.as_ref())?;
+        return Ok((from, to));
+    };
+    if from.is_some() || to.is_some() {
+        return Err(PyValueError::new_err(
+            "a range is named by a period, or by date_from and date_to: give one or the other",
+        ));
+    }
+    Ok((Some(Moment::of(period.days.from)), Some(Moment::of(period.days.to))))
+}
+
 /// A range of whole days, in slices.
 pub(crate) fn slices(
-    from: &Bound<'_, PyAny>,
-    to: &Bound<'_, PyAny>,
+    period: Option<&Bound<'_, PyAny>>,
+    from: Option<&Bound<'_, PyAny>>,
+    to: Option<&Bound<'_, PyAny>>,
     every: Option<Every>,
 ) -> PyResult<Vec<Slice>> {
-    let need = |what, value| {
-        moment(what, Some(value))?.ok_or_else(|| wrong_type(what, "a str, date or datetime", value))
+    match ends(period, from, to)? {
+        (Some(from), Some(to)) => Ok(slices::slices(&from, &to, every)?),
+        _ => Err(PyValueError::new_err(
+            "slices need a range with both ends: give a period such as \"2026-01\", or date_from and date_to",
+        )),
+    }
+}
+
+/// What a range of whole days is called, and the one of the same kind before it, for what shows them to people: of
+/// each the two days, the kind and the name. `None` where its ends are not days.
+#[pyfunction]
+#[pyo3(signature = (period = None, date_from = None, date_to = None))]
+pub(crate) fn _period<'py>(
+    py: Python<'py>,
+    period: Option<&Bound<'py, PyAny>>,
+    date_from: Option<&Bound<'py, PyAny>>,
+    date_to: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let days =
+        |(from, to): (Option<Moment>, Option<Moment>)| Some(Slice { from: from?.day()?, to: to?.day()? });
+    let Some(days) = days(ends(period, date_from, date_to)?) else {
+        return Ok(None);
     };
-    let (from, to) = (need("date_from", from)?, need("date_to", to)?);
-    check_range(Some(&from), Some(&to))?;
-    Ok(slices::slices(&from, &to, every)?)
+    let tuple = |Period { days, kind }: Period| {
+        let name = Period { days, kind }.name();
+        (day(py, days.from)?, day(py, days.to)?, kind.as_str(), name).into_pyobject(py)
+    };
+    let period = Period::of(days);
+    Ok(Some((tuple(period)?, period.before().map(tuple).transpose()?).into_pyobject(py)?))
 }
 
 /// A day as a `date`.
@@ -146,13 +202,13 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
     DATE.import(py, "datetime", "date")?.call1((day.year(), day.month(), day.day()))
 }
 
-/// A range of dates as it goes on the wire; the end is exclusive.
+/// A range as it goes on the wire; the end is exclusive.
 pub(crate) fn range(
+    period: Option<&Bound<'_, PyAny>>,
     from: Option<&Bound<'_, PyAny>>,
     to: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Option<String>, Option<String>)> {
-    let (from, to) = (moment("date_from", from)?, moment("date_to", to)?);
-    check_range(from.as_ref(), to.as_ref())?;
+    let (from, to) = ends(period, from, to)?;
     let text = |moment: Option<Moment>| moment.map(|moment| moment.as_str().to_owned());
     Ok((text(from), text(to)))
 }

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_is_cut, _safe};
+    use super::convert::{_is_cut, _period, _safe};
     #[pymodule_export]
     use super::job::{_job, Job};
     #[pymodule_export]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -98,3 +99,94 @@ def test_an_empty_range_is_an_error_that_says_the_end_is_exclusive(
         with pytest.raises(ValueError, match=r"date_from 202.* date_to 202.* exclusive"):
             call(client, date_from=start, date_to=end)
     assert stub.peak_connections == 0
+
+
+# -- periods ---------------------------------------------------------------------------------------
+
+PERIODS = [
+    ("2024", "2024-01-01", "2025-01-01"),
+    ("2024-Q1", "2024-01-01", "2024-04-01"),
+    ("2024-02", "2024-02-01", "2024-03-01"),
+    ("2024-W01", "2024-01-01", "2024-01-08"),
+    ("2024-02-29", "2024-02-29", "2024-03-01"),
+    ("2024-01-15 to 2024-02-14", "2024-01-15", "2024-02-15"),
+]
+PERIOD_CALLS: list[Callable[..., Any]] = [
+    lambda client, *period, **dates: client.visitors(*period, **dates),
+    lambda client, *period, **dates: client.visitor_totals(*period, **dates),
+    lambda client, *period, **dates: client.visitor_trend(*period, **dates),
+    lambda client, *period, **dates: client.plan_visitors(*period, **dates),
+    lambda client, *period, **dates: client.sync("demo", *period, **dates),
+]
+
+
+@pytest.mark.parametrize(("period", "first", "end"), PERIODS)
+def test_a_period_is_sent_as_its_first_day_and_the_day_after_its_last(
+    face: Face, stub: StubServer, store: Path, period: str, first: str, end: str
+) -> None:
+    client = face.client(stub, store=store)
+    face.all(client.visitors(period, max_rows=1))
+    face.run(client.visitor_totals(period))
+    face.run(client.visitor_trend(period, every=None))
+    plan = face.run(client.plan_visitors(period))
+    assert [(str(one.date_from), str(one.date_to)) for one in plan.slices] == [(first, end)]
+    face.run(client.sync(stub.project_id, period, every=None))
+    assert {(request.query["dateFrom"], request.query["dateTo"]) for request in stub.requests} == {
+        (first, end)
+    }
+
+
+def test_relative_periods_end_yesterday_in_utc(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for name, days in [("yesterday", 1), ("last 7 days", 7), ("last 30 days", 30)]:
+        before = datetime.now(UTC).date()
+        face.run(client.visitor_totals(name))
+        after = datetime.now(UTC).date()
+        query = stub.requests[-1].query
+        # Midnight may pass between.
+        assert query["dateTo"] in {str(before), str(after)}
+        assert date.fromisoformat(query["dateTo"]) - date.fromisoformat(query["dateFrom"]) == timedelta(days)
+
+
+@pytest.mark.parametrize(
+    ("period", "says"),
+    [
+        ("2026-13", "months are 01 to 12"),
+        ("2026-1", "two digits, as 2026-01"),
+        ("soon", '"2026-W03"'),
+        ("9998", "has not begun"),
+        ("today", "it is not over"),
+    ],
+)
+def test_what_is_no_period_is_a_value_error_that_says_what_to_write(
+    face: Face, stub: StubServer, period: str, says: str
+) -> None:
+    client = face.client(stub, store=None)
+    for call in PERIOD_CALLS:
+        with pytest.raises(ValueError, match=f'^period "{period}"') as caught:
+            call(client, period)
+        assert says in str(caught.value)
+        with pytest.raises(ValueError, match="a period, or by date_from and date_to: give one or the other"):
+            call(client, "2026-01", date_to="2026-02-01")
+        with pytest.raises(TypeError, match=r'^period must be a str such as "2026-01" .*, not date$'):
+            call(client, date(2026, 1, 1))
+    assert stub.peak_connections == 0
+
+
+def test_slices_without_a_range_are_a_value_error(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for call in PERIOD_CALLS[2:]:
+        for dates in ({}, {"date_from": "2026-01-01"}, {"date_to": "2026-01-01"}):
+            with pytest.raises(ValueError, match='give a period such as "2026-01", or date_from and date_to'):
+                call(client, **dates)
+    assert stub.peak_connections == 0
+
+
+def test_a_plan_defaults_to_what_the_planned_call_does(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    face.run(client.visitor_trend("2024-W01"))
+    assert face.run(client.plan_visitors("2024-W01", every="day")).requests == 0
+    assert face.run(client.plan_visitors("2024-W01", every="day", by_path=True)).requests == 7
+    assert face.run(client.plan_visitors("2024-W01")).requests == 1
+    face.all(client.visitors("2024-W01"))
+    assert face.run(client.plan_visitors("2024-W01"))[:3] == (0, 4, True)

@@ -214,8 +214,8 @@ def test_a_budget_that_is_spent_in_the_middle_keeps_what_was_fetched(
         ({**JANUARY, "every": 7}, TypeError),
         ({"date_from": "2024-01-01T12:00", "date_to": "2024-02-01"}, ValueError),
         ({"date_from": "0001-01-01", "date_to": "9000-01-01", "every": "day"}, ValueError),
-        ({"date_from": None, "date_to": "2024-01-01"}, TypeError),
-        ({"date_from": "2024-01-01"}, TypeError),
+        ({"date_from": None, "date_to": "2024-01-01"}, ValueError),
+        ({"date_from": "2024-01-01"}, ValueError),
     ],
 )
 def test_wrong_arguments_raise_at_the_call(

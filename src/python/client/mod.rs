@@ -358,15 +358,16 @@ impl BaseClient {
     }
 
     /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
-    #[pyo3(signature = (*, date_from = None, date_to = None, page_size = None, offset = None,
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, page_size = None, offset = None,
         max_rows = None, prefetch = 1, resume = None, strict = false, refresh = false,
         on_budget = OnBudget::Wait, project_id = None),
-        text_signature = "($self, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
         prefetch=1, resume=None, strict=False, refresh=False, on_budget='wait', project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn visitors(
         &self,
         py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
@@ -382,7 +383,7 @@ impl BaseClient {
         let arguments =
             PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
         let client = self.handle.client()?;
-        let (from, to) = convert::range(date_from, date_to)?;
+        let (from, to) = convert::range(period, date_from, date_to)?;
         let cursor = arguments.cursor(&self.handle, |place| {
             // What is not named comes from the checkpoint.
             let known = place.map(|place| &place.listing);
@@ -398,18 +399,19 @@ impl BaseClient {
     }
 
     /// The totals of a range: one request.
-    #[pyo3(signature = (*, date_from = None, date_to = None, on_budget = OnBudget::Wait, project_id = None),
-        text_signature = "($self, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
     fn visitor_totals(
         &self,
         py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let client = self.handle.client()?;
-        let (from, to) = convert::range(date_from, date_to)?;
+        let (from, to) = convert::range(period, date_from, date_to)?;
         let listing = Listing::visitors(&client.project(project_id)?, from, to);
         let ask = move |client: Client, port: Arc<Port>| async move {
             stored::totals(&client.on_budget(on_budget), &listing, &*port).await
@@ -418,41 +420,44 @@ impl BaseClient {
     }
 
     /// What a range costs, slice by slice, before anything is sent.
-    #[pyo3(signature = (*, date_from, date_to, every = None, by_path = true, project_id = None))]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None, project_id = None))]
+    #[expect(clippy::too_many_arguments)]
     fn plan_visitors(
         &self,
         py: Python<'_>,
-        date_from: &Bound<'_, PyAny>,
-        date_to: &Bound<'_, PyAny>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-        by_path: bool,
+        by_path: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(date_from, date_to, every)?;
+        let slices = convert::slices(period, date_from, date_to, every)?;
         let project = self.handle.client()?.project(project_id)?;
-        let what = What::of(by_path);
+        let what = What::of(by_path.unwrap_or(every.is_none()));
         let look = move |client, _| async move { plan::plan(&client, &project, slices, what).await };
         self.face.run(py, self.op("Client.plan_visitors", look, |py, plan| planned(py, &plan)))
     }
 
     /// Visitors slice by slice: a row a slice, or a row a slice and path.
-    #[pyo3(signature = (*, date_from, date_to, every = Some(Every::Day), by_path = false,
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day), by_path = false,
         on_budget = OnBudget::Wait, progress = None, project_id = None),
-        text_signature = "($self, *, date_from, date_to, every='day', by_path=False, on_budget='wait', \
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, every='day', by_path=False, on_budget='wait', \
         progress=None, project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn visitor_trend(
         &self,
         py: Python<'_>,
-        date_from: &Bound<'_, PyAny>,
-        date_to: &Bound<'_, PyAny>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         progress: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(date_from, date_to, every)?;
+        let slices = convert::slices(period, date_from, date_to, every)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.handle.client()?.project(project_id)?;
         let what = What::of(by_path);
@@ -467,24 +472,25 @@ impl BaseClient {
     }
 
     /// Fetches what the store lacks of some projects.
-    #[pyo3(signature = (projects, *, date_from, date_to, every = Some(Every::Day), by_path = true,
+    #[pyo3(signature = (projects, period = None, *, date_from = None, date_to = None, every = Some(Every::Day), by_path = true,
         on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
-        text_signature = "($self, projects, *, date_from, date_to, every='day', by_path=True, on_budget='wait', \
+        text_signature = "($self, projects, period=None, *, date_from=None, date_to=None, every='day', by_path=True, on_budget='wait', \
         on_running='wait', progress=None)")]
     #[expect(clippy::too_many_arguments)]
     fn sync(
         &self,
         py: Python<'_>,
         projects: &Bound<'_, PyAny>,
-        date_from: &Bound<'_, PyAny>,
-        date_to: &Bound<'_, PyAny>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         #[pyo3(from_py_with = convert::on_running)] on_running: OnRunning,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(date_from, date_to, every)?;
+        let slices = convert::slices(period, date_from, date_to, every)?;
         let projects = convert::projects(projects)?;
         let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
         let wanted = Wanted { projects, slices, what: What::of(by_path) };
