@@ -49,6 +49,7 @@ from docplatform.errors import (
     UnconfirmedWriteError,
     UnprocessableError,
     WaitTimeoutError,
+    WaitWarning,
 )
 from docplatform.types import (
     Attempt,
@@ -114,6 +115,7 @@ __all__ = [
     "Visitors",
     "VisitorsPage",
     "WaitTimeoutError",
+    "WaitWarning",
     "__version__",
     "export_dataset",
 ]

@@ -39,6 +39,7 @@ __all__ = [
     "UnconfirmedWriteError",
     "UnprocessableError",
     "WaitTimeoutError",
+    "WaitWarning",
 ]
 
 
@@ -200,3 +201,18 @@ class DataWarning(UserWarning):
 
 class DataChangedWarning(DataWarning):
     """The data changed while it was exported: other totals, or a row seen twice."""
+
+
+class WaitWarning(UserWarning):
+    """Nothing is sent for more than 10 seconds: the request budget is spent, the service asked to wait, or another sync runs.
+
+    Raised once for each wait, when it begins, where your code made the call. A progress bar (``progress=True``) and the
+    command line show the wait instead. ``on_budget="stop"`` raises :class:`BudgetError` rather than wait for the budget.
+
+    Example:
+        >>> warnings.simplefilter("ignore", docplatform.WaitWarning)  # say nothing
+        >>> warnings.simplefilter("error", docplatform.WaitWarning)  # raise it, and so end the call
+    """
+
+    until: datetime | None = None
+    """When the next request goes out; ``None`` where nobody knows, as with another sync."""

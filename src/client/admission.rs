@@ -10,8 +10,9 @@ use crate::client::Call;
 use crate::client::Client;
 use crate::client::OnBudget;
 use crate::client::messages;
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Level, Note, Observer, Waiting};
 use crate::client::retry::{self, LAST_CALL};
+use crate::clock::{millis, timestamp};
 use crate::error::{Error, Kind, Outcome, Result};
 
 /// A pause longer than this is logged before it begins.
@@ -59,7 +60,8 @@ impl Client {
                 }
                 let spread = left + retry::spread(gate.told, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
-                self.pause(pause, &format!("{}: throttled", messages::what(call)), observer).await;
+                let what = format!("{}: throttled", messages::what(call));
+                self.pause(pause, &what, messages::SERVICE_ASKED, observer).await;
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
@@ -108,7 +110,11 @@ impl Client {
     async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
         /// Slots move a little as answers come in.
         const SAME: Duration = Duration::from_mins(1);
-        if slot.wait > TELL && told.is_none_or(|told| slot.at.duration_since(told.at).unsigned_abs() > SAME) {
+        let is_news = |told: Slot| {
+            let became_long = told.wait <= Waiting::LONG && slot.wait > Waiting::LONG;
+            became_long || slot.at.duration_since(told.at).unsigned_abs() > SAME
+        };
+        if slot.wait > TELL && told.is_none_or(is_news) {
             observer.note(messages::waits_for_budget(call, slot));
             *told = Some(slot);
         }
@@ -117,12 +123,25 @@ impl Client {
         self.stats.paused(nap);
     }
 
-    pub(super) async fn pause(&self, pause: Duration, why: &str, observer: &dyn Observer) {
-        if pause > TELL {
-            let text = format!("{why}: waiting {:.1} s", pause.as_secs_f64());
-            observer.note(Note::new(Level::Info, text));
-        }
+    pub(super) async fn pause(
+        &self,
+        pause: Duration,
+        what: &str,
+        why: &'static str,
+        observer: &dyn Observer,
+    ) {
+        self.note_pause(pause, what, why, observer);
         sleep(pause).await;
         self.stats.paused(pause);
+    }
+
+    /// Says that `what` is about to pause, unless that is over in a moment.
+    pub(crate) fn note_pause(&self, pause: Duration, what: &str, why: &'static str, observer: &dyn Observer) {
+        if pause > TELL {
+            let until = timestamp(self.now().saturating_add(millis(pause)));
+            let text = format!("{what}: waiting {:.1} s, until {until:.0}", pause.as_secs_f64());
+            let waiting = Some(Waiting::new(why, pause, until));
+            observer.note(Note { level: Level::Info, text, waiting });
+        }
     }
 }

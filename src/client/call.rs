@@ -196,7 +196,8 @@ impl Client {
             }
             last_retry = retry;
             drop(permit);
-            self.pause(pause, &format!("{}: retry {number}", report.what()), observer).await;
+            let why = if asked.is_some() { messages::SERVICE_ASKED } else { messages::ATTEMPT_FAILED };
+            self.pause(pause, &format!("{}: retry {number}", report.what()), why, observer).await;
             tries.waited = pause;
         }
     }

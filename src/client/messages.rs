@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::budget::Slot;
 use crate::client::Call;
-use crate::client::observer::{Level, Note};
+use crate::client::observer::{Level, Note, Waiting};
 use crate::client::retry::{Failure, Verdict};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -22,6 +22,11 @@ const PROMPT_PREFIX: usize = 24;
 
 /// Where to find what belongs together.
 const SAME_PAGE: &str = "the key and the project's id are copied from the same page of the dashboard";
+
+/// Why nothing is sent after a `Retry-After`.
+pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
+/// Why nothing is sent before a retry.
+pub(crate) const ATTEMPT_FAILED: &str = "the last attempt failed";
 
 /// A call in words: method and path template, never the ids or the query.
 pub(crate) fn what(call: &Call) -> String {
@@ -86,7 +91,8 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         slot.at,
         slot.wait.as_secs_f64().ceil(),
     );
-    Note { level: Level::Info, text, until: Some(slot.at) }
+    let waiting = Waiting::new("the request budget is spent", slot.wait, slot.at);
+    Note { level: Level::Info, text, waiting: Some(waiting) }
 }
 
 /// The error of a call that the budget does not grant, and that would not wait.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use http::HeaderValue;
 use jiff::Timestamp;
@@ -28,14 +29,35 @@ pub struct Note {
     pub level: Level,
     /// The line.
     pub text: String,
-    /// Until when nothing is sent, where it tells of such a wait.
+    /// The wait that it tells of.
+    pub waiting: Option<Waiting>,
+}
+
+/// A time in which nothing is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// Why.
+    pub why: &'static str,
+    /// When the next request goes out, where that is known.
     pub until: Option<Timestamp>,
+    /// Whether it is so long that a caller who sees nothing of it would believe that the program hangs.
+    pub long: bool,
+}
+
+impl Waiting {
+    /// A wait longer than this is long.
+    pub const LONG: Duration = Duration::from_secs(10);
+
+    /// A wait of this length, up to a time of day.
+    pub fn new(why: &'static str, length: Duration, until: Timestamp) -> Self {
+        Self { why, until: Some(until), long: length > Self::LONG }
+    }
 }
 
 impl Note {
     /// A line that says something.
     pub fn new(level: Level, text: String) -> Self {
-        Self { level, text, until: None }
+        Self { level, text, waiting: None }
     }
 }
 

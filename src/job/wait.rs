@@ -7,6 +7,7 @@ use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::client::Client;
+use crate::client::messages;
 use crate::client::retry::spread;
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
@@ -135,7 +136,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
-        let at = next_poll(client, &mut interval, &wait, None);
+        let Next { at, .. } = next_poll(client, &mut interval, &wait, None);
         rest(at, until).await;
     }
     loop {
@@ -172,7 +173,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
-        let mut at = next_poll(client, &mut interval, &wait, retry_after);
+        let Next { mut at, asked } = next_poll(client, &mut interval, &wait, retry_after);
         if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
@@ -185,6 +186,10 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             observer.failed(last);
             return Err(error);
         }
+        if asked {
+            let pause = at.saturating_duration_since(Instant::now());
+            client.note_pause(pause, "wait_for_job", messages::SERVICE_ASKED, observer);
+        }
         rest(at, until).await;
     }
 }
@@ -195,18 +200,20 @@ fn bearable(error: &Error, unborn: bool) -> bool {
     error.transient || (missing && unborn)
 }
 
+/// The next poll.
+struct Next {
+    at: Instant,
+    /// Whether the service asked for it to be that late.
+    asked: bool,
+}
+
 /// When to poll next; the interval grows.
-fn next_poll(
-    client: &Client,
-    interval: &mut Duration,
-    wait: &Wait,
-    retry_after: Option<Duration>,
-) -> Instant {
+fn next_poll(client: &Client, interval: &mut Duration, wait: &Wait, retry_after: Option<Duration>) -> Next {
     let jittered = interval.mul_f64(1.0 - JITTER + 2.0 * JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(GROWTH).min(wait.max_poll_interval);
     let asked =
         retry_after.map_or(Duration::ZERO, |wait| wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter()));
-    Instant::now() + jittered.max(asked)
+    Next { at: Instant::now() + jittered.max(asked), asked: asked > jittered }
 }
 
 /// Rests until `at`, but polls once more at the very end.

@@ -1,10 +1,14 @@
 //! How far a call is, shown as `docplatform._hooks.progress` does. It watches a call, and never ends one.
 
+use jiff::Timestamp;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
-use crate::python::bridge::runtime::call_out;
+use crate::client::observer::Waiting;
+use crate::python::bridge::{self, runtime::call_out};
+use crate::python::job;
 
 /// What an export counts.
 pub(crate) const ROWS: &str = "rows";
@@ -29,17 +33,34 @@ pub(crate) fn bar(
 pub(crate) fn show<'py>(
     progress: &mut Option<Py<PyAny>>,
     method: &Bound<'py, PyString>,
-    value: Bound<'py, PyAny>,
+    values: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
 ) -> PyResult<()> {
     let py = method.py();
     let Some(shown) = progress else {
         return Ok(());
     };
-    let shown = shown.bind(py).getattr(method).and_then(|method| call_out(&method, (value,)));
+    let shown = shown.bind(py).getattr(method).and_then(|method| call_out(&method, values));
     if watching(py, shown)?.is_none() {
         *progress = None;
     }
     Ok(())
+}
+
+/// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the user's code made the call.
+pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting: Waiting) -> PyResult<()> {
+    /// Python frames up, not counting a coroutine's own.
+    const DEPTH: i32 = 1;
+    let until = waiting.until.map(|until| job::datetime(py, until)).transpose()?;
+    show(progress, intern!(py, "waits"), (waiting.why, &until))?;
+    // What comes with a page that was asked for ahead may be over.
+    let is_over = waiting.until.is_some_and(|until| until <= Timestamp::now());
+    if progress.is_some() || !waiting.long || is_over {
+        return Ok(());
+    }
+    let hooks = py.import("docplatform._hooks.progress")?;
+    let warning = hooks.getattr("warning")?.call1((waiting.why, until))?;
+    let warn = py.import("warnings")?.getattr("warn")?;
+    call_out(&warn, (warning, py.None(), DEPTH + bridge::frames(py)?)).map(drop)
 }
 
 /// `None` where it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it; what is no

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
-use crate::client::observer::{Level, Note, Observer};
+use crate::client::observer::{Level, Note, Observer, Waiting};
 use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
@@ -147,18 +147,21 @@ pub async fn sync(
 }
 
 async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer) -> Result<SyncLock> {
-    let mut told = false;
+    let begun = Instant::now();
+    let text = "another sync fills this store";
+    let mut told = None;
     loop {
         if let Some(lock) = exports.lock().await? {
             return Ok(lock);
         }
         if on_running == OnRunning::Stop {
-            let text = "another sync fills this store; nothing was asked for";
-            return Err(Error::new(Kind::StoreBusy, text));
+            return Err(Error::new(Kind::StoreBusy, format!("{text}; nothing was asked for")));
         }
-        if !std::mem::replace(&mut told, true) {
-            let text = "another sync fills this store: waiting for it";
-            observer.note(Note::new(Level::Info, text.to_owned()));
+        // Nobody knows how long it takes, so that it is long once it has lasted that long.
+        let long = begun.elapsed() > Waiting::LONG;
+        if told.replace(long) != Some(long) {
+            let waiting = Some(Waiting { why: text, until: None, long });
+            observer.note(Note { level: Level::Info, text: format!("{text}: waiting for it"), waiting });
         }
         sleep(LOCK_POLL).await;
     }

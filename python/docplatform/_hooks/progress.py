@@ -10,6 +10,8 @@ from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from docplatform.errors import WaitWarning
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,8 +25,8 @@ class Progress(Protocol):
     def update(self, done: int, /) -> None:
         """Shows how many rows or slices there are so far."""
 
-    def waits(self, until: datetime) -> None:
-        """The request budget is spent, and the next request goes out only then."""
+    def waits(self, why: str, until: datetime | None) -> None:
+        """Nothing is sent until then, or for a time that nobody knows."""
 
 
 INSTEAD: ContextVar[Callable[[int | None, str], Progress] | None] = ContextVar("INSTEAD", default=None)
@@ -39,8 +41,8 @@ class _Bar:
         self._bar.set_postfix_str("", refresh=False)
         self._bar.update(done - self._bar.n)
 
-    def waits(self, until: datetime) -> None:
-        self._bar.set_postfix_str(_waiting(until))
+    def waits(self, why: str, until: datetime | None) -> None:
+        self._bar.set_postfix_str(_waiting(why, until))
 
     def __del__(self) -> None:
         # Where its stream went away, it has ended already.
@@ -59,8 +61,8 @@ class _Lines:
             self._next = now + _EVERY
             _tell(f"{done:,} {self._of}")
 
-    def waits(self, until: datetime) -> None:
-        _tell(_waiting(until))
+    def waits(self, why: str, until: datetime | None) -> None:
+        _tell(_waiting(why, until))
 
 
 def _tell(text: str) -> None:
@@ -69,8 +71,19 @@ def _tell(text: str) -> None:
         print(f"docplatform: {text}", file=sys.stderr)
 
 
-def _waiting(until: datetime) -> str:
-    return f"the request budget is spent, next request at {until.astimezone():%H:%M:%S}"
+def _waiting(why: str, until: datetime | None) -> str:
+    if until is None:
+        return f"{why}: waiting for it"
+    local = until.astimezone()
+    day = "" if local.date() == datetime.now().astimezone().date() else f"{local:%Y-%m-%d} "
+    return f"{why}: the next request goes out at {day}{local:%H:%M:%S}"
+
+
+def warning(why: str, until: datetime | None) -> WaitWarning:
+    """The warning about a wait that nothing else shows."""
+    made = WaitWarning(_waiting(why, until))
+    made.until = until
+    return made
 
 
 def bar(total: int | None, unit: str) -> Progress:

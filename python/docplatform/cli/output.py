@@ -203,5 +203,5 @@ class _Counts:
     def update(self, done: int, /) -> None:
         self._progress.update(f"{self._text}: {done:,} {self._of}", counting=True)
 
-    def waits(self, until: datetime) -> None:
+    def waits(self, why: str, until: datetime | None) -> None:
         """Prints nothing: the wait is logged, and the log is shown."""

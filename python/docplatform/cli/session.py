@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import click
 
-from docplatform import Client, ConfigurationError, DataWarning, DocPlatformError
+from docplatform import Client, ConfigurationError, DataWarning, DocPlatformError, WaitWarning
 from docplatform.cli import exits, secrets, words
 from docplatform.cli.help import options
 from docplatform.cli.output import count, say, shown
@@ -271,6 +271,8 @@ def _logged(session: Session) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DataWarning)
+            # What it says is logged, and so shown.
+            warnings.simplefilter("ignore", WaitWarning)
             warnings.showwarning = lambda message, *_, **__: say(f"Note: {shown(message)}")
             yield
     finally:

@@ -279,9 +279,8 @@ impl Running {
         match message {
             Message::Note(note) => {
                 logging::emit(py, &note)?;
-                if let Some(until) = note.until {
-                    let until = job::datetime(py, until)?;
-                    progress::show(&mut self.wants.progress, intern!(py, "waits"), until)?;
+                if let Some(waiting) = note.waiting {
+                    progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
             }
             Message::Polled(job, seen) => {
@@ -306,7 +305,7 @@ impl Running {
                 let rows = std::mem::take(&mut self.port.state().progress);
                 if let Some(rows) = rows {
                     let rows = rows.into_pyobject(py)?.into_any();
-                    progress::show(&mut self.wants.progress, intern!(py, "update"), rows)?;
+                    progress::show(&mut self.wants.progress, intern!(py, "update"), (rows,))?;
                 }
             }
             Message::Done(result) => {

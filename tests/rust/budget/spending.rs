@@ -85,7 +85,9 @@ async fn a_wait_is_told_once_and_counted_and_no_deadline_runs() {
     let notes = observer.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].text.contains("the request budget is spent: waiting"), "{notes:?}");
-    assert!(notes[0].until.is_some());
+    let waiting = notes[0].waiting.unwrap();
+    assert_eq!((waiting.why, waiting.long), ("the request budget is spent", true));
+    assert!(waiting.until.is_some());
     let waited = client.stats().snapshot().waited;
     assert!((3600.0..3610.0).contains(&waited), "{waited}");
     let times: Vec<_> = script.sent().iter().map(|sent| sent.at).collect();

@@ -79,6 +79,31 @@ fn fastrand() -> impl FnMut() -> f64 {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_wait_of_more_than_ten_seconds_is_announced_once_with_its_end() {
+    for (retry_after, long) in [("10", false), ("11", true)] {
+        let client = client(&once(retry_after));
+        let (first, second) = (Told::default(), Told::default());
+        let (now, begun) = (jiff::Timestamp::now(), Instant::now());
+        let waits_for_retry = client.call(analytics(), &first, json);
+        let waits_for_throttle = async {
+            sleep(millis(1)).await;
+            client.call(analytics(), &second, json).await
+        };
+        let (retried, throttled) = tokio::join!(waits_for_retry, waits_for_throttle);
+        retried.unwrap();
+        throttled.unwrap();
+        for told in [first, second] {
+            let announced: Vec<_> = told.notes().into_iter().filter_map(|note| note.waiting).collect();
+            assert_eq!(announced.len(), 1, "{announced:?}");
+            assert_eq!(announced[0].why, "the service asked this client to wait");
+            assert_eq!(announced[0].long, long);
+            let ahead = announced[0].until.unwrap().duration_since(now).unsigned_abs();
+            assert!(ahead.abs_diff(begun.elapsed()) < secs(2), "{ahead:?}");
+        }
+    }
+}
+
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_deadline_passes_first_is_not_sent() {

@@ -234,9 +234,13 @@ async fn transient_failures_are_borne() {
 async fn a_wait_rests_as_long_as_the_service_asks() {
     let begun = Instant::now();
     let script = Script::new([shows("active"), told(429, "300"), shows("completed")]);
-    wait_for(&script, how()).await.unwrap();
+    let observer = Told::default();
+    wait_told(&script, how(), &observer).await.unwrap();
     let polls = times(&script, begun);
     assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
+    let announced: Vec<_> = observer.notes().into_iter().filter_map(|note| note.waiting).collect();
+    assert_eq!(announced.len(), 1, "and not the polls' own pauses: {announced:?}");
+    assert!(announced[0].long && announced[0].until.is_some());
 
     let begun = Instant::now();
     let (script, observer) = (Script::new([shows("active"), told(429, "3600")]), Told::default());

@@ -10,12 +10,12 @@ use docplatform::error::Kind;
 use docplatform::http::Outgoing;
 use docplatform::slices::sync::{Filled, OnRunning, Sync, Wanted, sync};
 use docplatform::store::What;
-use tokio::time::timeout;
+use tokio::time::{Instant, advance, timeout};
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
 use crate::helpers::site::Site;
-use crate::helpers::support::{Script, Step, Told, bare, options, query, reply, secs, segment, told};
+use crate::helpers::support::{Script, Step, Told, bare, millis, options, query, reply, secs, segment, told};
 
 /// Days of January 2026, all of which have settled on the shop's first day; February's have not.
 fn days(from: &str, to: &str) -> Vec<Slice> {
@@ -211,4 +211,26 @@ async fn of_two_the_second_waits_or_leaves() {
     drop(running);
     assert_eq!(waiting.await.filled, Filled { slices: 1, cached: 0, open: 0, requests: 1, rows: 30 });
     assert_eq!(run(&second, &wanted, OnRunning::Stop).await.filled.cached, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long() {
+    let ((shop, client), script) = (shop(), serve(|_, _| None));
+    let client = client(&shop, &script);
+    let lock = client.exports().unwrap().lock().await.unwrap().unwrap();
+    let told = Arc::new(Told::default());
+    let (observer, begun) = (Arc::clone(&told), Instant::now());
+    let other = tokio::spawn(async move {
+        let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
+        sync(&client, client.exports().unwrap(), &wanted, OnRunning::Wait, observer).await
+    });
+    while told.notes().len() < 2 {
+        advance(millis(100)).await;
+    }
+    assert!(begun.elapsed() > secs(10), "{:?}", begun.elapsed());
+    drop(lock);
+    assert_eq!(other.await.unwrap().filled.rows, 30);
+    let announced: Vec<_> = told.notes().into_iter().filter_map(|note| note.waiting).collect();
+    assert_eq!(announced.iter().map(|waiting| waiting.long).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(announced[1].until, None, "nobody knows when the other one ends");
 }

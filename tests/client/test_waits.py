@@ -1,0 +1,116 @@
+"""Waits of more than ten seconds: announced once, where the call was made, unless a bar or the command line shows them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from docplatform import WaitWarning
+from docplatform.testing import StubServer
+from helpers import AsyncFace, Face
+
+JANUARY: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
+
+
+@pytest.fixture
+def ends_at_warning() -> Iterator[None]:
+    """The warning ends the call, so that no test waits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", WaitWarning)
+        yield
+
+
+def budget(stub: StubServer) -> dict[str, Any]:
+    return {"requests_per_hour": 1}
+
+
+def throttled(stub: StubServer) -> dict[str, Any]:
+    stub.fail_next(status=503, retry_after=30)
+    return {}
+
+
+@pytest.mark.usefixtures("ends_at_warning")
+@pytest.mark.parametrize(
+    ("prepare", "why", "seconds"),
+    [
+        (budget, "the request budget is spent", 3600),
+        (throttled, "the service asked this client to wait", 30),
+    ],
+)
+def test_a_long_wait_warns_with_the_time_at_which_it_ends(
+    face: Face, stub: StubServer, prepare: Callable[[StubServer], dict[str, Any]], why: str, seconds: float
+) -> None:
+    client = face.client(stub, **prepare(stub))
+    with pytest.raises(WaitWarning) as caught:
+        face.run(client.visitors(**JANUARY).collect())
+    warning = caught.value
+    assert warning.until is not None
+    assert abs(warning.until - datetime.now(UTC) - timedelta(seconds=seconds)) < timedelta(seconds=10)
+    assert str(warning).startswith(f"{why}: the next request goes out at ")
+    assert str(warning).endswith(f"{warning.until.astimezone():%H:%M:%S}")
+    assert len(stub.requests) == 1
+    copy = pickle.loads(pickle.dumps(warning))
+    assert (str(copy), copy.until) == (str(warning), warning.until)
+
+
+def test_the_warning_is_raised_once_and_points_at_the_users_line(stub: StubServer) -> None:
+    with closing(AsyncFace()) as face:
+        client = face.client(stub, requests_per_hour=1)
+        face.run(client.visitor_totals())
+
+        async def wait_until_it_warns() -> None:
+            async def ask() -> None:
+                await client.visitor_totals()
+
+            task = asyncio.create_task(ask())
+            while not told:  # noqa: ASYNC110  # for the warning
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            face.run(wait_until_it_warns())
+            [warning] = told
+            assert warning.category is WaitWarning
+            assert warning.filename == __file__
+            lines, first = inspect.getsourcelines(
+                test_the_warning_is_raised_once_and_points_at_the_users_line
+            )
+            assert lines[warning.lineno - first].strip() == "await client.visitor_totals()"
+            # Each wait has one of its own.
+            told.clear()
+            face.run(wait_until_it_warns())
+            assert len(told) == 1
+
+
+@pytest.mark.usefixtures("ends_at_warning")
+def test_a_progress_bar_shows_the_wait_instead(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Seen(BaseException):
+        """Ends the call, as Ctrl-C would."""
+
+    class Bar:
+        def update(self, done: int) -> None:
+            pass
+
+        def waits(self, why: str, until: datetime | None) -> None:
+            raise Seen(why, until)
+
+    monkeypatch.setattr("docplatform._hooks.progress.bar", lambda *_: Bar())
+    client = face.client(stub, requests_per_hour=1)
+    with pytest.raises(Seen) as caught:
+        face.run(client.visitors(**JANUARY).collect(progress=True))
+    why, until = caught.value.args
+    assert why == "the request budget is spent"
+    assert until > datetime.now(UTC)
