@@ -6,6 +6,7 @@ pub mod file;
 pub mod findings;
 pub mod observer;
 pub mod pager;
+pub(crate) mod replay;
 pub mod service;
 pub mod stored;
 pub mod stream;

@@ -1,8 +1,8 @@
 //! An export on its way to its caller: page by page, as a table, or into a file. No row is lost where a call is left.
 //!
-//! Until its caller has them, the rows of a table are kept for the next call that makes one. Of a service that caps its
-//! pages there may be as many pages as rows, so nothing of a page is kept but the position after the last: a caller that continues
-//! row by row instead, or into a file, starts again where that call began.
+//! Until its caller has them, the rows of a table are kept: the next call that makes one continues with them, and any
+//! other gets them again page by page. What was written into a file that its caller did not get is not kept, as a file
+//! is for more rows than the memory holds: the next call starts again where that one began.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,6 +16,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::export::file::{Writing, Written};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Pager, Paging, Source, Turn};
+use crate::export::replay::{Arrival, Replay};
 use crate::export::trail::Mark;
 use crate::listing::rows::Totals;
 use crate::table::formats::Format;
@@ -25,11 +26,15 @@ use crate::table::{Builder, Table};
 pub struct ExportStream {
     source: Arc<dyn Source>,
     pager: Pager,
-    /// Pages that come before the pager's.
+    /// Pages that come before all others.
     ready: VecDeque<Turn>,
+    /// Pages that were fetched for a call whose caller left; they come before the pager's.
+    replay: Option<Replay>,
     /// Where the call began whose rows its caller does not have yet.
     begun: Option<Begun>,
     rows: Gathered,
+    /// How they came.
+    arrival: Option<Arrival>,
     /// The last page of that call.
     pub(crate) last: Option<Arc<Mark>>,
     /// Requests of pagers before this one.
@@ -71,8 +76,10 @@ impl ExportStream {
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
             ready: VecDeque::new(),
+            replay: None,
             begun: None,
             rows: Gathered::None,
+            arrival: None,
             last: None,
             requests: 0,
             found: Vec::new(),
@@ -82,7 +89,7 @@ impl ExportStream {
 
     /// Gets the next page, which stays until [`ExportStream::take`] takes it; there is none at the end.
     pub async fn peek(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<()> {
-        self.rewind();
+        self.rewind().await?;
         if let Some(turn) = self.next(observer).await? {
             self.ready.push_front(turn);
         }
@@ -102,16 +109,20 @@ impl ExportStream {
 
     /// The next page, for the caller that keeps it until its own caller has it.
     pub(crate) async fn next(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
-        match self.ready.pop_front() {
-            Some(turn) => Ok(Some(turn)),
-            None => self.pager.next_page(observer).await,
+        if let Some(turn) = self.ready.pop_front() {
+            return Ok(Some(turn));
         }
+        if let Some(turn) = self.replay.as_mut().and_then(Iterator::next) {
+            return Ok(Some(turn));
+        }
+        self.replay = None;
+        self.pager.next_page(observer).await
     }
 
     /// Gathers all that is left; [`ExportStream::table`] has it, also what came before an error.
     pub async fn gather(&mut self, left: Left, observer: &Arc<dyn ExportObserver>) -> Result<()> {
         if matches!(self.rows, Gathered::None) {
-            self.begin(left);
+            self.begin(left).await?;
             self.rows = Gathered::Some(Box::default());
         }
         self.pager.remember_all();
@@ -121,7 +132,12 @@ impl ExportStream {
         {
             observer.found(std::mem::take(&mut turn.findings));
             observer.rows(&turn.rows);
-            builder.extend(&turn.rows.into_visitors()?);
+            let rows = turn.rows.into_visitors()?;
+            builder.extend(&rows);
+            match &mut self.arrival {
+                Some(arrival) => arrival.add(&turn.mark),
+                None => self.arrival = Some(Arrival::new(Arc::clone(&turn.mark), rows.len())),
+            }
             self.last = Some(turn.mark);
             observer.progress(builder.len() as u64);
         }
@@ -143,12 +159,11 @@ impl ExportStream {
         }
     }
 
-    /// As [`ExportStream::table`], of what came before an error. It is the caller's, and not kept: should it not get
-    /// there, the next call starts again.
+    /// As [`ExportStream::table`], of what came before an error. Should the caller not get it, its rows come again.
     pub async fn partial(&mut self) -> Result<Arc<Table>> {
-        let table = self.table().await;
-        self.rows = Gathered::None;
-        table
+        let table = self.table().await?;
+        self.hand_out_again(Arc::clone(&table));
+        Ok(table)
     }
 
     /// Writes all that is left into a file, up to its name.
@@ -159,7 +174,7 @@ impl ExportStream {
         format: Format,
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<io::Result<Written>> {
-        self.begin(left);
+        self.begin(left).await?;
         match Writing::begin_aside(target, format).await {
             Ok(writing) => writing.pages(self, observer).await,
             Err(error) => {
@@ -173,29 +188,46 @@ impl ExportStream {
     /// The caller has the rows of the call; returns the last page that they came in.
     pub fn arrived(&mut self) -> Option<Arc<Mark>> {
         self.rows = Gathered::None;
+        self.arrival = None;
+        self.replay = None;
         self.begun = None;
         self.last.take()
     }
 
     /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
-    fn begin(&mut self, Left { place, paging, rest }: Left) {
-        self.rewind();
+    async fn begin(&mut self, Left { place, paging, rest }: Left) -> Result<()> {
+        self.rewind().await?;
         self.begun = Some(Begun { place, paging, found: self.warnings() });
         self.last = None;
         if let Some(rest) = rest {
             self.ready.push_front(rest);
         }
+        Ok(())
     }
 
     /// Goes back to where a call began whose rows nobody got.
-    fn rewind(&mut self) {
+    async fn rewind(&mut self) -> Result<()> {
+        if !matches!(self.rows, Gathered::None) {
+            let table = self.table().await?;
+            self.hand_out_again(table);
+        }
         if let Some(Begun { place, paging, found }) = self.begun.take() {
             self.requests += self.pager.requests();
             self.pager = Pager::new(Arc::clone(&self.source), place, paging);
             self.ready.clear();
-            self.rows = Gathered::None;
+            self.replay = None;
             self.found = found;
         }
+        Ok(())
+    }
+
+    /// Has the rows of a table come again, page by page; the pager's come after them.
+    fn hand_out_again(&mut self, table: Arc<Table>) {
+        if let Some(arrival) = self.arrival.take() {
+            self.replay = Some(arrival.replay(table));
+        }
+        self.rows = Gathered::None;
+        self.begun = None;
     }
 
     /// How many requests were sent, retries included.

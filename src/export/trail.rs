@@ -6,7 +6,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::listing::rows::{Identity, Totals};
 
 /// All of a page but its rows: what there is to know for the places behind them. Many pages are alike in it.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PageShape {
     /// How many rows came.
     pub received: u32,
