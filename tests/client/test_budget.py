@@ -100,11 +100,37 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         face.run(collect_until_it_waits())
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
-        # What came is kept for the next table, which asks for none of it again.
+        # What came is kept: for the next table, and for whoever reads row by row.
         caplog.clear()
         face.run(collect_until_it_waits())
+        assert [face.next(rows)["path"] for _ in range(750)]
         assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
+
+
+def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
+    face: Face, stub: StubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The ledger holds what the service asked for, for a day at a time, whoever uses it."""
+    settings: dict[str, Any] = {"store": tmp_path / "visitors.db", "requests_per_hour": 50}
+    stub.fail_next(status=429, retry_after=3 * 86_400)
+    caplog.set_level(logging.INFO, "docplatform")
+    with closing(AsyncFace()) as waiting:
+        client = waiting.client(stub, **settings)
+
+        async def ask_until_it_waits() -> None:
+            task = asyncio.create_task(client.visitor_totals(on_budget="wait"))
+            while not any("budget is spent" in line for line in caplog.messages):  # noqa: ASYNC110  # for the log
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        waiting.run(ask_until_it_waits())
+    error = spent(face, face.client(stub, **settings))
+    assert error.resets_at is not None
+    assert timedelta(hours=23) < error.resets_at - datetime.now(UTC) < timedelta(hours=24, minutes=1)
+    assert len(stub.requests) == 1
 
 
 INTERRUPTED = """
