@@ -34,6 +34,19 @@ CALLS: list[Callable[[AnyClient], Any]] = [
 ]
 
 
+def test_errors_of_wrong_arguments_name_no_private_class(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for call in (
+        client.create_job,
+        client.follow_up,
+        lambda: client.get_job("job-1", jub="x"),
+        lambda: client.visitors().to_csv(),
+        lambda: client.visitors().totals(1),
+    ):
+        with pytest.raises(TypeError, match=r"^(client|rows|visitors)\.\w+\(\) (missing|got|takes)"):
+            call()
+
+
 # -- life ------------------------------------------------------------------------------------------
 
 

@@ -56,8 +56,9 @@ pub(crate) fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
     client.get().face.run(client.py(), op)
 }
 
-/// What `Client` and `AsyncClient` have in common.
-#[pyclass(frozen, subclass, module = "docplatform", name = "_Client")]
+/// What `Client` and `AsyncClient` have in common. Errors of wrong arguments show the name of this class: it reads as a
+/// user's own variable does.
+#[pyclass(frozen, subclass, module = "docplatform", name = "client")]
 pub(crate) struct BaseClient {
     handle: Arc<Handle>,
     face: Face,

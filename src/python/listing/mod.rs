@@ -105,8 +105,8 @@ impl AtHand {
     }
 }
 
-/// What the iterators over any listing have in common.
-#[pyclass(frozen, subclass, module = "docplatform", name = "_Rows")]
+/// What the iterators over any listing have in common. Its name stands in errors of wrong arguments.
+#[pyclass(frozen, subclass, module = "docplatform", name = "rows")]
 pub(crate) struct BaseRows {
     cursor: Arc<Cursor>,
     face: Face,
@@ -177,7 +177,7 @@ impl BaseRows {
 }
 
 /// What the iterators over visitors have besides.
-#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "_Visitors")]
+#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "visitors")]
 pub(crate) struct BaseVisitors;
 
 #[pymethods]
