@@ -99,6 +99,12 @@ def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
     assert json.loads(cli(*line, "--json").out) == {**facts, "rows": rows}
 
 
+def test_one_request_is_one_request(cli: Cli) -> None:
+    days = ("--from", "2024-01-01", "--to", "2024-01-02")
+    ended = cli("visitors", "trend", *days, "--by-path")
+    assert ended.err.splitlines()[0] == "Reading 1 slice for at least 1 request"
+
+
 @pytest.mark.parametrize(("every", "slices"), [(None, 31), ("day", 31), ("month", 1)])
 def test_every_is_how_long_a_slice_of_a_trend_is(cli: Cli, every: str | None, slices: int) -> None:
     ended = cli("visitors", "trend", *JANUARY, *(["--every", every] if every else []), "-q")

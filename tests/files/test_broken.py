@@ -122,6 +122,41 @@ print(json.dumps(results))
 """
 
 
+NO_DESCRIPTORS = """
+import errno, os, resource, sys
+import docplatform
+
+visitors = docplatform.Client().visitors()
+next(visitors)
+# What is imported now cannot fail for want of descriptors.
+assert "pathlib" not in sys.modules or sys.modules.pop("pathlib")
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+except OSError:
+    pass
+try:
+    visitors.to_csv(sys.argv[1])
+except OSError as error:
+    assert (error.errno, error.filename) == (errno.EMFILE, sys.argv[1]), error
+    print("Too many open files" in str(error))
+for descriptor in taken:
+    os.close(descriptor)
+print(visitors.to_csv(sys.argv[1]))
+"""
+
+
+@posix
+@pytest.mark.row("I11", "J1")
+def test_without_descriptors_a_file_says_so_and_can_be_written_later(
+    given: StubServer, tmp_path: Path
+) -> None:
+    ended = run_script(NO_DESCRIPTORS, str(tmp_path / "file"), stub=given)
+    assert (ended.status, ended.out, ended.err) == (0, "True\n599\n", "")
+
+
 @posix
 @pytest.mark.row("J1")
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 
 import docplatform
 from docplatform import DatasetReport, export_dataset
+from docplatform.dataset import catalog
 from docplatform.testing import StubServer
 from helpers.lake import (
     COLUMNS,
@@ -102,6 +103,24 @@ def test_what_was_fetched_again_replaces_its_file(stub: StubServer, store: Path,
     alter(store, "DELETE FROM export WHERE id = (SELECT max(id) FROM export)")
     assert export_dataset(root, store=store).kept == 4
     assert files(root) == after
+
+
+@pytest.mark.parametrize(
+    ("there", "stored", "written"),
+    [("9999999999999", "1700000000000", 1), ("0", "1700000000000", 1), ("1700000000000", "0", 0)],
+    ids=["from the future", "doubted", "newer than what is doubted"],
+)
+def test_a_file_from_a_clock_that_was_ahead_does_not_stay(
+    stub: StubServer, store: Path, root: Path, there: str, stored: str, written: int
+) -> None:
+    """The store marks with 0 what was fetched while a clock was ahead."""
+    fill(store, stub)
+    alter(store, f"UPDATE export SET begun = {there} WHERE date_from = '2024-01-02'")
+    export_dataset(root, store=store)
+    # As another store has it, or the same one after it was fetched again.
+    alter(store, f"UPDATE export SET begun = {stored} WHERE date_from = '2024-01-02'")
+    assert export_dataset(root, store=store).written == written
+    assert export_dataset(root, store=store).written == 0
 
 
 def test_what_may_still_change_is_marked_and_replaced(stub: StubServer, store: Path, root: Path) -> None:
@@ -253,6 +272,22 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
             export_dataset(root, store=store)
         assert target.read_bytes() == before
     assert len(files(root)) == 1
+
+
+def test_a_file_of_another_version_is_left_alone(
+    stub: StubServer, store: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, stub)
+    note = catalog.StoredSlice.note
+    with monkeypatch.context() as later:
+        later.setattr(
+            catalog.StoredSlice, "note", lambda self: note(self).replace('"version": 1', '"version": 2')
+        )
+        assert export_dataset(root, store=store).written == 4
+    before = files(root)
+    with pytest.raises(ValueError, match="was not written by this"):
+        export_dataset(root, store=store)
+    assert files(root) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")

@@ -398,6 +398,31 @@ async fn a_write_without_a_place_in_time_was_not_sent() {
     assert_eq!(client.stats().snapshot().requests, 12);
 }
 
+/// It would go out with no time left for its answer.
+#[tokio::test(start_paused = true)]
+async fn a_write_whose_place_comes_within_the_last_second_of_its_deadline_is_not_sent() {
+    let script = Script::each(|_| reply(201, job_body("active")).after(Duration::from_millis(29_500)).into());
+    let client = client_with(
+        &script,
+        &docplatform::config::Options { timeout: 20.0, deadline: 30.0, ..options() },
+        0.0,
+    );
+    let others: Vec<_> = (0..12)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { call(&client, write()).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let begun = Instant::now();
+    let error = fail(&client, write()).await;
+    assert_eq!((error.outcome, begun.elapsed()), (Some(Outcome::NotSent), secs(29)), "{error}");
+    for other in others {
+        other.await.unwrap().unwrap();
+    }
+    assert_eq!((script.count(), client.stats().snapshot().requests), (12, 12));
+}
+
 /// Rows: M2.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_more() {

@@ -7,7 +7,7 @@ use docplatform::budget::{Grant, Ledger};
 use docplatform::clock::Clock;
 use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
-use docplatform::store::{Store, after_fork, before_fork};
+use docplatform::store::{Fault, Store, after_fork, before_fork};
 use http::HeaderMap;
 use rusqlite::Connection;
 
@@ -85,12 +85,37 @@ async fn no_key_is_in_it() {
     let (directory, path) = place();
     let store = Store::open(&path).unwrap();
     spend(&store).await;
-    for file in fs::read_dir(directory.path()).unwrap() {
-        // What SQLite keeps beside the file goes when it closes the file.
-        let bytes = fs::read(file.unwrap().path()).unwrap_or_default();
-        for part in [&KEY[3..], &KEY[..16], &KEY[KEY.len() - 8..]] {
-            assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
+    let none_in = |names: &[&str]| {
+        let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
+        let files: std::collections::BTreeSet<_> = files.collect();
+        assert_eq!(files, names.iter().map(|name| directory.path().join(name)).collect());
+        for file in files {
+            let bytes = fs::read(&file).unwrap();
+            for part in [&KEY[3..], &KEY[..16], &KEY[KEY.len() - 8..]] {
+                assert!(!bytes.windows(part.len()).any(|window| window == part.as_bytes()), "{part}");
+            }
         }
+    };
+    // While its log stands beside it, which another reader keeps there, and once SQLite has worked that into it.
+    let other = Connection::open(&path).unwrap();
+    let count = || other.query_row("SELECT count(*) FROM request", [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count(), 1);
+    all_closed();
+    none_in(&["visitors.db", "visitors.db-shm", "visitors.db-wal"]);
+    drop(other);
+    none_in(&["visitors.db"]);
+}
+
+/// SQLite reports both in the same way.
+#[test]
+fn a_lock_that_is_not_given_may_be_for_want_of_locks() {
+    let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+    for fault in [Fault::from(rusqlite::Error::SqliteFailure(busy, None)), Fault::Late] {
+        let error = fault.error(Path::new("visitors.db"));
+        assert_eq!(error.kind, Kind::Store);
+        assert!(error.message.contains("when no other program is writing to it"), "{error}");
+        assert!(error.message.contains("its file system may have no file locks"), "{error}");
+        assert!(!error.message.contains("another process"), "{error}");
     }
 }
 
