@@ -100,7 +100,7 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         face.run(collect_until_it_waits())
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
-        # What came is kept: for the next table, and for whoever reads row by row.
+        # What came is kept, for the next table and for reading row by row.
         caplog.clear()
         face.run(collect_until_it_waits())
         assert [face.next(rows)["path"] for _ in range(750)]
@@ -111,7 +111,7 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
 def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
     face: Face, stub: StubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The ledger holds what the service asked for, for a day at a time, whoever uses it."""
+    """The ledger holds what the service asked for, for a day at a time, for all that use it."""
     settings: dict[str, Any] = {"store": tmp_path / "visitors.db", "requests_per_hour": 50}
     stub.fail_next(status=429, retry_after=3 * 86_400)
     caplog.set_level(logging.INFO, "docplatform")
