@@ -46,7 +46,7 @@ __all__ = [
     "VisitorTable",
     "Visitors",
     "_AtHand",
-    "_HeldRows",
+    "_DatasetRows",
     "_Operation",
     "_TableRows",
     "_WholeFile",
@@ -54,8 +54,8 @@ __all__ = [
     "_api_key",
     "_check",
     "_client",
-    "_held_rows",
-    "_held_slices",
+    "_dataset_rows",
+    "_dataset_slices",
     "_is_cut",
     "_job",
     "_panic",
@@ -1292,7 +1292,7 @@ class TrendTable:
 
 def _table(meta: str, lines: bytes) -> VisitorTable: ...
 def _trend(meta: str, lines: bytes) -> TrendTable: ...
-def _held_slices(
+def _dataset_slices(
     store: str | PathLike[str],
     every: str,
     *,
@@ -1303,10 +1303,12 @@ def _held_slices(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
-def _held_rows(store: str | PathLike[str], exports: list[int], *, settle_days: int = 2) -> _HeldRows: ...
+def _dataset_rows(
+    store: str | PathLike[str], exports: list[int], *, settle_days: int = 2
+) -> _DatasetRows: ...
 
 @final
-class _HeldRows:
+class _DatasetRows:
     def __new__(cls) -> Self: ...
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...

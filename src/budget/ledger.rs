@@ -8,9 +8,9 @@ use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
 /// How long requests that count no more are kept, for people to look at.
-const KEPT: Millis = 24 * 3_600_000;
+const ACCOUNT_KEPT: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
-const MOST: Millis = 1 << 52;
+const MAX_MILLIS: Millis = 1 << 52;
 
 /// Changes the account of `owner`. Nobody else does meanwhile, on the whole machine; the clock is read after that.
 pub(crate) fn change<T>(
@@ -28,7 +28,7 @@ pub(crate) fn change<T>(
     save(&transaction, number, &before, &after)?;
     transaction
         .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
-        .execute((number, now - KEPT))?;
+        .execute((number, now - ACCOUNT_KEPT))?;
     transaction.commit()?;
     Ok(result)
 }
@@ -68,7 +68,7 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
 }
 
 fn time(millis: i64) -> Millis {
-    millis.clamp(0, MOST)
+    millis.clamp(0, MAX_MILLIS)
 }
 
 fn save(transaction: &Transaction<'_>, number: i64, before: &Account, after: &Account) -> Result<(), Fault> {

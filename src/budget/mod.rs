@@ -20,10 +20,10 @@ use crate::config::account::{Owner, Terms};
 use crate::error::{Error, Result};
 use crate::http::rate_limit;
 use crate::http::retry_after::answered_at;
-use crate::store::{Asked, Fault, Store};
+use crate::store::{Fault, PendingWork, Store};
 
 use ledger::{change, look};
-use policy::{Account, Answer, Outcome};
+use policy::{Account, Decision, RequestEnd};
 
 /// A budget. A clone is the same.
 #[derive(Clone, Debug)]
@@ -34,16 +34,16 @@ pub struct Budget {
 
 /// Where requests are entered, for all budgets that rest on it. A clone is the same.
 #[derive(Clone, Debug)]
-pub struct Ledger(Arc<Shared>);
+pub struct Ledger(Arc<LedgerState>);
 
 #[derive(Debug)]
-struct Shared {
+struct LedgerState {
     clock: Clock,
-    place: Place,
+    backend: Backend,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Backend {
     Memory(Mutex<Account>),
     File(Arc<File>),
 }
@@ -61,22 +61,22 @@ struct File {
     /// stricter of the two accounts holds.
     own: Mutex<Account>,
     /// How requests ended, until it is written. What cannot be written now is written with the next request.
-    owed: Mutex<Vec<Settled>>,
+    owed: Mutex<Vec<EndedRequest>>,
     /// Why something is still owed, until it was logged.
     fault: Mutex<Option<Error>>,
 }
 
 /// How one request ended.
 #[derive(Debug)]
-struct Settled {
+struct EndedRequest {
     number: i64,
     /// Its number in the client's own account.
     own: i64,
     /// `None`: it never left this machine.
-    outcome: Option<Outcome>,
+    outcome: Option<RequestEnd>,
 }
 
-impl Settled {
+impl EndedRequest {
     fn enter(&self, account: &mut Account, now: Millis) {
         self.enter_as(self.number, account, now);
     }
@@ -110,25 +110,25 @@ pub struct Slot {
 impl Ledger {
     /// One that is a client's alone.
     pub fn in_memory(clock: Clock) -> Self {
-        Self::at(clock, Place::Memory(Mutex::default()))
+        Self::at(clock, Backend::Memory(Mutex::default()))
     }
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
         let (seen, own, owed, fault) = Default::default();
         let file = File { store, owner, clock: clock.clone(), seen, own, owed, fault };
-        Self::at(clock, Place::File(Arc::new(file)))
+        Self::at(clock, Backend::File(Arc::new(file)))
     }
 
-    fn at(clock: Clock, place: Place) -> Self {
-        Self(Arc::new(Shared { clock, place }))
+    fn at(clock: Clock, backend: Backend) -> Self {
+        Self(Arc::new(LedgerState { clock, backend }))
     }
 
     /// A request that was not entered was refused (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
         /// Entries count from 0.
         const NONE: i64 = -1;
-        Ticket { number: NONE, own: NONE, sent: true, shared: Some(Arc::clone(&self.0)) }.answered(
+        Ticket { number: NONE, own: NONE, sent: true, state: Some(Arc::clone(&self.0)) }.answered(
             429,
             headers,
             retry_after,
@@ -149,30 +149,30 @@ impl Budget {
 
     /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant> {
-        let (terms, shared) = (self.terms, Arc::clone(&self.ledger.0));
-        match &self.ledger.0.place {
-            Place::Memory(account) => {
-                let now = shared.clock.now();
+        let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
+        match &self.ledger.0.backend {
+            Backend::Memory(account) => {
+                let now = state.clock.now();
                 let answer = lock(account).acquire(terms, now);
-                Ok(shared.grant(answer, now, 0))
+                Ok(state.grant(answer, now, 0))
             }
             // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
-            Place::File(file) => {
+            Backend::File(file) => {
                 let ledger = Arc::clone(file);
                 let asked = file.store.run(move |connection| {
                     let wait = lock(&ledger.own).wait(terms, ledger.clock.steady_now());
                     if let Some(slot) = wait {
                         let now = ledger.clock.now();
                         let until = now + (slot - ledger.clock.steady_now()).max(0);
-                        return Ok(shared.grant(Answer::Wait(until), now, 0));
+                        return Ok(state.grant(Decision::Wait(until), now, 0));
                     }
                     let (answer, now) =
                         ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
                     let own = match answer {
-                        Answer::Granted(_) => lock(&ledger.own).enter(ledger.clock.steady_now()),
-                        Answer::Wait(_) => 0,
+                        Decision::Granted(_) => lock(&ledger.own).enter(ledger.clock.steady_now()),
+                        Decision::Wait(_) => 0,
                     };
-                    Ok(shared.grant(answer, now, own))
+                    Ok(state.grant(answer, now, own))
                 });
                 file.store.within(deadline, asked).await
             }
@@ -181,7 +181,7 @@ impl Budget {
 
     /// How many requests would be granted now.
     pub async fn left(&self) -> Result<u64> {
-        if let Place::File(file) = &self.ledger.0.place {
+        if let Backend::File(file) = &self.ledger.0.backend {
             let ledger = Arc::clone(file);
             file.store.run(move |connection| ledger.read(connection)).await?;
         }
@@ -192,9 +192,9 @@ impl Budget {
     /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
     pub fn left_as_seen(&self) -> Option<u64> {
         let now = self.ledger.0.clock.now();
-        match &self.ledger.0.place {
-            Place::Memory(account) => Some(lock(account).left(self.terms, now)),
-            Place::File(file) => {
+        match &self.ledger.0.backend {
+            Backend::Memory(account) => Some(lock(account).left(self.terms, now)),
+            Backend::File(file) => {
                 let own = lock(&file.own).left(self.terms, file.clock.steady_now());
                 lock(&file.seen).as_ref().map(|account| account.left(self.terms, now).min(own))
             }
@@ -202,10 +202,10 @@ impl Budget {
     }
 
     /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
-    pub fn look(&self) -> Result<Option<Asked<()>>> {
-        match &self.ledger.0.place {
-            Place::Memory(_) => Ok(None),
-            Place::File(file) => {
+    pub fn look(&self) -> Result<Option<PendingWork<()>>> {
+        match &self.ledger.0.backend {
+            Backend::Memory(_) => Ok(None),
+            Backend::File(file) => {
                 let ledger = Arc::clone(file);
                 file.store.ask(move |connection| ledger.read(connection)).map(Some)
             }
@@ -214,20 +214,20 @@ impl Budget {
 
     /// Why the end of an earlier request could not be written yet. Said once.
     pub fn take_fault(&self) -> Option<Error> {
-        match &self.ledger.0.place {
-            Place::Memory(_) => None,
-            Place::File(file) => lock(&file.fault).take(),
+        match &self.ledger.0.backend {
+            Backend::Memory(_) => None,
+            Backend::File(file) => lock(&file.fault).take(),
         }
     }
 }
 
-impl Shared {
-    fn grant(self: Arc<Self>, answer: Answer, now: Millis, own: i64) -> Grant {
+impl LedgerState {
+    fn grant(self: Arc<Self>, answer: Decision, now: Millis, own: i64) -> Grant {
         match answer {
-            Answer::Granted(number) => {
-                Grant::Granted(Ticket { number, own, sent: false, shared: Some(self) })
+            Decision::Granted(number) => {
+                Grant::Granted(Ticket { number, own, sent: false, state: Some(self) })
             }
-            Answer::Wait(until) => {
+            Decision::Wait(until) => {
                 let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
                 Grant::Wait(Slot { at: timestamp(until), wait })
             }
@@ -235,21 +235,21 @@ impl Shared {
     }
 
     /// Enters how a request ended, after its caller went on, or is gone.
-    fn settle(&self, settled: Settled) {
-        match &self.place {
-            Place::Memory(account) => settled.enter(&mut lock(account), self.clock.now()),
-            Place::File(file) => file.settle(settled),
+    fn settle(&self, ended: EndedRequest) {
+        match &self.backend {
+            Backend::Memory(account) => ended.enter(&mut lock(account), self.clock.now()),
+            Backend::File(file) => file.settle(ended),
         }
     }
 }
 
 impl File {
-    fn settle(self: &Arc<Self>, settled: Settled) {
+    fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
-            settled.enter(account, self.clock.now());
+            ended.enter(account, self.clock.now());
         }
-        settled.enter_as(settled.own, &mut lock(&self.own), self.clock.steady_now());
-        lock(&self.owed).push(settled);
+        ended.enter_as(ended.own, &mut lock(&self.own), self.clock.steady_now());
+        lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
         self.store.post(
             move |connection| {
@@ -268,8 +268,8 @@ impl File {
     ) -> Result<T, Fault> {
         let owed = std::mem::take(&mut *lock(&self.owed));
         let changed = change(connection, &self.owner, &self.clock, |account, now| {
-            for settled in &owed {
-                settled.enter(account, now);
+            for ended in &owed {
+                ended.enter(account, now);
             }
             let result = work(account, now);
             (result, account.clone())
@@ -305,8 +305,8 @@ pub struct Ticket {
     number: i64,
     own: i64,
     sent: bool,
-    /// Until it was settled.
-    shared: Option<Arc<Shared>>,
+    /// Until the request has ended.
+    state: Option<Arc<LedgerState>>,
 }
 
 impl Ticket {
@@ -322,25 +322,25 @@ impl Ticket {
 
     /// An answer came, with this status and these headers, in which `retry_after` was found.
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
-        let Some(shared) = self.shared.take() else { return };
+        let Some(state) = self.state.take() else { return };
         // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
         let now =
-            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(shared.clock.now()).unwrap_or(0));
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(state.clock.now()).unwrap_or(0));
         let since = answered_at(headers, now).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
-            Outcome { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
-        shared.settle(Settled { number: self.number, own: self.own, outcome: Some(outcome) });
+            RequestEnd { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
+        state.settle(EndedRequest { number: self.number, own: self.own, outcome: Some(outcome) });
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let Some(shared) = self.shared.take() else { return };
-        shared.settle(Settled {
+        let Some(state) = self.state.take() else { return };
+        state.settle(EndedRequest {
             number: self.number,
             own: self.own,
-            outcome: self.sent.then(Outcome::default),
+            outcome: self.sent.then(RequestEnd::default),
         });
     }
 }
@@ -349,8 +349,8 @@ impl Slot {
     /// How long at most to sleep before asking again: clocks are set, machines sleep, requests under way end.
     pub fn nap(&self) -> Duration {
         /// Often enough for people; one look into the ledger each.
-        const LONGEST: Duration = Duration::from_secs(30);
-        self.wait.min(LONGEST)
+        const MAX_NAP: Duration = Duration::from_secs(30);
+        self.wait.min(MAX_NAP)
     }
 }
 

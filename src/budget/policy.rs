@@ -13,17 +13,17 @@ use crate::config::account::Terms;
 use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
-pub const WINDOW: Millis = 3_601_000;
+pub const HOUR: Millis = 3_601_000;
 /// A request without an answer, of a process that died: so long after its entry it may still have come in.
-const GRACE: Millis = 30_000;
+const MAX_UNANSWERED: Millis = 30_000;
 /// The longest that a service's word is taken for.
-const LONGEST: Millis = 24 * 3_600_000;
+const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
 /// How many policies are remembered: a service might name new ones in every answer.
-const MOST: usize = 32;
+const MAX_POLICIES: usize = 32;
 /// Where only waiting for an answer helps, so long until the next look.
-const LOOK: Millis = 1_000;
+const NEXT_LOOK: Millis = 1_000;
 /// A service's reset is in whole seconds, perhaps rounded down.
-const ROUNDED: Millis = 1_000;
+const RESET_ROUNDING: Millis = 1_000;
 
 /// A request of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,17 +37,17 @@ pub struct Entry {
 impl Entry {
     /// When it counts no more.
     pub fn until(&self) -> Millis {
-        self.answered.unwrap_or(self.at + GRACE) + WINDOW
+        self.answered.unwrap_or(self.at + MAX_UNANSWERED) + HOUR
     }
 
     /// The same at best: should its answer come at once.
     fn until_at_best(&self) -> Millis {
-        self.answered.unwrap_or(self.at) + WINDOW
+        self.answered.unwrap_or(self.at) + HOUR
     }
 
     /// Whether its answer may still come.
     fn in_flight(&self, now: Millis) -> bool {
-        self.answered.is_none() && now < self.at + GRACE
+        self.answered.is_none() && now < self.at + MAX_UNANSWERED
     }
 }
 
@@ -80,7 +80,7 @@ const POLICY: &str = "policy:";
 
 /// Whether a request may go out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum Decision {
     /// It was entered under this number.
     Granted(i64),
     /// Not before this time.
@@ -89,7 +89,7 @@ pub enum Answer {
 
 /// How a request ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RequestEnd {
     /// The service refused it for want of budget (429).
     pub refused: bool,
     /// What its `Retry-After` asked for.
@@ -100,11 +100,11 @@ pub struct Outcome {
 
 impl Account {
     /// Enters a request, where the terms grant one.
-    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Answer {
+    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Decision {
         if let Some(slot) = self.wait(terms, now) {
-            return Answer::Wait(slot);
+            return Decision::Wait(slot);
         }
-        Answer::Granted(self.enter(now))
+        Decision::Granted(self.enter(now))
     }
 
     /// When the next request is granted, unless one is now.
@@ -142,17 +142,18 @@ impl Account {
     }
 
     /// The request ended.
-    pub fn settle(&mut self, number: i64, outcome: &Outcome, now: Millis) {
+    pub fn settle(&mut self, number: i64, outcome: &RequestEnd, now: Millis) {
         self.tidy(now);
         let begun = self.entries.get_mut(&number).map_or(now, |entry| {
             entry.answered = Some(now.max(entry.at));
             entry.at
         });
-        let reset = |quota: &Quota| quota.reset.map(|reset| now + millis(reset).min(LONGEST) + ROUNDED);
+        let reset = |quota: &Quota| {
+            quota.reset.map(|reset| now + millis(reset).min(MAX_BELIEVED_WAIT) + RESET_ROUNDING)
+        };
         if outcome.refused {
-            let asked = outcome.retry_after.map(|wait| now + millis(wait).min(LONGEST));
-            let until =
-                asked.or_else(|| outcome.quotas.iter().filter_map(reset).max()).unwrap_or(now + WINDOW);
+            let asked = outcome.retry_after.map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
+            let until = asked.or_else(|| outcome.quotas.iter().filter_map(reset).max()).unwrap_or(now + HOUR);
             let held = self.told.get(REFUSAL).map_or(until, |held| held.until.max(until));
             self.told.insert(REFUSAL.to_owned(), Told { at: now, until: held, remaining: 0 });
         }
@@ -164,9 +165,9 @@ impl Account {
         }
         for quota in &outcome.quotas {
             let told =
-                Told { at: now, until: reset(quota).unwrap_or(now + WINDOW), remaining: quota.remaining };
+                Told { at: now, until: reset(quota).unwrap_or(now + HOUR), remaining: quota.remaining };
             let name = format!("{POLICY}{}", quota.policy);
-            if self.told.len() >= MOST && !self.told.contains_key(&name) {
+            if self.told.len() >= MAX_POLICIES && !self.told.contains_key(&name) {
                 continue;
             }
             let known = self.told.entry(name).or_insert(told);
@@ -193,7 +194,7 @@ impl Account {
         for told in self.told.values_mut() {
             let ahead = (told.at - now).max(0);
             told.at -= ahead;
-            told.until = (told.until - ahead).min(told.at + LONGEST + ROUNDED);
+            told.until = (told.until - ahead).min(told.at + MAX_BELIEVED_WAIT + RESET_ROUNDING);
         }
         self.entries.retain(|_, entry| entry.until() > now);
         self.told.retain(|_, told| told.until > now);
@@ -206,18 +207,18 @@ impl Account {
         times.sort_unstable();
         // How many must have expired before there is room for one.
         let excess = usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
-        let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + WINDOW));
+        let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + HOUR));
         let under_way = self.under_way(now);
         let told = self.told.values().map(|told| {
             let left = told.remaining.saturating_sub(terms.reserve);
             match left {
                 0 => told.until,
                 // What is left is spoken for by requests under way, whose answers will tell.
-                1.. if left <= under_way => told.until.min(now + LOOK),
+                1.. if left <= under_way => told.until.min(now + NEXT_LOOK),
                 _ => now,
             }
         });
         let slot = told.fold(own, Millis::max);
-        if slot > now { slot } else { now + LOOK }
+        if slot > now { slot } else { now + NEXT_LOOK }
     }
 }

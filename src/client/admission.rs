@@ -1,4 +1,4 @@
-//! What a call waits for before a request of it goes out: the gate, a place, the budget, a retry's pause.
+//! What a call waits for before a request of it goes out: the throttle, a permit, the budget, a retry's pause.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::clock::{millis, timestamp};
 use crate::error::{Error, Kind, Outcome, Result};
 
 /// A pause longer than this is logged before it begins.
-const TELL: Duration = Duration::from_secs(1);
+const MIN_LOGGED_PAUSE: Duration = Duration::from_secs(1);
 
-/// A place among the requests in flight, with the budget's leave.
-pub(super) struct Place<'a> {
+/// A permit among the requests in flight, and the budget's grant.
+pub(super) struct Admitted<'a> {
     pub(super) permit: Permit<'a>,
     pub(super) ticket: Option<Ticket>,
 }
@@ -27,53 +27,54 @@ pub(super) struct Place<'a> {
 /// What is given back when the request ended.
 pub(super) struct Permit<'a> {
     _turn: Option<SemaphorePermit<'a>>,
-    _place: SemaphorePermit<'a>,
+    _permit: SemaphorePermit<'a>,
 }
 
 impl Client {
-    /// Waits until the gate is open, the budget grants a request and a place is free; adds its pauses to `waited`.
-    /// The deadline does not run while it waits for the budget, but it does while it waits for the ledger. A place is
+    /// Waits until it is not throttled, the budget grants a request and a permit is free; adds its pauses to `waited`.
+    /// The deadline does not run while it waits for the budget, but it does while it waits for the ledger. A permit is
     /// taken last: while the ledger is locked, calls that do not need it go on.
-    pub(super) async fn place<'a>(
+    pub(super) async fn admit<'a>(
         &'a self,
         call: &Call,
         budget: Option<&Budget>,
         deadline: &mut Instant,
         waited: &mut Duration,
         observer: &dyn Observer,
-    ) -> Result<Place<'a>> {
-        let places = if call.is_write() { &self.pool.writes } else { &self.pool.reads };
+    ) -> Result<Admitted<'a>> {
+        let places = if call.is_write() { &self.shared.writes } else { &self.shared.reads };
         // A 429 of a call with a budget stands in its ledger, which it may wait for beyond its deadline.
-        let closed =
-            || self.pool.shared.closed(call.lane).filter(|gate| budget.is_none() || gate.status != 429);
+        let throttled = || {
+            let throttled = self.shared.throttle.throttled(call.lane);
+            throttled.filter(|throttled| budget.is_none() || throttled.status != 429)
+        };
         let mut told = None;
         loop {
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
-            if let Some(gate) = closed() {
+            if let Some(throttled) = throttled() {
                 let now = Instant::now();
-                let left = gate.until.saturating_duration_since(now);
-                if gate.until > last_call {
-                    return Err(
-                        messages::closed_gate(call, gate.status, left).with_outcome(Some(Outcome::NotSent))
-                    );
+                let left = throttled.until.saturating_duration_since(now);
+                if throttled.until > last_call {
+                    return Err(messages::still_throttled(call, throttled.status, left)
+                        .with_outcome(Some(Outcome::NotSent)));
                 }
-                let spread = left + retry::spread(gate.told, self.jitter());
+                let spread = left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
                 self.pause(pause, &what, messages::SERVICE_ASKED, observer).await;
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
-                let place = timeout_at(last_call, places.acquire()).await.map_err(|_| {
+                let permit = timeout_at(last_call, places.acquire()).await.map_err(|_| {
                     let not_sent = call.is_write().then_some(Outcome::NotSent);
                     messages::no_place(call, self.settings.deadline).with_outcome(not_sent)
                 })?;
-                place.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
+                permit.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
             };
             let (mut turn, mut ticket) = (None, None);
             if let Some(budget) = budget {
-                turn = Some(in_line(&self.pool.turns).await?);
+                turn = Some(in_line(&self.shared.turns).await?);
                 if let Some(fault) = budget.take_fault() {
                     observer.note(messages::not_settled(&fault));
                 }
@@ -93,15 +94,15 @@ impl Client {
                     }
                 }
             }
-            let permit = Permit { _turn: turn, _place: in_line(places).await? };
+            let permit = Permit { _turn: turn, _permit: in_line(places).await? };
             if *deadline <= Instant::now() {
-                // A process that was stopped meanwhile finds a place and a grant, and no time to use them.
+                // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
                 let not_sent = call.is_write().then_some(Outcome::NotSent);
                 return Err(messages::no_place(call, self.settings.deadline).with_outcome(not_sent));
             }
-            // The gate may have closed while this call stood in line.
-            if closed().is_none() {
-                return Ok(Place { permit, ticket });
+            // It may have been throttled while this call stood in line.
+            if throttled().is_none() {
+                return Ok(Admitted { permit, ticket });
             }
         }
     }
@@ -109,12 +110,12 @@ impl Client {
     /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `told`.
     async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
         /// Slots move a little as answers come in.
-        const SAME: Duration = Duration::from_mins(1);
+        const MAX_SLOT_DRIFT: Duration = Duration::from_mins(1);
         let is_news = |told: Slot| {
             let became_long = told.wait <= Waiting::LONG && slot.wait > Waiting::LONG;
-            became_long || slot.at.duration_since(told.at).unsigned_abs() > SAME
+            became_long || slot.at.duration_since(told.at).unsigned_abs() > MAX_SLOT_DRIFT
         };
-        if slot.wait > TELL && told.is_none_or(is_news) {
+        if slot.wait > MIN_LOGGED_PAUSE && told.is_none_or(is_news) {
             observer.note(messages::waits_for_budget(call, slot));
             *told = Some(slot);
         }
@@ -137,7 +138,7 @@ impl Client {
 
     /// Says that `what` is about to pause, unless that is over in a moment.
     pub(crate) fn note_pause(&self, pause: Duration, what: &str, why: &'static str, observer: &dyn Observer) {
-        if pause > TELL {
+        if pause > MIN_LOGGED_PAUSE {
             let until = timestamp(self.now().saturating_add(millis(pause)));
             let text = format!("{what}: waiting {:.1} s, until {until:.0}", pause.as_secs_f64());
             let waiting = Some(Waiting::new(why, pause, until));

@@ -28,15 +28,15 @@ use crate::http::{Departure, Incoming, Outgoing, SendError};
 /// The most of an error's body that is read.
 pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
 /// How long the body of an error may take.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const MAX_ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 /// The most memory that is set aside for a body before it came.
-const BELIEVED: usize = 256 * 1024;
+const MAX_PREALLOCATION: usize = 256 * 1024;
 /// A timer that fires later than this was held up: the process was stopped, the machine slept.
-const HELD_UP: Duration = Duration::from_millis(10);
+const MIN_STALL: Duration = Duration::from_millis(10);
 /// How long an answer that came meanwhile may then take to be read.
-const CATCH_UP: Duration = Duration::from_secs(1);
+const MAX_CATCH_UP: Duration = Duration::from_secs(1);
 /// Turns of the runtime in which a connection reads what lies in its socket.
-const TURNS: u32 = 8;
+const SOCKET_TURNS: u32 = 8;
 
 impl Client {
     /// One request, to the last byte of its answer.
@@ -73,7 +73,7 @@ impl Client {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let mut entry = Entry { ticket, departure: departure.clone() };
+        let mut entry = EntryGuard { ticket, departure: departure.clone() };
         let mut incoming = match within(until, self.transport.send(request, departure.clone())).await {
             Some(Ok(incoming)) => incoming,
             Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
@@ -106,7 +106,7 @@ impl Client {
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
         // A refusal is known by its head: its words are worth a moment, not the whole timeout.
-        let patience = if success { until } else { until.min(Instant::now() + LAST_WORDS) };
+        let patience = if success { until } else { until.min(Instant::now() + MAX_ERROR_BODY_TIME) };
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
             Some(encoding) => Some(Err(Lost::Unusable(format!(
@@ -153,12 +153,12 @@ impl Client {
 }
 
 /// A request's entry in the ledger until its answer comes. Of an attempt that ends before, it stands if the request left.
-struct Entry {
+struct EntryGuard {
     ticket: Option<Ticket>,
     departure: Departure,
 }
 
-impl Drop for Entry {
+impl Drop for EntryGuard {
     fn drop(&mut self) {
         if let Some(ticket) = &mut self.ticket
             && !self.departure.withdraw()
@@ -175,10 +175,10 @@ async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T>
     if let Ok(done) = timeout_at(until, &mut future).await {
         return Some(done);
     }
-    if until.elapsed() > HELD_UP {
-        return timeout(CATCH_UP, future).await.ok();
+    if until.elapsed() > MIN_STALL {
+        return timeout(MAX_CATCH_UP, future).await.ok();
     }
-    for _ in 0..TURNS {
+    for _ in 0..SOCKET_TURNS {
         // The connection is read by a task of its own.
         yield_now().await;
         if let Some(done) = future.as_mut().now_or_never() {
@@ -197,7 +197,7 @@ enum Lost {
 async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
     // What the service says of the length, where that is believable: a body is not copied to grow.
     let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(BELIEVED));
+    let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(MAX_PREALLOCATION));
     while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
         let room = cap - body.len();
         if chunk.len() > room {

@@ -10,11 +10,11 @@ use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::client::OnBudget;
-use crate::client::admission::Place;
+use crate::client::admission::Admitted;
 use crate::client::attempt::MAX_ERROR_BODY;
 use crate::client::messages;
 use crate::client::observer::Observer;
-use crate::client::retry::{self, Failure, Head, Limits, Pace, Plan};
+use crate::client::retry::{self, Failure, Head, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
@@ -100,7 +100,7 @@ impl Received {
         let reason = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
-                self.client.pool.shared.give_back(self.last_retry);
+                self.client.shared.throttle.give_back(self.last_retry);
                 return Ok(value);
             }
             Err(reason) => reason,
@@ -147,9 +147,9 @@ impl Client {
         loop {
             tries.number += 1;
             let number = tries.number;
-            let place = self.place(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
-            let Place { permit, ticket } = place.map_err(|mut error| {
-                // Failed attempts of this very call say more than the gate that they closed.
+            let admitted = self.admit(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
+            let Admitted { permit, ticket } = admitted.map_err(|mut error| {
+                // Failed attempts of this very call say more than the wait that they caused.
                 error.attempts = std::mem::take(&mut tries.failed);
                 error
             })?;
@@ -171,7 +171,7 @@ impl Client {
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
             if let (Some(told), Some(status @ (429 | 503))) = (told, status) {
-                self.pool.shared.close(call.lane, status, told);
+                self.shared.throttle.throttle(call.lane, status, told);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
@@ -182,13 +182,13 @@ impl Client {
             let asked = told.filter(|_| !spent);
             let retry = report.verdict.retry;
             let mut plan = retry::plan(retry, asked, number, limits, left, || self.jitter());
-            if let (Plan::Pause(_), Some(pace)) = (plan, retry)
-                && !self.pool.shared.take(pace)
+            if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
+                && !self.shared.throttle.take(pace)
             {
-                plan = Plan::GiveUp;
+                plan = RetryPlan::GiveUp;
             }
-            let Plan::Pause(mut pause) = plan else {
-                return Err(report.error(tries.failed, plan == Plan::Deadline));
+            let RetryPlan::Pause(mut pause) = plan else {
+                return Err(report.error(tries.failed, plan == RetryPlan::Deadline));
             };
             if spent && self.on_budget == OnBudget::Stop && told.is_none_or(|told| told > pause) {
                 // The ledger would refuse it after the pause as well.

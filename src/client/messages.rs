@@ -33,8 +33,8 @@ pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.as_str())
 }
 
-/// The error of a call that a closed gate keeps from being sent.
-pub(crate) fn closed_gate(call: &Call, status: u16, left: Duration) -> Error {
+/// The error of a call that the throttle keeps from being sent.
+pub(crate) fn still_throttled(call: &Call, status: u16, left: Duration) -> Error {
     let mut error = Error::new(
         Kind::HeldBack,
         format!(

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
-use crate::client::throttle::Shared;
+use crate::client::throttle::Throttle;
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
 use crate::config::account::Owner;
@@ -28,12 +28,12 @@ pub use call::{Answer, Call, Received};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
-struct Pool {
+struct Shared {
     reads: Semaphore,
     writes: Semaphore,
     /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
     turns: Semaphore,
-    shared: Shared,
+    throttle: Throttle,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
@@ -45,10 +45,10 @@ struct Books {
 }
 
 impl Books {
-    fn new(remembered: Option<Remembered>) -> Arc<Self> {
-        let (clock, ledger, exports) = match remembered {
+    fn new(store: Option<ClientStore>) -> Arc<Self> {
+        let (clock, ledger, exports) = match store {
             None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
-            Some(Remembered { store, clock, owner }) => (
+            Some(ClientStore { store, clock, owner }) => (
                 clock.clone(),
                 Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
                 Some(Exports::new(store, clock, owner)),
@@ -70,7 +70,7 @@ pub enum OnBudget {
 
 /// The store of a client, and the clock that it goes by.
 #[derive(Debug, Clone)]
-pub struct Remembered {
+pub struct ClientStore {
     /// The store.
     pub store: Store,
     /// The clock.
@@ -84,7 +84,7 @@ pub struct Remembered {
 pub struct Client {
     settings: Arc<Settings>,
     transport: Arc<dyn Transport>,
-    pool: Arc<Pool>,
+    shared: Arc<Shared>,
     books: Arc<Books>,
     stats: Arc<Stats>,
     on_budget: OnBudget,
@@ -98,56 +98,56 @@ impl Client {
         stats: Arc<Stats>,
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Self::with_memory(settings, transport, stats, jitter, None)
+        Self::with_store(settings, transport, stats, jitter, None)
     }
 
     /// As [`Client::new`], with a store.
-    pub fn with_memory(
+    pub fn with_store(
         settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
         stats: Arc<Stats>,
         jitter: impl Fn() -> f64 + Send + Sync + 'static,
-        remembered: Option<Remembered>,
+        store: Option<ClientStore>,
     ) -> Self {
-        let pool = Pool {
+        let shared = Shared {
             reads: Semaphore::new(MAX_READS),
             writes: Semaphore::new(MAX_WRITES),
             turns: Semaphore::new(MAX_READS),
-            shared: Shared::default(),
+            throttle: Throttle::default(),
             jitter: Box::new(jitter),
         };
         Self {
             settings: settings.into(),
             transport,
-            pool: Arc::new(pool),
-            books: Books::new(remembered),
+            shared: Arc::new(shared),
+            books: Books::new(store),
             stats,
             on_budget: OnBudget::default(),
         }
     }
 
-    /// A second handle with other settings on the same connections, gates and counts; `None` where the
+    /// A second handle with other settings on the same connections, throttle and counts; `None` where the
     /// change needs connections of its own.
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
         let (old, new) = (&self.settings, &settings);
         let same =
-            Arc::ptr_eq(old, new) || (self.is_for(new) && old.wire == new.wire && old.memory == new.memory);
+            Arc::ptr_eq(old, new) || (self.is_for(new) && old.wire == new.wire && old.store == new.store);
         same.then(|| Self { settings, ..self.clone() })
     }
 
-    /// A second handle on connections of its own. It keeps within the same limits: gates, places and the retry quota, and
+    /// A second handle on connections of its own. It keeps within the same limits: throttle, permits and the retry quota, and
     /// the budget where its store is the same; `None` where the change makes it another user of the service.
     pub fn apart(
         &self,
         settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
-        remembered: Option<Remembered>,
+        store: Option<ClientStore>,
     ) -> Option<Self> {
         let settings = settings.into();
-        let books = match self.settings.memory == settings.memory {
+        let books = match self.settings.store == settings.store {
             true => Arc::clone(&self.books),
-            false => Books::new(remembered),
+            false => Books::new(store),
         };
         self.is_for(&settings).then(|| Self { settings, transport, books, ..self.clone() })
     }
@@ -190,7 +190,7 @@ impl Client {
 
     /// A random number from 0 to 1.
     pub(crate) fn jitter(&self) -> f64 {
-        (self.pool.jitter)()
+        (self.shared.jitter)()
     }
 
     /// The project of a call: the one named, or the client's.

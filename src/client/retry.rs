@@ -11,7 +11,7 @@ use crate::error::{Kind, Outcome};
 use crate::http::retry_after::date;
 
 /// The longest backoff.
-const MOST_BACKOFF: Duration = Duration::from_secs(20);
+const MAX_BACKOFF: Duration = Duration::from_secs(20);
 /// A pause that would end this close to the deadline is not begun.
 pub(crate) const LAST_CALL: Duration = Duration::from_secs(1);
 
@@ -194,7 +194,7 @@ pub struct Limits {
 
 /// Why a failure is not tried again, or after how long it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plan {
+pub enum RetryPlan {
     /// Pause so long, then try again.
     Pause(Duration),
     /// Raise it.
@@ -212,24 +212,24 @@ pub fn plan(
     limits: Limits,
     left: Duration,
     unit: impl Fn() -> f64,
-) -> Plan {
+) -> RetryPlan {
     let Some(pace) = pace else {
-        return Plan::GiveUp;
+        return RetryPlan::GiveUp;
     };
     if number > limits.max_retries
         || told.is_some_and(|told| told > limits.max_retry_after)
         || (pace == Pace::Told && told.is_none())
     {
-        return Plan::GiveUp;
+        return RetryPlan::GiveUp;
     }
     let mut pause = backoff(pace, number, unit());
     if let Some(told) = told {
         pause = pause.max(told.saturating_add(spread(told, unit())));
     }
     if pause.saturating_add(LAST_CALL) > left {
-        return Plan::Deadline;
+        return RetryPlan::Deadline;
     }
-    Plan::Pause(pause)
+    RetryPlan::Pause(pause)
 }
 
 /// Full jitter before the n-th retry: `unit · min(20 s, base · 2^(n-1))`.
@@ -237,8 +237,8 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
     let doubled = 1_u32
         .checked_shl(retry.saturating_sub(1))
         .and_then(|factor| pace.base().checked_mul(factor))
-        .unwrap_or(MOST_BACKOFF);
-    doubled.min(MOST_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
+        .unwrap_or(MAX_BACKOFF);
+    doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
 }
 
 /// What is added to a wait that the service asked for, so that not all come back at the same moment.
@@ -248,11 +248,11 @@ pub(crate) fn spread(told: Duration, unit: f64) -> Duration {
 
 /// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.
 #[derive(Debug)]
-pub struct Quota {
+pub struct RetryQuota {
     tokens: u32,
 }
 
-impl Quota {
+impl RetryQuota {
     const FULL: u32 = 500;
 
     /// Pays for a retry; `false` where nothing is left.
@@ -273,7 +273,7 @@ impl Quota {
     }
 }
 
-impl Default for Quota {
+impl Default for RetryQuota {
     fn default() -> Self {
         Self { tokens: Self::FULL }
     }

@@ -1,16 +1,17 @@
-//! What all calls of one client share: the gates that a throttled answer closes, and the retry quota.
+//! The throttle, which all calls of one client share: which of them wait, and until when, after a 429 or 503 with
+//! `Retry-After`. And their retry quota.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::client::retry::{Pace, Quota};
+use crate::client::retry::{Pace, RetryQuota};
 
 /// All paths below it share one limit.
 const ANALYTICS: &str = "/v1/analytics/";
-/// The longest that a gate stays closed.
-const LONGEST: Duration = Duration::from_hours(24);
+/// The longest that calls are throttled.
+const MAX_THROTTLE: Duration = Duration::from_hours(24);
 
 /// The kinds of call that a service throttles apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,56 +31,56 @@ impl Lane {
     }
 }
 
-/// A closed gate.
+/// Calls of one kind are not sent for a while.
 #[derive(Debug, Clone, Copy)]
-pub struct Closed {
-    /// When it opens.
+pub struct Throttled {
+    /// When calls are sent again.
     pub until: Instant,
-    /// What the service asked for when it closed.
-    pub told: Duration,
+    /// What the service asked for.
+    pub asked: Duration,
     /// The status that it asked with.
     pub status: u16,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    gates: [Option<Closed>; 3],
-    quota: Quota,
+struct ThrottleState {
+    lanes: [Option<Throttled>; 3],
+    quota: RetryQuota,
 }
 
 /// Shared by a client and its handles, for one origin and key.
 #[derive(Debug, Default)]
-pub struct Shared(Mutex<State>);
+pub struct Throttle(Mutex<ThrottleState>);
 
-impl Shared {
+impl Throttle {
     /// Never held over an await; a panic elsewhere leaves nothing half done in it.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ThrottleState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The gate of `lane`, where it is closed.
-    pub fn closed(&self, lane: Lane) -> Option<Closed> {
-        let gate = *self.state().gates.get(lane as usize)?;
-        gate.filter(|gate| gate.until > Instant::now())
+    /// Whether calls of `lane` have to wait.
+    pub fn throttled(&self, lane: Lane) -> Option<Throttled> {
+        let throttled = *self.state().lanes.get(lane as usize)?;
+        throttled.filter(|throttled| throttled.until > Instant::now())
     }
 
     /// A throttled answer asked all to wait.
-    pub fn close(&self, lane: Lane, status: u16, told: Duration) {
-        let until = Instant::now() + told.min(LONGEST);
+    pub fn throttle(&self, lane: Lane, status: u16, asked: Duration) {
+        let until = Instant::now() + asked.min(MAX_THROTTLE);
         let mut state = self.state();
-        if let Some(gate) = state.gates.get_mut(lane as usize)
-            && gate.is_none_or(|gate| gate.until < until)
+        if let Some(known) = state.lanes.get_mut(lane as usize)
+            && known.is_none_or(|known| known.until < until)
         {
-            *gate = Some(Closed { until, told, status });
+            *known = Some(Throttled { until, asked, status });
         }
     }
 
-    /// See [`Quota::take`].
+    /// See [`RetryQuota::take`].
     pub fn take(&self, pace: Pace) -> bool {
         self.state().quota.take(pace)
     }
 
-    /// See [`Quota::give_back`].
+    /// See [`RetryQuota::give_back`].
     pub fn give_back(&self, last: Option<Pace>) {
         self.state().quota.give_back(last);
     }

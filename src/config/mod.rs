@@ -61,12 +61,12 @@ pub struct Settings {
     /// See [`Options::settle_days`].
     pub settle_days: u32,
     /// What the store needs to know; `None`: there is none.
-    pub memory: Option<Memory>,
+    pub store: Option<StoreSettings>,
 }
 
-/// The part of the settings that says what is remembered, and for whom.
+/// The part of the settings that says where the store is, and whose.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Memory {
+pub struct StoreSettings {
     /// See [`Options::store`].
     pub path: PathBuf,
     /// Whose requests and exports they are.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::account::{Organization, Owner, Terms};
-use crate::config::Memory;
 use crate::config::Settings;
+use crate::config::StoreSettings;
 use crate::config::Wire;
 use crate::config::headers::headers;
 use crate::config::key::ApiKey;
@@ -232,11 +232,11 @@ impl Options {
             },
             terms: self.terms()?,
             settle_days: self.settle_days,
-            memory: self
+            store: self
                 .store
                 .clone()
                 .filter(|path| !path.as_os_str().is_empty())
-                .map(|path| Memory { path, owner }),
+                .map(|path| StoreSettings { path, owner }),
         })
     }
 
@@ -308,13 +308,13 @@ mod tests {
         assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 10 }));
         let organization = Organization::Name("acme".to_owned());
         let owner = Owner { base_url: "https://env.example.com".to_owned(), organization };
-        assert_eq!(settings.memory, Some(Memory { path: "/env.db".into(), owner }));
+        assert_eq!(settings.store, Some(StoreSettings { path: "/env.db".into(), owner }));
         let given = Options { reserve: Some(0), store: Some("/given.db".into()), ..options() };
         let settings = given.validate(env).unwrap();
         assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0 }));
-        assert_eq!(settings.memory.unwrap().path, PathBuf::from("/given.db"));
+        assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));
         let none = Options { store: Some(PathBuf::new()), ..options() }.validate(env).unwrap();
-        assert_eq!(none.memory, None, "none, whatever the environment says");
+        assert_eq!(none.store, None, "none, whatever the environment says");
         let settings = Options { project_id: Some("given".to_owned()), ..options() }.validate(env).unwrap();
         assert_eq!(settings.project_id.unwrap().as_str(), "given");
         assert_eq!(settings.base_url.as_str(), "https://docs.example.com");

@@ -16,8 +16,8 @@ pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
 
 fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
     /// A hundred years: far beyond any use, far below any overflow.
-    const MOST: f64 = 100.0 * 365.0 * 86_400.0;
-    if value.is_finite() && fits && value <= MOST {
+    const MAX_SECONDS: f64 = 100.0 * 365.0 * 86_400.0;
+    if value.is_finite() && fits && value <= MAX_SECONDS {
         return Ok(Duration::from_secs_f64(value));
     }
     Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))

@@ -195,7 +195,7 @@ impl BaseUrl {
         }
     }
 
-    /// Scheme, host and port: what a gate and a quota are kept for.
+    /// Scheme, host and port: what a throttle and a quota are kept for.
     pub fn origin(&self) -> &str {
         &self.origin
     }

@@ -270,7 +270,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number of so many digits.
+/// A number of that many digits.
 fn digits(text: &str, count: usize) -> Option<i8> {
     (text.len() == count && is_number(text)).then(|| text.parse().ok()).flatten()
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_slices_are_told_from_whole_ones() {
+    fn parts_of_slices_differ_from_whole_ones() {
         let whole = |from: &str, to: &str| {
             let days = Slice { from: from.parse().unwrap(), to: to.parse().unwrap() };
             [Every::Day, Every::Week, Every::Month].map(|every| every.is_whole(days))

@@ -9,7 +9,7 @@ use crate::listing::Listing;
 use crate::listing::rows::{Identity, Totals};
 
 /// What this version writes and reads.
-const VERSION: u32 = 1;
+const CHECKPOINT_VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
 /// for: this is more than any answer of 32 MiB can bring about.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
@@ -52,7 +52,7 @@ impl Checkpoint {
     /// A checkpoint of `listing` at `base_url`.
     pub fn new(base_url: &str, listing: Listing, page_size: u32, offset: u64) -> Self {
         Self {
-            version: VERSION,
+            version: CHECKPOINT_VERSION,
             base_url: base_url.to_owned(),
             listing,
             page_size,
@@ -76,9 +76,9 @@ impl Checkpoint {
             let error = crate::text::safe(&error.to_string(), 200);
             refused(format!("not a checkpoint of docplatform ({error})"))
         })?;
-        if read.version != VERSION {
+        if read.version != CHECKPOINT_VERSION {
             return Err(refused(format!(
-                "the checkpoint is of version {}, this docplatform reads version {VERSION}",
+                "the checkpoint is of version {}, this docplatform reads version {CHECKPOINT_VERSION}",
                 read.version
             )));
         }

@@ -71,7 +71,7 @@ fn totals_of(page: &Page) -> Result<Totals> {
 }
 
 /// The rows of a stored page.
-pub(crate) fn decode(listing: &Listing, export: i64, page: &store::Page) -> Result<Page, Fault> {
+pub(crate) fn decode(listing: &Listing, export: i64, page: &store::StoredPage) -> Result<Page, Fault> {
     let damaged = |why| Fault::Damaged(format!("page {} of export {export}: {why}", page.offset));
     listing.decode(&page.body).map_err(damaged)
 }
@@ -91,7 +91,7 @@ async fn keep(
     // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
     let now = exports.now();
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
-    let stored = store::Page { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
+    let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
     if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals)).await {
         return kept.map(drop);
@@ -156,7 +156,7 @@ impl StoredRange {
     }
 
     /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
-    async fn stored(&self, export: &Export, wanted: Wanted) -> Result<Option<store::Page>> {
+    async fn stored(&self, export: &Export, wanted: Wanted) -> Result<Option<store::StoredPage>> {
         let Wanted { offset, regular, .. } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
             return Ok(Some(page));

@@ -7,9 +7,9 @@ use std::time::Duration;
 use http::HeaderMap;
 
 /// Further policies are not looked at.
-const MOST: usize = 8;
+const MAX_POLICIES_IN_ANSWER: usize = 8;
 /// A policy's name is cut here.
-const NAME: usize = 32;
+const MAX_POLICY_NAME: usize = 32;
 /// A reset above this many is a date in seconds since 1970, not a number of seconds.
 const EPOCH_SECONDS: u64 = 1_000_000_000;
 /// A reset above this many is a date in milliseconds since 1970.
@@ -45,7 +45,7 @@ pub fn quotas(headers: &HeaderMap, wall: u64) -> Vec<Quota> {
             found.push(Quota { policy: policy.to_owned(), remaining, reset });
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_POLICIES_IN_ANSWER);
     found
 }
 
@@ -60,7 +60,7 @@ fn combined(value: &str, wall: u64) -> Vec<Quota> {
     let quota = |policy: &str, parts: &[&str]| {
         let reset = field(parts, ["t", "reset"]).map(|reset| from_now(reset, wall));
         Some(Quota {
-            policy: policy.trim().trim_matches('"').chars().take(NAME).collect(),
+            policy: policy.trim().trim_matches('"').chars().take(MAX_POLICY_NAME).collect(),
             remaining: field(parts, ["r", "remaining"])?,
             reset,
         })
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn several_policies_are_told_apart() {
+    fn several_policies_keep_their_names() {
         let quotas = read(&[("RateLimit", "\"burst;,\";r=5;t=10, hourly;r=70;t=1800;pk=:x:")]);
         assert_eq!(quotas, [("burst;,".to_owned(), 5, Some(10)), ("hourly".to_owned(), 70, Some(1800))]);
         let both = read(&[("RateLimit-Remaining", "3"), ("X-RateLimit-Remaining", "2")]);
@@ -179,6 +179,6 @@ mod tests {
             assert_eq!(quotas(&map, WALL), [], "{value:?}");
         }
         let flood = "a;r=1;t=1,".repeat(1000);
-        assert_eq!(read(&[("RateLimit", &flood)]).len(), MOST);
+        assert_eq!(read(&[("RateLimit", &flood)]).len(), MAX_POLICIES_IN_ANSWER);
     }
 }

@@ -26,7 +26,7 @@ use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Tra
 /// The same for everyone: it names no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 /// How long an unused connection for reads is kept.
-const IDLE: Duration = Duration::from_secs(15);
+const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);
 /// What hyper-util says of a proxy that wants to know who asks; its errors have no public type.
 const PROXY_407: &str = "tunnel error: proxy authorization required";
 /// And of a proxy of the environment that speaks something else.
@@ -34,7 +34,7 @@ const PROXY_SCHEME: &str = "unsupported scheme ";
 /// The most of a CA bundle that is read, in bytes: those of systems have some 200 KiB.
 const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
 /// After how long a peer that does not answer on the TCP level is given up.
-const HALF_OPEN: Duration = Duration::from_secs(30);
+const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 
 /// The connections of one client and its handles.
 pub struct HttpTransport {
@@ -64,14 +64,14 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
         .https_only(base.is_https())
         .connect_timeout(wire.connect_timeout)
         .pool_max_idle_per_host(idle_connections)
-        .pool_idle_timeout(IDLE)
+        .pool_idle_timeout(MAX_IDLE_CONNECTION)
         .tcp_nodelay(true)
-        .tcp_keepalive(HALF_OPEN)
+        .tcp_keepalive(MAX_HALF_OPEN)
         // `localhost` must not depend on a resolver that could send it elsewhere.
         .resolve_to_addrs("localhost", &localhost);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
-        builder = builder.tcp_user_timeout(HALF_OPEN);
+        builder = builder.tcp_user_timeout(MAX_HALF_OPEN);
     }
 
     let mut tls = base.is_https();

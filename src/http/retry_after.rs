@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
 /// A `Date` header is absurd and ignored unless it lies so long after 1970, where clocks begin that nobody set.
-const SANE: Range<Duration> = Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
+const PLAUSIBLE: Range<Duration> = Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
 
 /// The wait that `headers` ask for, if any, and whether a value was there that could not be understood.
 ///
@@ -36,7 +36,7 @@ pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
 pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
     let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
     let since = date.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    SANE.contains(&since).then_some(date)
+    PLAUSIBLE.contains(&since).then_some(date)
 }
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {

@@ -22,7 +22,7 @@ use http::Method;
 const CREATE: &str = "/v2/agent/{project_id}/job";
 const MESSAGE: &str = "/v2/agent/{project_id}/job/{id}/message";
 /// The largest answer about a job that is read.
-const MOST_JOB: usize = 4 * 1024 * 1024;
+const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
 
 /// A job as the service showed it.
 #[derive(Debug, Clone)]
@@ -214,7 +214,7 @@ async fn post(
 }
 
 fn cap(client: &Client) -> usize {
-    client.settings().max_response_bytes.min(MOST_JOB)
+    client.settings().max_response_bytes.min(MAX_JOB_BYTES)
 }
 
 /// A job's body; of the job that was asked for, where one was.

@@ -16,15 +16,15 @@ use crate::job::observer::JobObserver;
 use crate::job::{self, Job, Prompt};
 
 /// Growth factor between successive poll intervals.
-const GROWTH: f64 = 1.5;
+const POLL_GROWTH: f64 = 1.5;
 /// Each interval is up to so much shorter or longer, so that many waits do not poll in step.
-const JITTER: f64 = 0.2;
+const POLL_JITTER: f64 = 0.2;
 /// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// A year: whatever is longer is for ever, and no clock would hold it.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 /// How long after its creation a job may not be found yet.
-const UNBORN: Duration = Duration::from_secs(10);
+const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 
 /// How to wait.
 #[derive(Debug, Clone, Copy)]
@@ -132,11 +132,11 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
     let own = last.as_ref().filter(|job| job.project == target.project);
-    let unborn = own.and_then(|job| job.created_here).map(|at| at + UNBORN);
+    let unborn = own.and_then(|job| job.created_here).map(|at| at + MAX_CREATION_LAG);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
-        let Next { at, .. } = next_poll(client, &mut interval, &wait, None);
+        let NextPoll { at, .. } = next_poll(client, &mut interval, &wait, None);
         rest(at, until).await;
     }
     loop {
@@ -173,7 +173,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
-        let Next { mut at, asked } = next_poll(client, &mut interval, &wait, retry_after);
+        let NextPoll { mut at, asked } = next_poll(client, &mut interval, &wait, retry_after);
         if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
@@ -201,19 +201,24 @@ fn bearable(error: &Error, unborn: bool) -> bool {
 }
 
 /// The next poll.
-struct Next {
+struct NextPoll {
     at: Instant,
     /// Whether the service asked for it to be that late.
     asked: bool,
 }
 
 /// When to poll next; the interval grows.
-fn next_poll(client: &Client, interval: &mut Duration, wait: &Wait, retry_after: Option<Duration>) -> Next {
-    let jittered = interval.mul_f64(1.0 - JITTER + 2.0 * JITTER * client.jitter().clamp(0.0, 1.0));
-    *interval = interval.mul_f64(GROWTH).min(wait.max_poll_interval);
+fn next_poll(
+    client: &Client,
+    interval: &mut Duration,
+    wait: &Wait,
+    retry_after: Option<Duration>,
+) -> NextPoll {
+    let jittered = interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
+    *interval = interval.mul_f64(POLL_GROWTH).min(wait.max_poll_interval);
     let asked =
         retry_after.map_or(Duration::ZERO, |wait| wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter()));
-    Next { at: Instant::now() + jittered.max(asked), asked: asked > jittered }
+    NextPoll { at: Instant::now() + jittered.max(asked), asked: asked > jittered }
 }
 
 /// Rests until `at`, but polls once more at the very end.

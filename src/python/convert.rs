@@ -4,8 +4,7 @@ use jiff::civil::Date;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
 use crate::client::OnBudget;
@@ -47,10 +46,8 @@ pub(crate) fn _is_cut(
 
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
-    static TIMEDELTA: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = value.py();
-    if value.is_instance(TIMEDELTA.import(py, "datetime", "timedelta")?)? {
-        return value.call_method0(intern!(py, "total_seconds"))?.extract();
+    if value.is_instance_of::<PyDelta>() {
+        return value.call_method0(intern!(value.py(), "total_seconds"))?.extract();
     }
     if !value.is_instance_of::<PyBool>()
         && let Ok(seconds) = value.extract()
@@ -113,15 +110,13 @@ fn wait_or_stop<T>(what: &str, value: &Bound<'_, PyAny>, wait: T, stop: T) -> Py
 
 /// A date as `str`, `date` or `datetime`, and so a `pandas.Timestamp`.
 pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Moment>> {
-    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);
     };
-    let py = value.py();
     let text = if value.is_instance_of::<PyString>() {
         text(what, value)?
-    } else if value.is_instance(DATE.import(py, "datetime", "date")?)? {
-        value.call_method0(intern!(py, "isoformat"))?.extract()?
+    } else if value.is_instance_of::<PyDate>() {
+        value.call_method0(intern!(value.py(), "isoformat"))?.extract()?
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
@@ -198,8 +193,8 @@ pub(crate) fn _period<'py>(
 
 /// A day as a `date`.
 pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
-    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    DATE.import(py, "datetime", "date")?.call1((day.year(), day.month(), day.day()))
+    PyDate::new(py, day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs())
+        .map(Bound::into_any)
 }
 
 /// A range as it goes on the wire; the end is exclusive.

@@ -13,15 +13,15 @@ use crate::job;
 use crate::python::convert;
 
 /// A job of the docs agent, as the service showed it.
-#[pyclass(frozen, module = "docplatform", skip_from_py_object)]
+#[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
 #[derive(Clone)]
-pub(crate) struct Job {
+pub(crate) struct PyJob {
     pub(crate) inner: job::Job,
 }
 
 /// A core job as its Python object.
 pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
-    Ok(Py::new(py, Job { inner: job })?.into_any())
+    Ok(Py::new(py, PyJob { inner: job })?.into_any())
 }
 
 /// The job that an argument names: a `Job` or its id.
@@ -34,7 +34,7 @@ pub(crate) enum JobArgument {
 
 impl JobArgument {
     pub(crate) fn parse(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(job) = value.cast::<Job>() {
+        if let Ok(job) = value.cast::<PyJob>() {
             return Ok(Self::Job(Box::new(job.get().inner.clone())));
         }
         Ok(Self::Id(Segment::parse("the job's id", &convert::text("job (a Job or its id)", value)?)?))
@@ -64,7 +64,7 @@ impl JobArgument {
 }
 
 #[pymethods]
-impl Job {
+impl PyJob {
     /// The job's identifier.
     #[getter]
     fn id(&self) -> &str {
@@ -178,11 +178,11 @@ impl Job {
 
 /// Makes a job again from what its pickle carries.
 #[pyfunction]
-pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<Job> {
+pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
     let project = Segment::parse("project_id", project_id)?;
     let raw = serde_json::from_str(raw).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let inner = job::Job::from_value(raw, project).map_err(PyValueError::new_err)?;
-    Ok(Job { inner })
+    Ok(PyJob { inner })
 }
 
 /// An aware `datetime` in UTC, to the microsecond.

@@ -32,7 +32,7 @@ mod _native {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
-    use super::bridge::Operation;
+    use super::bridge::DrivenOperation;
     #[pymodule_export]
     use super::client::options::{_api_key, _check};
     #[pymodule_export]
@@ -40,13 +40,13 @@ mod _native {
     #[pymodule_export]
     use super::convert::{_is_cut, _period, _safe};
     #[pymodule_export]
-    use super::job::{_job, Job};
+    use super::job::{_job, PyJob};
     #[pymodule_export]
     use super::listing::{AsyncRows, AsyncVisitors, AtHand, ListedRows, Visitors};
     #[pymodule_export]
-    use super::table::held::{_held_rows, _held_slices, HeldRows};
+    use super::table::dataset::{_dataset_rows, _dataset_slices, PyDatasetRows};
     #[pymodule_export]
-    use super::table::whole_file::WholeFile;
+    use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
     use super::table::{_table, _trend, TableRows, TrendTable, VisitorTable};
 }

@@ -19,23 +19,23 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use crate::export::stored;
 use crate::listing::Listing;
-use crate::store::{Held, Holdings, is_final};
+use crate::store::{FinishedExport, FinishedExports, is_final};
 use crate::table::{Builder, Table, number};
 use crate::text::safe;
 
 /// A slice that a store holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldSlice {
+pub struct DatasetSlice {
     /// The export.
-    pub held: Held,
+    pub held: FinishedExport,
     /// Its days.
     pub days: Slice,
     /// Whether they lay far enough in the past when it was fetched.
     pub settled: bool,
 }
 
-impl HeldSlice {
-    fn of(held: Held, settle_days: u32, now: Millis) -> Option<Self> {
+impl DatasetSlice {
+    fn of(held: FinishedExport, settle_days: u32, now: Millis) -> Option<Self> {
         let day = |text: &str| Moment::parse("date", text).ok()?.day();
         let days = Slice { from: day(&held.date_from)?, to: day(&held.date_to)? };
         let settled = is_final(held.begun, days.settles(settle_days), now);
@@ -66,10 +66,10 @@ pub struct Wish {
 
 impl Wish {
     /// The slices of `all` that are wanted.
-    pub fn choose(&self, all: Vec<Held>) -> Result<Vec<HeldSlice>> {
+    pub fn choose(&self, all: Vec<FinishedExport>) -> Result<Vec<DatasetSlice>> {
         let slices = all.into_iter().filter(|held| self.is_of(held));
         let slices: Vec<_> =
-            slices.filter_map(|held| HeldSlice::of(held, self.settle_days, self.now)).collect();
+            slices.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now)).collect();
         if let (Some(first), Some(last)) = (slices.first(), slices.last())
             && account(&first.held) != account(&last.held)
         {
@@ -85,7 +85,7 @@ impl Wish {
                 )));
             }
         }
-        let within = |slice: &HeldSlice| {
+        let within = |slice: &DatasetSlice| {
             self.projects.as_ref().is_none_or(|ids| ids.contains(&slice.held.project_id))
                 && self.from.is_none_or(|from| from <= slice.days.from)
                 && self.to.is_none_or(|to| slice.days.to <= to)
@@ -105,7 +105,7 @@ impl Wish {
         Ok(wanted)
     }
 
-    fn is_of(&self, held: &Held) -> bool {
+    fn is_of(&self, held: &FinishedExport) -> bool {
         let named = |name: &String| {
             held.organization == *name || held.organization.strip_prefix("name:") == Some(name)
         };
@@ -114,12 +114,12 @@ impl Wish {
     }
 }
 
-fn account(held: &Held) -> (&str, &str) {
+fn account(held: &FinishedExport) -> (&str, &str) {
     (&held.base_url, &held.organization)
 }
 
 /// The store holds what several organizations fetched.
-fn several(slices: &[HeldSlice]) -> Error {
+fn several(slices: &[DatasetSlice]) -> Error {
     let mut accounts: Vec<_> = slices.iter().map(|slice| account(&slice.held)).collect();
     accounts.dedup();
     let accounts: Vec<_> = accounts
@@ -146,14 +146,14 @@ fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
 
 /// The rows of some slices in columns that are the same whatever the service sent.
 #[derive(Debug)]
-pub struct HeldRows {
+pub struct DatasetRows {
     /// How many.
     pub len: usize,
     /// In Arrow's memory.
     pub batches: Vec<RecordBatch>,
 }
 
-impl HeldRows {
+impl DatasetRows {
     /// The columns.
     pub fn schema() -> SchemaRef {
         static SCHEMA: OnceLock<SchemaRef> = OnceLock::new();
@@ -179,11 +179,16 @@ impl HeldRows {
     }
 
     /// Reads the exports with these numbers, as a client with this store would.
-    pub async fn read(holdings: &Holdings, exports: &[i64], settle_days: u32, now: Millis) -> Result<Self> {
+    pub async fn read(
+        holdings: &FinishedExports,
+        exports: &[i64],
+        settle_days: u32,
+        now: Millis,
+    ) -> Result<Self> {
         let mut rows = Self::none();
         for &export in exports {
             let held = holdings.export(export).await?;
-            let Some(slice) = HeldSlice::of(held, settle_days, now) else {
+            let Some(slice) = DatasetSlice::of(held, settle_days, now) else {
                 return Err(Error::argument(format!("export {export} is not of whole days")));
             };
             let table = collect(holdings, &slice).await?;
@@ -195,8 +200,8 @@ impl HeldRows {
 }
 
 /// All rows of a slice, by the way that a client's rows go.
-async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
-    let Held { export, base_url, project_id, page_size, .. } = &slice.held;
+async fn collect(holdings: &FinishedExports, slice: &DatasetSlice) -> Result<Table> {
+    let FinishedExport { export, base_url, project_id, page_size, .. } = &slice.held;
     let listing = Listing::days(&Segment::stored(project_id), slice.days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
     let source = Arc::new(DatasetPages { holdings: holdings.clone(), listing, export: *export });
@@ -211,7 +216,7 @@ async fn collect(holdings: &Holdings, slice: &HeldSlice) -> Result<Table> {
 }
 
 /// The rows of a slice, with what is the same in all of them.
-fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
+fn batches(slice: &DatasetSlice, table: &Table) -> Result<Vec<RecordBatch>> {
     let mut extras = table.extras().iter().peekable();
     let batch = |(rows, columns): (std::ops::Range<usize>, [ArrayRef; 4])| {
         let count = rows.len();
@@ -228,14 +233,14 @@ fn batches(slice: &HeldSlice, table: &Table) -> Result<Vec<RecordBatch>> {
         all.extend(columns);
         all.push(Arc::new(BooleanArray::from(vec![slice.settled; count])));
         all.push(extra);
-        RecordBatch::try_new(HeldRows::schema(), all).map_err(Error::bug)
+        RecordBatch::try_new(DatasetRows::schema(), all).map_err(Error::bug)
     };
     table.chunks().map(batch).collect()
 }
 
 /// The pages of an export that is held.
 struct DatasetPages {
-    holdings: Holdings,
+    holdings: FinishedExports,
     listing: Listing,
     export: i64,
 }
@@ -269,12 +274,12 @@ mod tests {
 
     const NOW: Millis = 1_767_916_800_000; // 2026-01-09
 
-    fn held(export: i64, account: &str, project: &str, from: &str, to: &str) -> Held {
+    fn held(export: i64, account: &str, project: &str, from: &str, to: &str) -> FinishedExport {
         let (base_url, organization) = ("https://docs.example".to_owned(), account.to_owned());
         let (date_from, date_to) = (from.to_owned(), to.to_owned());
         let project_id = project.to_owned();
         let begun = NOW;
-        Held {
+        FinishedExport {
             export,
             base_url,
             organization,
@@ -287,7 +292,7 @@ mod tests {
         }
     }
 
-    fn all() -> Vec<Held> {
+    fn all() -> Vec<FinishedExport> {
         vec![
             held(1, "name:acme", "b", "2026-01-05", "2026-01-06"),
             held(2, "name:acme", "b", "2026-01-05", "2026-01-12"),
@@ -305,7 +310,7 @@ mod tests {
         Wish { every, projects, from, to, base_url, organization, settle_days: 2, now: NOW }
     }
 
-    fn chosen(wish: &Wish, all: Vec<Held>) -> Vec<(i64, bool)> {
+    fn chosen(wish: &Wish, all: Vec<FinishedExport>) -> Vec<(i64, bool)> {
         let slices = wish.choose(all).unwrap();
         slices.iter().map(|slice| (slice.held.export, slice.settled)).collect()
     }
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told() {
+    fn senseless_selections_are_errors() {
         let refused = |wish: &Wish, all| wish.choose(all).unwrap_err().message.clone();
         assert!(refused(&wish(Every::Month), all()).contains("it holds 5 others, as from 2026-01-05 to"));
         let missing = Wish { projects: Some(vec!["c".to_owned()]), ..wish(Every::Day) };

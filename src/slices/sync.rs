@@ -39,7 +39,7 @@ pub enum OnRunning {
 
 /// What is to be there.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct SyncScope {
     /// Of which projects.
     pub projects: Vec<Segment>,
     /// Which days.
@@ -65,7 +65,7 @@ pub struct Filled {
 
 /// A slice that could not be fetched, while others could.
 #[derive(Debug)]
-pub struct Failure {
+pub struct FailedSlice {
     /// Of which project.
     pub project: String,
     /// Its days.
@@ -80,7 +80,7 @@ pub struct Sync {
     /// What is there now.
     pub filled: Filled,
     /// What was passed over.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedSlice>,
     /// Whether it was given up, as failure came upon failure.
     pub given_up: bool,
     /// What ended it before its time.
@@ -134,7 +134,7 @@ impl<'a> Queue<'a> {
 pub async fn sync(
     client: &Client,
     exports: &Exports,
-    wanted: &Wanted,
+    wanted: &SyncScope,
     on_running: OnRunning,
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
@@ -168,7 +168,7 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
 }
 
 impl Sync {
-    async fn fill(&mut self, client: &Client, wanted: &Wanted, mut reader: Reader<'_>) -> Result<()> {
+    async fn fill(&mut self, client: &Client, wanted: &SyncScope, mut reader: Reader<'_>) -> Result<()> {
         let due = self.look(client, wanted, &reader).await?;
         let ended = self.fetch(wanted.what, due, &mut reader).await;
         self.filled.requests = reader.requests();
@@ -180,7 +180,7 @@ impl Sync {
     async fn look<'a>(
         &mut self,
         client: &Client,
-        wanted: &'a Wanted,
+        wanted: &'a SyncScope,
         reader: &Reader<'_>,
     ) -> Result<Queue<'a>> {
         let mut due = Vec::new();
@@ -221,7 +221,7 @@ impl Sync {
                     queue.step_back(project, is_of_project(&error));
                     self.given_up =
                         strikes >= MAX_FAILURES_IN_A_ROW && (error.transient || !granted || doubtful);
-                    self.failures.push(Failure { project: project.as_str().to_owned(), slice, error });
+                    self.failures.push(FailedSlice { project: project.as_str().to_owned(), slice, error });
                     if self.given_up {
                         return Ok(());
                     }

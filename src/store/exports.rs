@@ -11,10 +11,10 @@ use crate::config::account::Owner;
 use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
 use crate::store::Store;
+use crate::store::export_table;
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
-use crate::store::pages::{self, Page};
-use crate::store::shelf;
+use crate::store::pages::{self, StoredPage};
 
 /// What of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,12 +129,12 @@ impl Exports {
 
     /// What there is of `range`, if it were exported now with this page size.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
-        self.look(move |shelf, now| shelf.stock(&range, what, page_size, now)).await
+        self.look(move |export_table, now| export_table.stock(&range, what, page_size, now)).await
     }
 
     /// All that were ever finished of `range`, the latest first.
     pub async fn history(&self, range: Range, what: What) -> Result<Vec<Export>> {
-        self.look(move |shelf, _| shelf.finished(&range, what)).await
+        self.look(move |export_table, _| export_table.finished(&range, what)).await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
@@ -143,15 +143,18 @@ impl Exports {
     pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         let begin = move |connection: &mut Connection| {
-            shelf::doubt(connection, &clock)?;
-            let transaction = shelf::immediate(connection)?;
+            export_table::doubt(connection, &clock)?;
+            let transaction = export_table::immediate(connection)?;
             let now = clock.now();
-            let shelf =
-                shelf::Shelf { account: account::number(&transaction, &owner)?, transaction: &transaction };
-            let found = if refresh { Stock::default() } else { shelf.stock(&range, what, page_size, now)? };
+            let export_table = export_table::ExportTable {
+                account: account::number(&transaction, &owner)?,
+                transaction: &transaction,
+            };
+            let found =
+                if refresh { Stock::default() } else { export_table.stock(&range, what, page_size, now)? };
             let export = match found.finished.or(found.unfinished) {
                 Some(export) => export,
-                None => shelf.insert(&range, what, page_size, now)?,
+                None => export_table.insert(&range, what, page_size, now)?,
             };
             transaction.commit()?;
             Ok(export)
@@ -162,12 +165,12 @@ impl Exports {
     /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
     ///
     /// Of a page that another process has fetched as well, the first stays. Dropping the future does not prevent it.
-    pub async fn put(&self, export: i64, page: Page, totals: Option<Totals>) -> Result<bool> {
-        self.store.see_to(move |connection| shelf::put(connection, export, &page, totals)).await
+    pub async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
+        self.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
     }
 
     /// The page at `offset`, where it is held.
-    pub async fn page(&self, export: i64, offset: u64) -> Result<Option<Page>> {
+    pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
         self.store.run(move |connection| pages::find(connection, export, offset)).await
     }
 
@@ -180,15 +183,17 @@ impl Exports {
     /// Reads; an organization that the store does not know has nothing.
     async fn look<T: Default + Send + 'static>(
         &self,
-        work: impl FnOnce(&shelf::Shelf<'_>, Millis) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&export_table::ExportTable<'_>, Millis) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         self.store
             .run(move |connection| {
-                shelf::doubt(connection, &clock)?;
+                export_table::doubt(connection, &clock)?;
                 let transaction = connection.transaction()?;
                 match account::find(&transaction, &owner)? {
-                    Some(account) => work(&shelf::Shelf { account, transaction: &transaction }, clock.now()),
+                    Some(account) => {
+                        work(&export_table::ExportTable { account, transaction: &transaction }, clock.now())
+                    }
                     None => Ok(T::default()),
                 }
             })

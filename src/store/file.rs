@@ -14,11 +14,11 @@ use crate::store::fault::Fault;
 use crate::store::patience;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
-const APPLICATION: i64 = 0x646f_6370;
+const APPLICATION_ID: i64 = 0x646f_6370;
 /// The version of the tables.
-const VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 1;
 /// The bytes of salt that key the fingerprints.
-const SALT: usize = 32;
+const SALT_BYTES: usize = 32;
 
 /// The path, in such a form that it means the same when the working directory changes.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
@@ -148,9 +148,9 @@ fn is_ours(transaction: &Transaction<'_>) -> Result<bool, Fault> {
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
     match (application, version) {
-        (APPLICATION, VERSION) => Ok(true),
-        (APPLICATION, newer) if newer > VERSION => Err(Fault::Newer(newer)),
-        (APPLICATION, other) => Err(Fault::Damaged(format!("version {other}"))),
+        (APPLICATION_ID, SCHEMA_VERSION) => Ok(true),
+        (APPLICATION_ID, newer) if newer > SCHEMA_VERSION => Err(Fault::Newer(newer)),
+        (APPLICATION_ID, other) => Err(Fault::Damaged(format!("version {other}"))),
         _ => {
             let things: i64 =
                 transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
@@ -162,7 +162,7 @@ fn is_ours(transaction: &Transaction<'_>) -> Result<bool, Fault> {
 
 /// Puts the tables into a file that has none.
 fn fill(connection: &mut Connection) -> Result<(), Fault> {
-    let mut salt = [0_u8; SALT];
+    let mut salt = [0_u8; SALT_BYTES];
     SystemRandom::new()
         .fill(&mut salt)
         .map_err(|_| io::Error::other("the system gives no random numbers"))?;
@@ -171,8 +171,8 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
     if !is_ours(&transaction)? {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.execute("INSERT INTO meta (name, value) VALUES ('salt', ?1)", [salt])?;
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", VERSION)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     Ok(transaction.commit()?)
 }

@@ -18,25 +18,25 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{Error, Result};
 
 pub(crate) mod account;
+mod export_table;
 mod exports;
 mod fault;
 mod file;
-mod gate;
-mod held;
+mod finished;
+mod fork;
 mod lock;
 mod pages;
 mod patience;
-mod shelf;
 mod worker;
 
 pub use exports::{Export, Exports, Range, Stock, What, is_final};
 pub use fault::Fault;
-pub use gate::{after_fork, before_fork};
-pub use held::{Held, Holdings};
+pub use finished::{FinishedExport, FinishedExports};
+pub use fork::{after_fork, before_fork};
 pub use lock::SyncLock;
-pub use pages::Page;
+pub use pages::StoredPage;
 use patience::Patience;
-use worker::{Work, Worker};
+use worker::{StoreWork, Worker};
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -120,11 +120,11 @@ impl Store {
     pub fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<Asked<T>> {
+    ) -> Result<PendingWork<T>> {
         let (answer, receiver) = mpsc::sync_channel(1);
         let (patience, caller) = Patience::of_caller();
         self.submit(patience, move |store, connection| drop(answer.send(store.perform(connection, work))))?;
-        Ok(Asked { receiver, _caller: caller })
+        Ok(PendingWork { receiver, _caller: caller })
     }
 
     /// The same where nobody waits; `failed` hears if it cannot be done.
@@ -160,17 +160,17 @@ impl Store {
         work: impl FnOnce(&Self, Result<&mut Connection>) + Send + 'static,
     ) -> Result<()> {
         let store = self.clone();
-        self.0.submit(Work { patience, run: Box::new(move |connection| work(&store, connection)) })
+        self.0.submit(StoreWork { patience, run: Box::new(move |connection| work(&store, connection)) })
     }
 }
 
 /// Work that a thread has asked for. Once this is dropped, no lock is waited for any more.
-pub struct Asked<T> {
+pub struct PendingWork<T> {
     receiver: mpsc::Receiver<Result<T>>,
     _caller: Arc<()>,
 }
 
-impl<T> Asked<T> {
+impl<T> PendingWork<T> {
     /// Its result.
     pub fn wait(&self) -> Result<T> {
         self.receiver.recv().map_err(|_| lost())?

@@ -12,7 +12,7 @@ use crate::store::fault::Fault;
 
 /// The answer to one request of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct StoredPage {
     /// Rows to skip, as it was asked for.
     pub offset: u64,
     /// Rows at most, as it was asked for.
@@ -29,14 +29,14 @@ pub struct Page {
 
 /// Where a page stands, and where the next one begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct PageExtent {
     pub(super) offset: u64,
     pub(super) asked: u32,
     pub(super) rows: u64,
     pub(super) has_more: bool,
 }
 
-impl Place {
+impl PageExtent {
     pub(super) const COLUMNS: &str = r#""offset", asked, rows, has_more"#;
 
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -56,20 +56,20 @@ impl Place {
 }
 
 /// The page of an export at `offset`, where there is one.
-pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<Option<Page>, Fault> {
-    let columns = Place::COLUMNS;
+pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<Option<StoredPage>, Fault> {
+    let columns = PageExtent::COLUMNS;
     let found = connection
         .prepare(&format!(
             r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#
         ))?
         .query_row((export, wire(offset)), |row| {
-            Ok((Place::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
+            Ok((PageExtent::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
         })
         .optional()?;
-    let Some((Place { offset, asked, rows, has_more }, seen, size, body)) = found else {
+    let Some((PageExtent { offset, asked, rows, has_more }, seen, size, body)) = found else {
         return Ok(None);
     };
-    Ok(Some(Page { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
+    Ok(Some(StoredPage { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
 }
 
 /// An export's page size, without which its pages cannot be told apart: 0 is damage.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_next_page_is_where_the_pager_looks_for_it() {
-        let next = |asked, rows, has_more| Place { offset: 500, asked, rows, has_more }.next();
+        let next = |asked, rows, has_more| PageExtent { offset: 500, asked, rows, has_more }.next();
         assert_eq!(next(250, 250, true), 750);
         assert_eq!(next(250, 50, true), 550);
         assert_eq!(next(250, 260, true), 750);

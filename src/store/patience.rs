@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long work waits for a lock, counted from when it was asked for: what stands in line waits at the same time.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(30);
 /// The longest pause between two tries.
-const STEP: Duration = Duration::from_millis(10);
+const MAX_LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 thread_local! {
     /// Of the work that this thread does.
@@ -27,7 +27,7 @@ pub(super) struct Patience {
 impl Patience {
     /// Of work that is done in any case.
     pub(super) fn in_any_case() -> Self {
-        Self { until: Instant::now() + LONGEST, caller: None }
+        Self { until: Instant::now() + MAX_LOCK_WAIT, caller: None }
     }
 
     /// Of work that is wanted for as long as the second value lives.
@@ -56,7 +56,7 @@ pub(super) fn wait(tries: i32) -> bool {
     let again = CURRENT.with_borrow(|current| current.as_ref().is_some_and(patient));
     if again {
         let tries = u64::try_from(tries).unwrap_or(0);
-        thread::sleep(Duration::from_millis(1 + tries).min(STEP));
+        thread::sleep(Duration::from_millis(1 + tries).min(MAX_LOCK_PAUSE));
     }
     again
 }

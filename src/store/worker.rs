@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 
 use crate::error;
 use crate::store::fault::Fault;
-use crate::store::gate;
+use crate::store::fork;
 use crate::store::patience::Patience;
 
 /// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
@@ -24,12 +24,12 @@ const MAX_IDLE: Duration = Duration::from_millis(10);
 type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
 
 /// A piece of work.
-pub(super) struct Work {
+pub(super) struct StoreWork {
     pub(super) patience: Patience,
     pub(super) run: Run,
 }
 
-impl Work {
+impl StoreWork {
     fn run(self, connection: error::Result<&mut Connection>) {
         let Self { patience, run } = self;
         patience.during(|| run(connection));
@@ -45,7 +45,7 @@ pub(super) struct Worker {
     open: Open,
     pid: u32,
     /// The way to the thread, where there is one.
-    thread: Mutex<Option<Sender<Work>>>,
+    thread: Mutex<Option<Sender<StoreWork>>>,
     /// What a forked child has instead: the parent's thread is not there, and may have left the lock closed.
     child: OnceLock<Arc<Self>>,
 }
@@ -56,7 +56,7 @@ impl Worker {
     }
 
     /// Has `work` done after all that was submitted before.
-    pub(super) fn submit(self: &Arc<Self>, mut work: Work) -> error::Result<()> {
+    pub(super) fn submit(self: &Arc<Self>, mut work: StoreWork) -> error::Result<()> {
         if self.pid != process::id() {
             return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(work);
         }
@@ -87,12 +87,12 @@ impl Worker {
         Ok(())
     }
 
-    fn thread(&self) -> MutexGuard<'_, Option<Sender<Work>>> {
+    fn thread(&self) -> MutexGuard<'_, Option<Sender<StoreWork>>> {
         self.thread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is left to do; `None` ends the thread.
-    fn next(&self, queue: &Receiver<Work>) -> Option<Work> {
+    fn next(&self, queue: &Receiver<StoreWork>) -> Option<StoreWork> {
         // Locked: nothing can be submitted between the look and the end.
         let mut thread = self.thread();
         let work = queue.try_recv().ok();
@@ -103,17 +103,17 @@ impl Worker {
     }
 
     /// Opens the file for `work` and whatever comes right after it.
-    fn work(&self, work: Work, queue: &Receiver<Work>) {
+    fn work(&self, work: StoreWork, queue: &Receiver<StoreWork>) {
         if !work.patience.wanted() {
             return;
         }
-        let _pass = gate::enter();
+        let _pass = fork::enter();
         let mut connection = match work.patience.during(|| (self.open)(&self.path)) {
             Ok(connection) => connection,
             Err(fault) => return work.run(Err(fault.error(&self.path))),
         };
         work.run(Ok(&mut connection));
-        while !gate::forking()
+        while !fork::forking()
             && let Ok(work) = queue.recv_timeout(MAX_IDLE)
         {
             if work.patience.wanted() {

@@ -73,7 +73,7 @@ impl Names {
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ExtraType {
     /// Whole numbers.
     Int,
     /// Numbers.
@@ -86,12 +86,12 @@ pub enum Kind {
 
 /// The columns of some extra fields.
 #[derive(Debug)]
-pub struct Columns {
+pub struct ExtraColumns {
     names: Names,
-    kinds: Vec<Kind>,
+    kinds: Vec<ExtraType>,
 }
 
-impl Kind {
+impl ExtraType {
     /// What one value is; `None` for a null, which fits everywhere.
     fn of(value: &Value) -> Option<Self> {
         match value {
@@ -131,26 +131,26 @@ fn is_float(text: &str) -> bool {
 /// What the values of a column are.
 #[derive(Debug, Default)]
 struct Values {
-    kind: Option<Kind>,
+    kind: Option<ExtraType>,
     /// Whether there is a whole number that a float may not hold.
     long: bool,
 }
 
 impl Values {
     fn add(&mut self, value: &Value) {
-        let kind = Kind::of(value);
+        let kind = ExtraType::of(value);
         self.kind = self.kind.zip(kind).map(|(a, b)| a.and(b)).or(self.kind).or(kind);
         self.long |= value.as_i64().is_some_and(|int| int.unsigned_abs() > 1 << 53);
     }
 
     /// What holds them all.
-    fn kind(&self) -> Kind {
-        self.kind.filter(|&kind| !(kind == Kind::Float && self.long)).unwrap_or(Kind::Text)
+    fn kind(&self) -> ExtraType {
+        self.kind.filter(|&kind| !(kind == ExtraType::Float && self.long)).unwrap_or(ExtraType::Text)
     }
 }
 
 /// The columns of extra fields.
-pub fn columns(extras: &Extras) -> Columns {
+pub fn columns(extras: &Extras) -> ExtraColumns {
     let mut names = Names::default();
     let mut values: Vec<Values> = Vec::new();
     for (name, value) in extras.iter().flat_map(|(_, extra)| extra) {
@@ -160,12 +160,12 @@ pub fn columns(extras: &Extras) -> Columns {
         }
         if let Some(values) = values.get_mut(place) {
             match place == MAX_COLUMNS {
-                true => values.kind = Some(Kind::Text),
+                true => values.kind = Some(ExtraType::Text),
                 false => values.add(value),
             }
         }
     }
-    Columns { names, kinds: values.iter().map(Values::kind).collect() }
+    ExtraColumns { names, kinds: values.iter().map(Values::kind).collect() }
 }
 
 /// A value as text: a text as it is, anything else as JSON, a null as nothing.
@@ -183,11 +183,11 @@ pub struct Column<'a> {
     /// Its name, as the service has it; `None`: the others.
     pub name: Option<&'a str>,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ExtraType,
     names: &'a Names,
 }
 
-impl Columns {
+impl ExtraColumns {
     /// Each.
     pub fn iter(&self) -> impl Iterator<Item = Column<'_>> {
         let names = &self.names;
@@ -200,10 +200,10 @@ impl Column<'_> {
     pub(crate) fn array(&self, extras: &Extras, range: Range<usize>) -> Result<ArrayRef> {
         let values = self.values(extras, range);
         Ok(match self.kind {
-            Kind::Int => Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>()),
-            Kind::Float => Arc::new(values.map(|value| value?.as_f64()).collect::<Float64Array>()),
-            Kind::Bool => Arc::new(values.map(|value| value?.as_bool()).collect::<BooleanArray>()),
-            Kind::Text => {
+            ExtraType::Int => Arc::new(values.map(|value| value?.as_i64()).collect::<Int64Array>()),
+            ExtraType::Float => Arc::new(values.map(|value| value?.as_f64()).collect::<Float64Array>()),
+            ExtraType::Bool => Arc::new(values.map(|value| value?.as_bool()).collect::<BooleanArray>()),
+            ExtraType::Text => {
                 let texts: Vec<_> = values.map(|value| text(&*value?)).collect();
                 if i32::try_from(texts.iter().flatten().map(String::len).sum::<usize>()).is_err() {
                     let name = crate::text::safe(self.name.unwrap_or(OTHERS), 60);

@@ -183,7 +183,7 @@ fn link(_open: &Path, _name: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-const EINVAL: i32 = 22;
+pub(crate) const EINVAL: i32 = 22;
 const ENOENT: i32 = 2;
 // Windows has numbers of its own, and refuses a folder as it refuses what may not be written.
 const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };

@@ -22,9 +22,9 @@ use crate::listing::visitor_rows::{VisitorRow, VisitorRows};
 use crate::table::record::{Columns, Record};
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
-const BATCH: usize = 64 * 1024;
+const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// Letters in one record batch: its offsets are 32 bits wide.
-const MOST_TEXT: usize = 1 << 30;
+const MAX_BATCH_TEXT: usize = 1 << 30;
 
 /// Some rows in Arrow's memory.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Chunk {
 
 /// One of the three counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Count {
+pub enum CountColumn {
     /// Unique people.
     Human,
     /// Unique AI agents.
@@ -152,12 +152,12 @@ impl Table {
     }
 
     /// A column of counts, chunk by chunk.
-    pub fn counts(&self, which: Count) -> impl Iterator<Item = &[i64]> {
+    pub fn counts(&self, which: CountColumn) -> impl Iterator<Item = &[i64]> {
         self.chunks.iter().map(move |chunk| {
             let column = match which {
-                Count::Human => &chunk.human,
-                Count::Ai => &chunk.ai,
-                Count::Total => &chunk.total,
+                CountColumn::Human => &chunk.human,
+                CountColumn::Ai => &chunk.ai,
+                CountColumn::Total => &chunk.total,
             };
             column.values().as_ref()
         })
@@ -289,7 +289,9 @@ impl Builder {
 
     /// Adds rows at the end.
     pub fn extend(&mut self, rows: &VisitorRows) {
-        if self.human.len() + rows.len() > BATCH || self.text.len() + rows.text().len() > MOST_TEXT {
+        if self.human.len() + rows.len() > MAX_BATCH_ROWS
+            || self.text.len() + rows.text().len() > MAX_BATCH_TEXT
+        {
             self.seal();
         }
         let extras = rows.extras().iter().map(|(row, extra)| (self.len() + row, extra.clone()));

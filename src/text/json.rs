@@ -11,7 +11,7 @@ use crate::text;
 
 /// The most of a parser's message that is kept, in characters: far more than is shown, so that no secret is
 /// cut before it was looked for.
-const MOST_MESSAGE: usize = 4096;
+const MAX_JSON_ERROR: usize = 4096;
 
 /// A parsed body.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { String::new() } else { format!("{path}: ") };
-        text::safe(&format!("{place}{}", error.into_inner()), MOST_MESSAGE)
+        text::safe(&format!("{place}{}", error.into_inner()), MAX_JSON_ERROR)
     })?;
     parser.end().map_err(|error| error.to_string())?;
     Ok(Parsed { value, repaired })
@@ -260,7 +260,7 @@ mod tests {
 
     /// Rows: D12.
     #[test]
-    fn what_is_no_text_is_replaced_and_told() {
+    fn invalid_characters_are_replaced_and_reported() {
         for (body, text) in [
             (&br#""a\ud800b""#[..], "a\u{fffd}b"),
             (br#""\udc00\ud800""#, "\u{fffd}\u{fffd}"),

@@ -6,9 +6,9 @@ pub mod redact;
 use std::fmt::Write as _;
 
 /// The most of a body that an error keeps, in bytes of the original.
-const MOST_BODY: usize = 256;
+const MAX_BODY: usize = 256;
 /// The most of a service's message that an error shows.
-const MOST_MESSAGE: usize = 500;
+const MAX_MESSAGE: usize = 500;
 
 /// `text` with everything escaped that a terminal would obey instead of show, cut to `most` characters.
 pub fn safe(text: &str, most: usize) -> String {
@@ -36,7 +36,7 @@ fn is_invisible(c: char) -> bool {
 
 /// The beginning of a body, as errors keep it. Secrets are looked for before: half of one is not found again.
 pub fn clip_body(body: &str) -> String {
-    safe(body.get(..body.floor_char_boundary(MOST_BODY)).unwrap_or(body), MOST_BODY)
+    safe(body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(body), MAX_BODY)
 }
 
 /// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or `title` and `detail`
@@ -60,7 +60,7 @@ pub fn service_message(body: &[u8]) -> Option<String> {
 
 /// A service's words as errors show them.
 pub fn clip_message(words: &str) -> String {
-    safe(words, MOST_MESSAGE)
+    safe(words, MAX_MESSAGE)
 }
 
 #[cfg(test)]

@@ -30,9 +30,7 @@ def answer(stub: StubServer, *bodies: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "get", "Post"])
-def test_a_request_goes_out_as_told_and_brings_the_json_back(
-    face: Face, stub: StubServer, method: str
-) -> None:
+def test_a_request_goes_out_as_given_and_returns_the_json(face: Face, stub: StubServer, method: str) -> None:
     body = {"big": 10**30, "small": 0.1, "list": [None, True, "é"]}
     answer(stub, body)
     client = face.client(stub)
@@ -220,9 +218,7 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
 @pytest.mark.parametrize(
     "body", [b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"]
 )
-def test_an_answer_that_cannot_be_told_as_it_is_is_not_repaired(
-    face: Face, stub: StubServer, body: bytes
-) -> None:
+def test_an_answer_with_invalid_characters_is_not_repaired(face: Face, stub: StubServer, body: bytes) -> None:
     answer(stub, body, body)
     client = face.client(stub)
     with pytest.raises(ResponseError):

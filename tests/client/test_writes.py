@@ -53,7 +53,7 @@ def test_a_write_without_a_project_was_not_sent(face: Face, stub: StubServer, wr
 
 
 @pytest.mark.row("B7")
-def test_a_closed_gate_keeps_the_next_write_from_being_sent(face: Face, stub: StubServer) -> None:
+def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
 
     def write(client: AnyClient) -> Any:

@@ -173,7 +173,9 @@ def test_all_addresses_of_a_name_are_tried(
 
 
 @pytest.mark.row("C18")
-def test_each_connection_looks_its_name_up_anew(wire: Wire, resolver: Resolver, authority: Authority) -> None:
+def test_each_connection_looks_its_name_up_again(
+    wire: Wire, resolver: Resolver, authority: Authority
+) -> None:
     # The service moves between two writes of one client.
     tls = TLS(authority.context(HOST))
     made = SEND(answer(201, JOB))

@@ -97,7 +97,7 @@ def test_a_port_that_speaks_plain_http_gets_nothing(wire: Wire, authority: Autho
 
 
 @pytest.mark.row("C19")
-def test_a_server_that_wants_a_certificate_of_the_client_is_told_nothing_that_it_may_use(
+def test_a_server_that_wants_a_certificate_of_the_client_learns_nothing_that_it_may_use(
     wire: Wire, authority: Authority
 ) -> None:
     # In TLS 1.3 that is said when the request may be on its way.

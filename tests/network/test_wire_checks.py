@@ -112,7 +112,7 @@ def test_a_key_in_a_wrong_place_is_found(request_: bytes) -> None:
         check_received(server.connections, [KEY])
 
 
-def test_a_key_behind_all_requests_is_found() -> None:
+def test_a_key_after_all_requests_is_found() -> None:
     _, server = say([READ_ALL], b"GET / HTTP/1.1\r\n" + HEADER + b"\r\n" + KEY.encode())
     with pytest.raises(AssertionError):
         check_received(server.connections, [KEY])

@@ -135,7 +135,7 @@ CHUNK = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n"
         pytest.param(answer(201, {"status": "active"}, "x-request-id: req-7"), FIN, id="no id"),
     ],
 )
-def test_a_write_whose_answer_is_lost_behind_its_head_happened(wire: Wire, sent: bytes, end: Step) -> None:
+def test_a_write_whose_answer_is_lost_after_its_head_happened(wire: Wire, sent: bytes, end: Step) -> None:
     wire.server.script([READ_ALL, APPLY, SEND(sent), end])
     error = unconfirmed(wire, "applied", 201, timeout=0.2 if end is HOLD else 20)
     assert error.request_id == "req-7"
@@ -225,7 +225,7 @@ def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) ->
 
 
 @pytest.mark.row("A3")
-def test_writes_to_a_server_that_resets_behind_each_answer_are_all_confirmed(wire: Wire) -> None:
+def test_writes_to_a_server_that_resets_after_each_answer_are_all_confirmed(wire: Wire) -> None:
     wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB, keep=True)), RST)
     client = wire.client()
     prompts = [wire.prompt() for _ in range(2_000)]

@@ -96,7 +96,7 @@ def errors(face: Face, stub: StubServer) -> Iterator[tuple[str, BaseException | 
             stub.fail_next(**fault)
             yield f"{name} answered {where}", provoke(partial(call, face, client))
             stub.reset()
-            # A 429 closes the gate of the client that saw it.
+            # A 429 throttles the client that saw it.
             client = make(face, stub, max_retries=0) if fault["status"] == 429 else client
     for name, call in CALLS.items():
         stub.fail_next(drop=True)

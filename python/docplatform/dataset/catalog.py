@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
 from docplatform._hooks import parquet
-from docplatform._native import _held_slices
+from docplatform._native import _dataset_slices
 
 Day: TypeAlias = str | date | datetime
 
@@ -55,7 +55,7 @@ def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSl
     """The slices of one length in a store, by project and day."""
     return [
         StoredSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
-        for export, url, _, project, first, end, begun, rows, settled in _held_slices(store, **wish)
+        for export, url, _, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
     ]
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from docplatform._hooks import parquet
 from docplatform._hooks.frames import need
-from docplatform._native import _held_rows, _WholeFile
+from docplatform._native import _dataset_rows, _WholeFile
 from docplatform.dataset import catalog
 from docplatform.types import DatasetReport
 
@@ -98,7 +98,7 @@ def export_dataset(
         if target.exists() and _is_newest(catalog.noted(module, target), slice_, root):
             report = report._replace(kept=report.kept + 1)
             continue
-        rows = _held_rows(store, [slice_.export], settle_days=settle_days)
+        rows = _dataset_rows(store, [slice_.export], settle_days=settle_days)
         folder.mkdir(parents=True, exist_ok=True)
         file = _WholeFile(target, aside=_aside(root))
         try:

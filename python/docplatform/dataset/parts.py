@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from docplatform._native import _held_rows, _HeldRows
+from docplatform._native import _dataset_rows, _DatasetRows
 from docplatform.dataset import catalog
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Part(NamedTuple):
         """Its rows as a ``pyarrow.Table``."""
         pyarrow = import_module("pyarrow")
         if self.store is not None:
-            return pyarrow.table(_held_rows(self.store, list(self.exports), settle_days=self.settle_days))
+            return pyarrow.table(_dataset_rows(self.store, list(self.exports), settle_days=self.settle_days))
         parquet = import_module("pyarrow.parquet")
         tables = [
             parquet.ParquetFile(file).read().select(schema().names).cast(schema()) for file in self.files
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 def schema() -> Any:
     """The columns of all parts as a ``pyarrow.Schema``."""
-    return import_module("pyarrow").schema(_HeldRows())
+    return import_module("pyarrow").schema(_DatasetRows())
 
 
 class Lake(NamedTuple):

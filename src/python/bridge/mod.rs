@@ -1,11 +1,11 @@
 //! The only crossing between Python and the runtime: [`block`] for one face, [`awaitable`] for the other.
 //!
-//! An [`Op`] is started, tells what happens through its [`Port`](crate::python::bridge::port::Port), and is finished on the caller's
+//! An [`Operation`] is started, tells what happens through its [`Inbox`](crate::python::bridge::inbox::Inbox), and is finished on the caller's
 //! thread: every log line, callback and conversion happens there, and no worker ever holds a Python object for longer
 //! than a wake-up.
 
-pub(crate) mod op;
-pub(crate) mod port;
+pub(crate) mod inbox;
+pub(crate) mod operation;
 pub(crate) mod runtime;
 pub(crate) mod wake;
 
@@ -20,14 +20,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tokio::sync::oneshot;
 
-use crate::python::bridge::op::{Event, Face, Op, Running};
-use crate::python::bridge::port::Waiter;
+use crate::python::bridge::inbox::Waiter;
+use crate::python::bridge::operation::{Event, Face, Operation, Running};
 
 /// What a blocking client cannot do with what `on_poll` is or returns.
 const NOT_AWAITED: &str = "which Client cannot await: use AsyncClient, or a plain function";
 
 /// Runs `op` to its end on the calling thread. Ctrl-C ends it, and drops its request. It never touches asyncio.
-pub(crate) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
+pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
     if let Some(on_poll) = op.callback()
         && is_coroutine_function(on_poll.bind(py))?
     {
@@ -54,9 +54,9 @@ pub(crate) fn block(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
                 running.given(value.unbind());
             }
             Event::Idle => {
-                let port = running.port();
+                let inbox = running.inbox();
                 runtime::blocked(py, || {
-                    if port.wait_with(|| Waiter::Thread(thread::current())) {
+                    if inbox.wait_with(|| Waiter::Thread(thread::current())) {
                         thread::park_timeout(runtime::SIGNAL_CHECK_INTERVAL);
                     }
                 });
@@ -88,7 +88,7 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
 
 impl Face {
     /// Runs `op` as the callers of this face want it.
-    pub(crate) fn run(self, py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
+    pub(crate) fn run(self, py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
         match self {
             Self::Blocking => block(py, op),
             Self::Async => awaitable(py, op),
@@ -97,18 +97,18 @@ impl Face {
 }
 
 /// A lazy coroutine that runs `op` when it is awaited.
-pub(crate) fn awaitable(py: Python<'_>, op: Op) -> PyResult<Py<PyAny>> {
-    coroutine(py, op.name, Operation::new(op))
+pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+    coroutine(py, op.name, DrivenOperation::new(op))
 }
 
 /// The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._hooks.drive`. Its steps are taken one after
 /// another: the coroutine sees to that.
 #[pyclass(frozen, name = "_Operation", module = "docplatform._native")]
-pub(crate) struct Operation(Mutex<State>);
+pub(crate) struct DrivenOperation(Mutex<OperationState>);
 
-enum State {
+enum OperationState {
     /// Not awaited yet.
-    New(Op),
+    New(Operation),
     /// Under way. `seen` is to be told once what `on_poll` returned has been awaited.
     Running { running: Running, seen: Option<oneshot::Sender<()>> },
     /// It has come to its value, which nobody took yet.
@@ -118,31 +118,31 @@ enum State {
 }
 
 #[pymethods]
-impl Operation {
+impl DrivenOperation {
     /// Goes on up to what is to be awaited next, which is returned; `None` at the end.
     fn step(&self, py: Python<'_>, given: Py<PyAny>) -> PyResult<Option<Py<PyAny>>> {
         // Taken out, so that an error drops it, and no lock is held while Python runs.
-        let mut running = match self.replace(State::Over) {
-            State::New(op) => {
+        let mut running = match self.replace(OperationState::Over) {
+            OperationState::New(op) => {
                 let mut running = op.start(py, Face::Async)?;
                 if running.take_turn_first() {
                     return self.pause(py, running);
                 }
                 running
             }
-            State::Running { mut running, seen } => {
+            OperationState::Running { mut running, seen } => {
                 if let Some(seen) = seen {
                     let _ = seen.send(());
                 }
                 running.given(given);
                 running
             }
-            State::Done(_) | State::Over => return Ok(None),
+            OperationState::Done(_) | OperationState::Over => return Ok(None),
         };
         loop {
             match running.next(py)? {
                 Event::Done(value) => {
-                    self.replace(State::Done(value));
+                    self.replace(OperationState::Done(value));
                     return Ok(None);
                 }
                 Event::Begun if running.take_turn_first() => return self.pause(py, running),
@@ -150,19 +150,19 @@ impl Operation {
                 Event::Polled { returned, seen } => {
                     let awaitable = returned.bind(py).hasattr(intern!(py, "__await__"));
                     if awaitable.map_err(|error| running.interrupted(py, error))? {
-                        self.replace(State::Running { running, seen: Some(seen) });
+                        self.replace(OperationState::Running { running, seen: Some(seen) });
                         return Ok(Some(returned));
                     }
                     let _ = seen.send(());
                 }
                 Event::Aside(call) => {
-                    self.replace(State::Running { running, seen: None });
+                    self.replace(OperationState::Running { running, seen: None });
                     return aside(py, call).map(Some);
                 }
                 Event::Idle => {
                     let future = future(py)?;
                     if running.wake(&future, runtime::waker(py)?)? {
-                        self.replace(State::Running { running, seen: None });
+                        self.replace(OperationState::Running { running, seen: None });
                         return Ok(Some(future.unbind()));
                     }
                     future.call_method0(intern!(py, "cancel"))?;
@@ -173,15 +173,15 @@ impl Operation {
 
     /// Ends it from outside; `error` gets a note on what becomes of a write or a job.
     fn interrupt(&self, error: &Bound<'_, PyAny>) {
-        if let State::Running { running, .. } = self.replace(State::Over) {
+        if let OperationState::Running { running, .. } = self.replace(OperationState::Over) {
             running.interrupted(error.py(), PyErr::from_value(error.clone()));
         }
     }
 
     /// Its value, once there is no more to await.
     fn result(&self, py: Python<'_>) -> Py<PyAny> {
-        match self.replace(State::Over) {
-            State::Done(value) => value,
+        match self.replace(OperationState::Over) {
+            OperationState::Done(value) => value,
             _ => py.None(),
         }
     }
@@ -192,30 +192,30 @@ impl Operation {
             return Ok(());
         };
         match &*state {
-            State::New(op) => visit.call(op.callback()),
-            State::Running { running, .. } => visit.call(running.callback()),
-            State::Done(value) => visit.call(value),
-            State::Over => Ok(()),
+            OperationState::New(op) => visit.call(op.callback()),
+            OperationState::Running { running, .. } => visit.call(running.callback()),
+            OperationState::Done(value) => visit.call(value),
+            OperationState::Over => Ok(()),
         }
     }
 
     fn __clear__(&self) {
-        self.replace(State::Over);
+        self.replace(OperationState::Over);
     }
 }
 
-impl Operation {
-    pub(crate) fn new(op: Op) -> Self {
-        Self(Mutex::new(State::New(op)))
+impl DrivenOperation {
+    pub(crate) fn new(op: Operation) -> Self {
+        Self(Mutex::new(OperationState::New(op)))
     }
 
-    fn replace(&self, state: State) -> State {
-        let mut held: MutexGuard<'_, State> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn replace(&self, state: OperationState) -> OperationState {
+        let mut held: MutexGuard<'_, OperationState> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *held, state)
     }
 
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
-        self.replace(State::Running { running, seen: None });
+        self.replace(OperationState::Running { running, seen: None });
         turn(py).map(Some)
     }
 }
@@ -246,7 +246,7 @@ fn hooks(py: Python<'_>) -> PyResult<&Drive> {
 }
 
 /// A coroutine that runs `operation`. `name` is the blocking method's: the async face's class has the same with `Async` before it.
-fn coroutine(py: Python<'_>, name: &'static str, operation: Operation) -> PyResult<Py<PyAny>> {
+fn coroutine(py: Python<'_>, name: &'static str, operation: DrivenOperation) -> PyResult<Py<PyAny>> {
     let hooks = hooks(py)?;
     // Locked for moments, and never while Python runs.
     let named = || hooks.named.lock().unwrap_or_else(PoisonError::into_inner);

@@ -30,15 +30,15 @@ const EXIT_PATIENCE: Duration = Duration::from_millis(300);
 pub(crate) const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The runtime of one process. Leaked, so that no handle outlives it.
-struct Slot {
+struct RuntimeSlot {
     pid: u32,
     /// Made for what the exiting thread does after the stop, in an `atexit` callback: it is not stopped again.
     at_exit: bool,
     waker: Waker,
-    worker: Worker,
+    worker: RuntimeThread,
 }
 
-static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
+static SLOT: AtomicPtr<RuntimeSlot> = AtomicPtr::new(std::ptr::null_mut());
 /// Set once the interpreter begins to exit.
 static EXITING: AtomicBool = AtomicBool::new(false);
 /// The thread that exits; it alone may still run Python.
@@ -56,7 +56,7 @@ pub(crate) fn waker(py: Python<'_>) -> PyResult<Waker> {
     current(py, false).map(|slot| slot.waker.clone())
 }
 
-fn current(py: Python<'_>, writes: bool) -> PyResult<&'static Slot> {
+fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
     stand_aside(py);
     let at_exit = EXITING.load(Ordering::Acquire);
     let known = SLOT.load(Ordering::Acquire);
@@ -68,8 +68,8 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static Slot> {
     }
     keep_panics_quiet();
     let waker = Waker::start().map_err(|error| cannot_start(&error, writes))?;
-    let worker = Worker::start().map_err(|error| cannot_start(&error, writes))?;
-    let made = Box::into_raw(Box::new(Slot { pid: process::id(), at_exit, waker, worker }));
+    let worker = RuntimeThread::start().map_err(|error| cannot_start(&error, writes))?;
+    let made = Box::into_raw(Box::new(RuntimeSlot { pid: process::id(), at_exit, waker, worker }));
     // After a fork the parent's runtime is only a picture of threads that are not here: it is left as it is.
     let won = SLOT.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire);
     if won.is_ok() {
@@ -88,7 +88,7 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static Slot> {
 
 /// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `call_out`.
 #[expect(unsafe_code)]
-fn slot(pointer: *mut Slot) -> Option<&'static Slot> {
+fn slot(pointer: *mut RuntimeSlot) -> Option<&'static RuntimeSlot> {
     // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
     unsafe { pointer.as_ref() }
 }
@@ -101,7 +101,7 @@ pub(crate) fn in_main_interpreter(_py: Python<'_>) -> bool {
     unsafe { PyInterpreterState_GetID(PyInterpreterState_Get()) == 0 }
 }
 
-impl Slot {
+impl RuntimeSlot {
     /// Ends the threads; tasks are dropped, and their connections with them.
     fn stop(&self, patience: Duration) {
         self.worker.stop(patience);
@@ -111,13 +111,13 @@ impl Slot {
 
 /// The thread that reads, writes and parses. A page costs 110 µs of processor time on two of them, and 72 on one, where
 /// nothing has to be woken: measured on collected exports.
-struct Worker {
+struct RuntimeThread {
     handle: Handle,
     stop: Mutex<Option<oneshot::Sender<Duration>>>,
     thread: JoinHandle<()>,
 }
 
-impl Worker {
+impl RuntimeThread {
     /// A thread of our own around a runtime without threads: one of tokio's that cannot be started is a panic.
     fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
@@ -128,7 +128,7 @@ impl Worker {
         let handle = runtime.handle().clone();
         let aside = AssertUnwindSafe(|| drop(handle.spawn_blocking(|| ())));
         if catch_unwind(aside).is_err() {
-            let _ = take_panic_place();
+            let _ = take_panic_location();
             return Err(io::ErrorKind::WouldBlock.into());
         }
         let (stop, stopped) = oneshot::channel();
@@ -169,8 +169,8 @@ fn cannot_start(error: &io::Error, writes: bool) -> Error {
 
 /// Registers the stop with `atexit`; a forked child inherits the registration.
 fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if REGISTERED.swap(true, Ordering::AcqRel) {
+    static STOP_REGISTERED: AtomicBool = AtomicBool::new(false);
+    if STOP_REGISTERED.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
     let stop = pyo3::wrap_pyfunction!(stop, py)?;
@@ -228,7 +228,7 @@ where
 }
 
 thread_local! {
-    static PANIC_PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+    static PANIC_LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Notes where a panic was, for its exception, and prints nothing. This is the hook of this extension alone.
@@ -237,14 +237,14 @@ fn keep_panics_quiet() {
     ONCE.call_once(|| {
         std::panic::set_hook(Box::new(|info| {
             let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-            PANIC_PLACE.set(place.unwrap_or_default());
+            PANIC_LOCATION.set(place.unwrap_or_default());
         }));
     });
 }
 
 /// Where the last panic of this thread was.
-pub(crate) fn take_panic_place() -> String {
-    PANIC_PLACE.take()
+pub(crate) fn take_panic_location() -> String {
+    PANIC_LOCATION.take()
 }
 
 /// Runs `wait`, which returns within a [`SIGNAL_CHECK_INTERVAL`], without holding the interpreter.

@@ -14,7 +14,7 @@ use crate::python::bridge::runtime;
 /// What a worker has to tell Python; called with the interpreter held.
 type Wake = Box<dyn FnOnce(Python<'_>) + Send>;
 
-enum Message {
+enum WakeMessage {
     Wake(Wake),
     Stop,
 }
@@ -22,7 +22,7 @@ enum Message {
 /// The way to that thread.
 #[derive(Clone)]
 pub(crate) struct Waker {
-    messages: mpsc::Sender<Message>,
+    messages: mpsc::Sender<WakeMessage>,
     thread: Arc<JoinHandle<()>>,
 }
 
@@ -35,7 +35,7 @@ impl Waker {
 
     /// Has `wake` called soon.
     pub(crate) fn wake(&self, wake: impl FnOnce(Python<'_>) + Send + 'static) {
-        if let Err(SendError(message)) = self.messages.send(Message::Wake(Box::new(wake))) {
+        if let Err(SendError(message)) = self.messages.send(WakeMessage::Wake(Box::new(wake))) {
             // The thread has ended, and so does the interpreter: its objects are not to be touched.
             std::mem::forget(message);
         }
@@ -43,7 +43,7 @@ impl Waker {
 
     /// Ends the thread, and waits for that.
     pub(crate) fn stop(&self, patience: Duration) {
-        let _ = self.messages.send(Message::Stop);
+        let _ = self.messages.send(WakeMessage::Stop);
         let until = Instant::now() + patience;
         while !self.thread.is_finished() && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
@@ -51,15 +51,15 @@ impl Waker {
     }
 }
 
-fn run(inbox: &mpsc::Receiver<Message>) {
-    while let Ok(Message::Wake(first)) = inbox.recv() {
-        let mut next = Some(Message::Wake(first));
+fn run(inbox: &mpsc::Receiver<WakeMessage>) {
+    while let Ok(WakeMessage::Wake(first)) = inbox.recv() {
+        let mut next = Some(WakeMessage::Wake(first));
         // All that wait are woken at one go: asking for the interpreter is what costs.
         let more = Python::try_attach(|py| {
             while let Some(message) = next.take().or_else(|| inbox.try_recv().ok()) {
                 match message {
-                    Message::Wake(wake) => wake(py),
-                    Message::Stop => return false,
+                    WakeMessage::Wake(wake) => wake(py),
+                    WakeMessage::Stop => return false,
                 }
             }
             true

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use crate::client::{Client, Remembered, Stats};
+use crate::client::{Client, ClientStore, Stats};
 use crate::clock::Clock;
 use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
@@ -16,7 +16,7 @@ use crate::http::reqwest::HttpTransport;
 use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
-use crate::store::{self, Asked, Store};
+use crate::store::{self, PendingWork, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -65,7 +65,7 @@ impl Handle {
             look(py, &client)?;
             lock(&self.pool).clone()
         } else {
-            if settings.memory != self.settings.memory {
+            if settings.store != self.settings.store {
                 store = open_store(py, &options, &settings)?;
             }
             let pool = Pool::new(&settings, &stats, store.as_ref(), Some(&client))?;
@@ -179,15 +179,15 @@ impl Pool {
         of: Option<&Client>,
     ) -> Result<Self> {
         let transport = HttpTransport::new(settings)?;
-        let remembered = store.zip(settings.memory.as_ref()).map(|(store, memory)| Remembered {
+        let client_store = store.zip(settings.store.as_ref()).map(|(store, wanted)| ClientStore {
             store: store.clone(),
             clock: Clock::system(),
-            owner: memory.owner.clone(),
+            owner: wanted.owner.clone(),
         });
-        let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), remembered.clone()));
+        let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), client_store.clone()));
         let client = apart.unwrap_or_else(|| {
             let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
-            Client::with_memory(settings, transport, stats, fastrand::f64, remembered)
+            Client::with_store(settings, transport, stats, fastrand::f64, client_store)
         });
         Ok(Self { pid: process::id(), client })
     }
@@ -195,9 +195,9 @@ impl Pool {
 
 /// Opens the store that there is to be, and from the first one on has forks wait until none is open.
 fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResult<Option<Store>> {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    let Some(memory) = &settings.memory else { return Ok(None) };
-    if !REGISTERED.swap(true, Ordering::AcqRel)
+    static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
+    let Some(wanted) = &settings.store else { return Ok(None) };
+    if !FORK_HOOKS_REGISTERED.swap(true, Ordering::AcqRel)
         && let Some(register) = py.import("os")?.getattr_opt("register_at_fork")?
     {
         let hooks = PyDict::new(py);
@@ -207,7 +207,7 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         register.call((), Some(&hooks))?;
     }
     let open = || {
-        let store = Store::to_write(&memory.path)?;
+        let store = Store::to_write(&wanted.path)?;
         store.ask(|_| Ok(())).map(|asked| (store, asked))
     };
     let named = |mut error: Error| {
@@ -233,7 +233,7 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
 }
 
 /// Waits for a store's work on the calling thread; Ctrl-C ends the wait.
-fn wait<T: Send>(py: Python<'_>, mut asked: Asked<T>) -> PyResult<Result<T>> {
+fn wait<T: Send>(py: Python<'_>, mut asked: PendingWork<T>) -> PyResult<Result<T>> {
     let mut result = None;
     loop {
         runtime::blocked(py, || result = asked.wait_for(runtime::SIGNAL_CHECK_INTERVAL));

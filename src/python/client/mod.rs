@@ -22,8 +22,8 @@ use crate::export::stored;
 use crate::job;
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::listing::Listing;
-use crate::python::bridge::op::{Face, Next, Op};
-use crate::python::bridge::port::Port;
+use crate::python::bridge::inbox::Inbox;
+use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
 use crate::python::client::paging::PagingArguments;
 use crate::python::job::{JobArgument, wrap as wrap_job};
@@ -34,7 +34,7 @@ use crate::python::table::data::Meta;
 use crate::python::table::plan::planned;
 use crate::python::table::sync::synced;
 use crate::python::{convert, errors};
-use crate::slices::sync::{self, OnRunning, Wanted};
+use crate::slices::sync::{self, OnRunning, SyncScope};
 use crate::slices::{plan, trend};
 use crate::store::What;
 
@@ -52,7 +52,7 @@ pub(crate) fn _client<'py>(
 pub(crate) fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
     #[expect(clippy::panic)]
     let panic = |_| async { panic!("on purpose") };
-    let op = Op::new("Client._panic", panic, |py, ()| Ok(Next::Value(py.None())));
+    let op = Operation::new("Client._panic", panic, |py, ()| Ok(Next::Value(py.None())));
     client.get().face.run(client.py(), op)
 }
 
@@ -157,7 +157,7 @@ impl BaseClient {
         slf.get().handle.client()?;
         let (py, face) = (slf.py(), slf.get().face);
         let slf = slf.into_any().unbind();
-        face.run(py, Op::ready(name, |_| Ok(slf)))
+        face.run(py, Operation::ready(name, |_| Ok(slf)))
     }
 
     fn closed(&self, py: Python<'_>, name: &'static str) -> PyResult<Py<PyAny>> {
@@ -166,7 +166,7 @@ impl BaseClient {
             handle.close();
             Ok(py.None())
         };
-        self.face.run(py, Op::ready(name, close))
+        self.face.run(py, Operation::ready(name, close))
     }
 
     /// An operation of this client, which it asks its handle for when it begins, on the caller's thread: the client may
@@ -174,19 +174,19 @@ impl BaseClient {
     fn op<T, F>(
         &self,
         name: &'static str,
-        future: impl FnOnce(Client, Arc<Port>) -> F + Send + 'static,
+        future: impl FnOnce(Client, Arc<Inbox>) -> F + Send + 'static,
         finish: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
-    ) -> Op
+    ) -> Operation
     where
         T: Send + 'static,
         F: Future<Output = error::Result<T>> + Send + 'static,
     {
         let handle = Arc::clone(&self.handle);
-        let begin = move |port| match handle.client() {
-            Ok(client) => Either::Left(future(client, port)),
+        let begin = move |inbox| match handle.client() {
+            Ok(client) => Either::Left(future(client, inbox)),
             Err(error) => Either::Right(std::future::ready(Err(error))),
         };
-        Op::new(name, begin, |py, value| finish(py, value).map(Next::Value))
+        Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value))
     }
 
     /// Where a job is: its project, and the job or its id.
@@ -213,8 +213,8 @@ impl BaseClient {
                 let client = self.handle.client()?;
                 let prompt = convert::prompt(prompt)?;
                 let project = client.project(project_id)?;
-                let create = |client, port: Arc<Port>| async move {
-                    job::create(&client, project, prompt, &*port).await
+                let create = |client, inbox: Arc<Inbox>| async move {
+                    job::create(&client, project, prompt, &*inbox).await
                 };
                 Ok(self.op("Client.create_job", create, wrap_job).writing())
             })(),
@@ -231,8 +231,8 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (project, job) = self.locate(job, project_id)?;
-        let get = |client, port: Arc<Port>| async move {
-            job::get(&client, &project, job.id(), None, &*port).await
+        let get = |client, inbox: Arc<Inbox>| async move {
+            job::get(&client, &project, job.id(), None, &*inbox).await
         };
         self.face.run(py, self.op("Client.get_job", get, wrap_job))
     }
@@ -251,8 +251,8 @@ impl BaseClient {
             (|| {
                 let (project, job) = self.locate(job, project_id)?;
                 let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
-                let send = |client, port: Arc<Port>| async move {
-                    job::message(&client, project, id, prompt, &*port).await
+                let send = |client, inbox: Arc<Inbox>| async move {
+                    job::message(&client, project, id, prompt, &*inbox).await
                 };
                 Ok(self.op("Client.send_message", send, wrap_job).writing())
             })(),
@@ -282,7 +282,7 @@ impl BaseClient {
         let id = job.id().clone();
         let target = Target { project, id, last: job.snapshot(), rest_first: false, prompt: None };
         let wait =
-            move |client, port: Arc<Port>| async move { wait::wait(&client, target, how, &*port).await };
+            move |client, inbox: Arc<Inbox>| async move { wait::wait(&client, target, how, &*inbox).await };
         let op = self.op("Client.wait_for_job", wait, wrap_job);
         self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
     }
@@ -312,9 +312,9 @@ impl BaseClient {
                 let client = self.handle.client()?;
                 let prompt = convert::prompt(prompt)?;
                 let project = client.project(project_id)?;
-                let run = move |client, port: Arc<Port>| async move {
-                    let job = job::create(&client, project, prompt.clone(), &*port).await?;
-                    wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
+                let run = move |client, inbox: Arc<Inbox>| async move {
+                    let job = job::create(&client, project, prompt.clone(), &*inbox).await?;
+                    wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
                 };
                 Ok(self.op("Client.run_job", run, wrap_job).writing())
             })(),
@@ -348,9 +348,9 @@ impl BaseClient {
                 let how = how.validate()?;
                 let (project, job) = self.locate(job, project_id)?;
                 let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
-                let run = move |client, port: Arc<Port>| async move {
-                    let job = job::message(&client, project, id, prompt.clone(), &*port).await?;
-                    wait::wait(&client, Target::just_written(job, prompt), how, &*port).await
+                let run = move |client, inbox: Arc<Inbox>| async move {
+                    let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
+                    wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
                 };
                 Ok(self.op("Client.follow_up", run, wrap_job).writing())
             })(),
@@ -414,8 +414,8 @@ impl BaseClient {
         let client = self.handle.client()?;
         let (from, to) = convert::range(period, date_from, date_to)?;
         let listing = Listing::visitors(&client.project(project_id)?, from, to);
-        let ask = move |client: Client, port: Arc<Port>| async move {
-            stored::totals(&client.on_budget(on_budget), &listing, &*port).await
+        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+            stored::totals(&client.on_budget(on_budget), &listing, &*inbox).await
         };
         self.face.run(py, self.op("Client.visitor_totals", ask, convert::totals))
     }
@@ -462,8 +462,8 @@ impl BaseClient {
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.handle.client()?.project(project_id)?;
         let what = What::of(by_path);
-        let read = move |client: Client, port: Arc<Port>| async move {
-            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, what, port).await?;
+        let read = move |client: Client, inbox: Arc<Inbox>| async move {
+            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, what, inbox).await?;
             Ok((Meta::of_trend(&project, &slices, every, &trend), trend))
         };
         let op = self.op("Client.visitor_trend", read, |py, (meta, trend)| {
@@ -494,13 +494,13 @@ impl BaseClient {
         let slices = convert::slices(period, date_from, date_to, every)?;
         let projects = convert::projects(projects)?;
         let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
-        let wanted = Wanted { projects, slices, what: What::of(by_path) };
+        let wanted = SyncScope { projects, slices, what: What::of(by_path) };
         let no_store = || Error::configuration("sync fills a store: give the client one with store=");
         self.handle.client()?.exports().ok_or_else(no_store)?;
-        let fill = move |client: Client, port: Arc<Port>| async move {
+        let fill = move |client: Client, inbox: Arc<Inbox>| async move {
             let client = client.on_budget(on_budget);
             let exports = client.exports().ok_or_else(no_store)?;
-            Ok(sync::sync(&client, exports, &wanted, on_running, port).await)
+            Ok(sync::sync(&client, exports, &wanted, on_running, inbox).await)
         };
         self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
@@ -552,8 +552,9 @@ impl BaseClient {
         let write = method != Method::GET;
         let call = (|| request::call(&self.handle.client()?, method, path, params, json))();
         let call = if write { errors::not_sent(py, call) } else { call }?;
-        let ask =
-            |client: Client, port: Arc<Port>| async move { client.call(call, &*port, request::decode).await };
+        let ask = |client: Client, inbox: Arc<Inbox>| async move {
+            client.call(call, &*inbox, request::decode).await
+        };
         let op = self.op("Client.request", ask, move |py, value| request::answer(py, &value, write));
         self.face.run(py, if write { op.writing() } else { op })
     }

@@ -11,13 +11,14 @@ use pyo3::types::PyList;
 
 use crate::error::Error;
 use crate::export::file::{self, Written};
-use crate::python::bridge::op::{Next, Op, Then};
+use crate::python::bridge::operation::{Next, Operation, Then};
 use crate::python::convert;
 use crate::python::errors;
 use crate::python::listing::cursor::{Cursor, Worked};
 use crate::python::table::VisitorTable;
 use crate::python::table::data::Meta;
-use crate::python::table::whole_file::WholeFile;
+use crate::python::table::whole_file::PyWholeFile;
+use crate::table::files;
 use crate::table::formats::Format;
 
 /// What becomes of a table in the end.
@@ -28,7 +29,7 @@ pub(crate) enum Into {
     /// What a function of `docplatform._hooks.frames` makes of it.
     Frame(&'static str),
     /// A Parquet file.
-    Parquet(Box<WholeFile>),
+    Parquet(Box<PyWholeFile>),
 }
 
 /// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
@@ -37,7 +38,7 @@ pub(crate) fn table(
     name: &'static str,
     progress: Option<Py<PyAny>>,
     into: Into,
-) -> PyResult<Op> {
+) -> PyResult<Operation> {
     let owner = Arc::clone(cursor);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(into, Into::Parquet(_));
@@ -130,7 +131,7 @@ pub(crate) fn dicts(
     cursor: &Arc<Cursor>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Op> {
+) -> PyResult<Operation> {
     let list = PyList::empty(py).unbind();
     let made = list.clone_ref(py);
     let op = table(cursor, name, progress, Into::Dicts(made))?;
@@ -144,7 +145,7 @@ pub(crate) fn file(
     progress: Option<Py<PyAny>>,
     target: PathBuf,
     format: Format,
-) -> PyResult<Op> {
+) -> PyResult<Operation> {
     let owner = Arc::clone(cursor);
     let path = target.clone();
     let op = cursor.work(
@@ -177,9 +178,9 @@ fn commit(
     path: PathBuf,
     commit: impl FnOnce() -> io::Result<()> + Send + 'static,
     then: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
-) -> Op {
+) -> Operation {
     let work = move |_| async move { Ok(file::aside(commit).await) };
-    Op::new(name, work, move |py, committed: io::Result<()>| {
+    Operation::new(name, work, move |py, committed: io::Result<()>| {
         committed.map_err(|error| os_error(&path, &error))?;
         then(py).map(Next::Value)
     })
@@ -195,7 +196,7 @@ fn failed(py: Python<'_>, cursor: &Arc<Cursor>, error: Error) -> PyResult<PyErr>
 /// An error of the file system, with its number, so that Python makes the right class of it.
 pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     let number = error.raw_os_error().or(match error.kind() {
-        io::ErrorKind::InvalidInput => Some(EINVAL),
+        io::ErrorKind::InvalidInput => Some(files::EINVAL),
         _ => None,
     });
     let text = match error.raw_os_error() {
@@ -213,8 +214,6 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
 }
-
-const EINVAL: i32 = 22;
 
 /// A path from Python.
 pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::error::Error;
-use crate::python::bridge::op::Face;
+use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
 use crate::python::listing::collect::Into;
@@ -264,7 +264,7 @@ impl BaseVisitors {
         let (py, rows) = (slf.py(), slf.as_super().get());
         py.import("docplatform._hooks.frames")?.getattr("need")?.call1(("to_parquet",))?;
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-        let into = Into::Parquet(Box::new(whole_file::WholeFile::new(path, None)?));
+        let into = Into::Parquet(Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = rows.bar(py, progress)?;
         rows.face.run(py, collect::table(&rows.cursor, "Visitors.to_parquet", bar, into)?)
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod arrow;
 pub(crate) mod data;
-pub(crate) mod held;
+pub(crate) mod dataset;
 pub(crate) mod plan;
 pub(crate) mod sync;
 pub(crate) mod whole_file;
@@ -21,7 +21,7 @@ use crate::python::listing::rows;
 use crate::python::table::data::{Data, Meta, frame, load};
 use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
-use crate::table::{Count, Table};
+use crate::table::{CountColumn, Table};
 
 /// A table of Python's; both kinds do the same with their rows.
 macro_rules! table {
@@ -173,9 +173,9 @@ macro_rules! table {
             /// A column of counts, as 64-bit integers of this machine.
             fn _counts<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
                 let which = match name {
-                    "human" => Count::Human,
-                    "ai" => Count::Ai,
-                    "total" => Count::Total,
+                    "human" => CountColumn::Human,
+                    "ai" => CountColumn::Ai,
+                    "total" => CountColumn::Total,
                     _ => return Err(PyValueError::new_err("no such column")),
                 };
                 PyByteArray::new_with(py, self.table.len() * 8, |bytes| {
@@ -199,7 +199,7 @@ macro_rules! table {
                 for column in extras::columns(self.table.extras()).iter() {
                     let values = column.values(self.table.extras(), 0..self.table.len());
                     let made: PyResult<Vec<_>> = match column.kind {
-                        extras::Kind::Text => values
+                        extras::ExtraType::Text => values
                             .map(|value| Ok(value.as_deref().and_then(extras::text).into_pyobject(py)?.into_any()))
                             .collect(),
                         _ => values
@@ -210,10 +210,10 @@ macro_rules! table {
                             .collect(),
                     };
                     let kind = match column.kind {
-                        extras::Kind::Int => "int",
-                        extras::Kind::Float => "float",
-                        extras::Kind::Bool => "bool",
-                        extras::Kind::Text => "text",
+                        extras::ExtraType::Int => "int",
+                        extras::ExtraType::Float => "float",
+                        extras::ExtraType::Bool => "bool",
+                        extras::ExtraType::Text => "text",
                     };
                     all.set_item(self.table.columns().extra(column.name), (kind, PyList::new(py, made?)?))?;
                 }

@@ -5,7 +5,7 @@ use pyo3::types::PyTuple;
 
 use crate::python::convert;
 use crate::python::errors;
-use crate::slices::sync::{Failure, Filled, Sync};
+use crate::slices::sync::{FailedSlice, Filled, Sync};
 
 /// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
@@ -25,8 +25,8 @@ pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
 /// The most failures that an error's text lists.
 const MAX_LISTED: usize = 3;
 
-fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<PyErr> {
-    let name = |Failure { project, slice, error }: &Failure| {
+fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResult<PyErr> {
+    let name = |FailedSlice { project, slice, error }: &FailedSlice| {
         format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
     };
     let mut told: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
@@ -40,7 +40,7 @@ fn failed(py: Python<'_>, failures: Vec<Failure>, given_up: bool) -> PyResult<Py
         .getattr("SyncError")?
         .call1((format!("{what}: {}", told.join("; ")),))?;
     let class = convert::named_tuple(py, "SyncFailure")?;
-    let failures = failures.into_iter().map(|Failure { project, slice, error }| {
+    let failures = failures.into_iter().map(|FailedSlice { project, slice, error }| {
         let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
         class.call1((project, from, to, errors::to_py(py, error).into_value(py)))
     });

@@ -11,10 +11,10 @@ use crate::table::files;
 
 /// A file under a temporary name, for libraries that write files themselves: see `files.rs`.
 #[pyclass(frozen, module = "docplatform._native", name = "_WholeFile")]
-pub(crate) struct WholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
+pub(crate) struct PyWholeFile(Mutex<Option<files::WholeFile>>, PathBuf);
 
 #[pymethods]
-impl WholeFile {
+impl PyWholeFile {
     #[new]
     #[pyo3(signature = (path, *, aside = None))]
     pub(crate) fn new(path: &Bound<'_, PyAny>, aside: Option<PathBuf>) -> PyResult<Self> {
@@ -43,7 +43,7 @@ impl WholeFile {
     }
 }
 
-impl WholeFile {
+impl PyWholeFile {
     /// The file itself, and where it is to stand.
     pub(crate) fn take(&self) -> PyResult<(files::WholeFile, PathBuf)> {
         let file = self.file().take();

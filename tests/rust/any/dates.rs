@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn a_range_is_empty_where_its_end_is_not_behind_its_beginning(from in any_time(), to in any_time()) {
+    fn a_range_is_empty_where_its_end_is_not_after_its_beginning(from in any_time(), to in any_time()) {
         let moment = |at: DateTime| Moment::parse("date", &at.to_string()).unwrap();
         let (first, last) = (moment(from), moment(to));
         prop_assert_eq!(check_range(Some(&first), Some(&last)).is_ok(), from < to);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::retry::{Limits, Pace, Plan, backoff, plan};
+use docplatform::client::retry::{Limits, Pace, RetryPlan, backoff, plan};
 use docplatform::http::retry_after::retry_after;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
@@ -74,7 +74,7 @@ proptest! {
 
     /// Rows: B4.
     #[test]
-    fn a_value_is_understood_or_told(value in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn a_value_is_understood_or_reported(value in prop::collection::vec(any::<u8>(), 0..40)) {
         if let Some(headers) = headers(None, &[value]) {
             let (wait, malformed) = retry_after(&headers, SystemTime::UNIX_EPOCH);
             prop_assert_eq!(wait.is_none(), malformed);
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pause_is_never_shorter_than_told_nor_beyond_the_deadline(
+    fn a_pause_is_never_shorter_than_asked_for_nor_beyond_the_deadline(
         pace in any_pace(),
         told in prop::option::of(any::<u64>()),
         number in 1..8_u32,
@@ -99,7 +99,7 @@ proptest! {
         let told = told.map(Duration::from_secs);
         let (most, left) = (Duration::from_secs(most.into()), Duration::from_secs(left.into()));
         let limits = Limits { max_retries, max_retry_after: most };
-        if let Plan::Pause(pause) = plan(Some(pace), told, number, limits, left, || unit) {
+        if let RetryPlan::Pause(pause) = plan(Some(pace), told, number, limits, left, || unit) {
             prop_assert!(number <= max_retries);
             prop_assert!(pause >= told.unwrap_or_default() && told.unwrap_or_default() <= most);
             prop_assert!(pause + Duration::from_secs(1) <= left);

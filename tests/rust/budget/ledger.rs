@@ -106,7 +106,7 @@ async fn a_refusal_holds_for_all_clients() {
 }
 
 #[tokio::test]
-async fn organizations_and_addresses_are_told_apart() {
+async fn organizations_and_addresses_have_ledgers_of_their_own() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     let of = |base_url: &str, organization| {
@@ -250,7 +250,7 @@ async fn child_that_dies() {
 }
 
 #[tokio::test]
-async fn a_process_that_dies_behind_its_entry_has_spent_it() {
+async fn a_process_that_dies_after_its_entry_has_spent_it() {
     let (_directory, path) = place();
     for died in 1..=3 {
         assert!(!process("child_that_dies", &path).wait().unwrap().success());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::client::{Client, OnBudget, Remembered};
+use docplatform::client::{Client, ClientStore, OnBudget};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
@@ -74,7 +74,7 @@ async fn an_hour_of_requests_and_a_bit_is_done_when_the_hour_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_is_told_once_and_counted_and_no_deadline_runs() {
+async fn a_wait_is_logged_once_and_counted_and_no_deadline_runs() {
     let script = Script::each(|_| good());
     let client = client_with(&script, &Options { deadline: 2.0, timeout: 1.0, ..budgeted() }, 0.0);
     for _ in 0..LIMIT {
@@ -95,7 +95,7 @@ async fn a_wait_is_told_once_and_counted_and_no_deadline_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_would_not_wait_is_told_when_to_come_back() {
+async fn without_waiting_the_error_says_when_the_budget_resets() {
     let script = Script::each(|_| good());
     let client = client(&script);
     for _ in 0..LIMIT {
@@ -131,7 +131,7 @@ async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_waited_for_and_held_for_all() {
+async fn a_refusal_is_waited_for_by_all() {
     for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut refusal = Some(refusal);
         let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
@@ -173,14 +173,14 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
                 let case = format!("{header:?} {stored} {on_budget:?}");
                 let script = Script::each(move |_| header.map_or_else(|| bare(429), |text| told(429, text)));
                 let (_directory, path) = place();
-                let remembered = stored.then(|| Remembered {
+                let remembered = stored.then(|| ClientStore {
                     store: Store::open(&path).unwrap(),
                     clock: Clock::steady(),
                     owner: owner(key(KEY)),
                 });
                 let settings = budgeted().validate(|_| None).unwrap();
                 let (transport, stats) = (Arc::clone(&script) as _, Arc::default());
-                let client = Client::with_memory(settings, transport, stats, || 1.0, remembered);
+                let client = Client::with_store(settings, transport, stats, || 1.0, remembered);
                 let begun = Instant::now();
                 let error = fail(&client.on_budget(on_budget), analytics()).await;
                 if on_budget == OnBudget::Stop && held.is_some() {

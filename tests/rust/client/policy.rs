@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::client::retry::{Failure, Head, Limits, Pace, Plan, Quota, Verdict, backoff, judge, plan};
+use docplatform::client::retry::{
+    Failure, Head, Limits, Pace, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
+};
 use docplatform::error::{Kind, Outcome};
 
 use crate::helpers::support::{millis, secs};
@@ -168,65 +170,65 @@ const FAR: Duration = secs(1000);
 #[test]
 fn two_retries_and_no_more() {
     let after = |number| plan(Some(Pace::Normal), None, number, LIMITS, FAR, || 1.0);
-    assert_eq!(after(1), Plan::Pause(millis(500)));
-    assert_eq!(after(2), Plan::Pause(secs(1)));
-    assert_eq!(after(3), Plan::GiveUp);
-    assert_eq!(after(u32::MAX), Plan::GiveUp);
-    assert_eq!(plan(None, Some(secs(1)), 1, LIMITS, FAR, || 1.0), Plan::GiveUp);
+    assert_eq!(after(1), RetryPlan::Pause(millis(500)));
+    assert_eq!(after(2), RetryPlan::Pause(secs(1)));
+    assert_eq!(after(3), RetryPlan::GiveUp);
+    assert_eq!(after(u32::MAX), RetryPlan::GiveUp);
+    assert_eq!(plan(None, Some(secs(1)), 1, LIMITS, FAR, || 1.0), RetryPlan::GiveUp);
 }
 
 #[test]
 fn a_retry_is_never_earlier_than_the_service_asked() {
     let told =
         |seconds, unit: f64| plan(Some(Pace::Throttled), Some(secs(seconds)), 1, LIMITS, FAR, move || unit);
-    assert_eq!(told(5, 0.0), Plan::Pause(secs(5)));
-    assert_eq!(told(5, 1.0), Plan::Pause(millis(5500)));
+    assert_eq!(told(5, 0.0), RetryPlan::Pause(secs(5)));
+    assert_eq!(told(5, 1.0), RetryPlan::Pause(millis(5500)));
     // A tenth, but 5 s at most.
-    assert_eq!(told(60, 1.0), Plan::Pause(secs(65)));
+    assert_eq!(told(60, 1.0), RetryPlan::Pause(secs(65)));
     // Retry-After: 0 does not undercut the backoff.
-    assert_eq!(told(0, 1.0), Plan::Pause(secs(2)));
-    assert_eq!(told(1, 1.0), Plan::Pause(secs(2)));
+    assert_eq!(told(0, 1.0), RetryPlan::Pause(secs(2)));
+    assert_eq!(told(1, 1.0), RetryPlan::Pause(secs(2)));
 }
 
 /// Rows: B2.
 #[test]
 fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
     let told = |wait| plan(Some(Pace::Throttled), Some(wait), 1, LIMITS, Duration::MAX, || 0.0);
-    assert_eq!(told(secs(60)), Plan::Pause(secs(60)));
-    assert_eq!(told(secs(60) + Duration::from_nanos(1)), Plan::GiveUp);
-    assert_eq!(told(Duration::MAX), Plan::GiveUp);
+    assert_eq!(told(secs(60)), RetryPlan::Pause(secs(60)));
+    assert_eq!(told(secs(60) + Duration::from_nanos(1)), RetryPlan::GiveUp);
+    assert_eq!(told(Duration::MAX), RetryPlan::GiveUp);
     let all = Limits { max_retries: 2, max_retry_after: Duration::MAX };
     assert_eq!(
         plan(Some(Pace::Throttled), Some(Duration::MAX), 1, all, FAR, || 1.0),
-        Plan::Deadline,
+        RetryPlan::Deadline,
         "not even without a cap"
     );
 }
 
 /// Rows: A7, A8.
 #[test]
-fn a_write_that_was_throttled_waits_only_when_it_is_told_how_long() {
+fn a_throttled_write_waits_only_for_a_retry_after() {
     let told = |wait| plan(Some(Pace::Told), wait, 1, LIMITS, FAR, || 0.0);
-    assert_eq!(told(None), Plan::GiveUp);
-    assert_eq!(told(Some(secs(1))), Plan::Pause(secs(1)));
+    assert_eq!(told(None), RetryPlan::GiveUp);
+    assert_eq!(told(Some(secs(1))), RetryPlan::Pause(secs(1)));
 }
 
 /// Rows: B11.
 #[test]
 fn a_pause_that_ends_within_a_second_of_the_deadline_is_not_begun() {
     let left = |left| plan(Some(Pace::Throttled), Some(secs(5)), 1, LIMITS, left, || 0.0);
-    assert_eq!(left(secs(6)), Plan::Pause(secs(5)));
-    assert_eq!(left(millis(5999)), Plan::Deadline);
-    assert_eq!(left(Duration::ZERO), Plan::Deadline);
+    assert_eq!(left(secs(6)), RetryPlan::Pause(secs(5)));
+    assert_eq!(left(millis(5999)), RetryPlan::Deadline);
+    assert_eq!(left(Duration::ZERO), RetryPlan::Deadline);
     // Out of retries is out of retries, whatever the clock says.
-    assert_eq!(plan(Some(Pace::Normal), None, 3, LIMITS, Duration::ZERO, || 0.0), Plan::GiveUp);
+    assert_eq!(plan(Some(Pace::Normal), None, 3, LIMITS, Duration::ZERO, || 0.0), RetryPlan::GiveUp);
 }
 
 /// Rows: B6.
 #[test]
 fn the_quota_pays_for_35_retries_or_100_throttled_ones() {
     for (pace, retries) in [(Pace::Normal, 35), (Pace::Throttled, 100), (Pace::Told, 100)] {
-        let mut quota = Quota::default();
+        let mut quota = RetryQuota::default();
         let paid = (0..1000).take_while(|_| quota.take(pace)).count();
         assert_eq!(paid, retries, "{pace:?}");
     }
@@ -235,7 +237,7 @@ fn the_quota_pays_for_35_retries_or_100_throttled_ones() {
 /// Rows: B6.
 #[test]
 fn successes_refill_the_quota_up_to_where_it_began() {
-    let mut quota = Quota::default();
+    let mut quota = RetryQuota::default();
     while quota.take(Pace::Throttled) {}
     quota.give_back(Some(Pace::Normal));
     assert!(quota.take(Pace::Normal), "a success after a retry brings its cost back");

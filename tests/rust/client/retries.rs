@@ -100,7 +100,7 @@ async fn a_wait_beyond_the_cap_is_raised_at_once() {
 
 /// Rows: B4.
 #[tokio::test(start_paused = true)]
-async fn a_retry_after_that_cannot_be_understood_is_told_once_and_ignored() {
+async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
     let bad: [&[u8]; 9] =
         [b"-1", b"1.5", b"1e3", b"soon", b"", b"+5", "\u{661}".as_bytes(), b"\xff", b"0x10"];
     for header in bad {
@@ -220,7 +220,7 @@ async fn the_last_error_tells_of_every_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_waited_under_a_gate_is_waited_too() {
+async fn time_throttled_counts_as_waited() {
     let script = Script::new([told(429, "30"), bare(404)]);
     let client = client_with(&script, &Options { max_retries: 0, ..options() }, 0.0);
     fail(&client, read()).await;
@@ -229,7 +229,7 @@ async fn what_was_waited_under_a_gate_is_waited_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_of_more_than_a_second_is_told_before_it_begins() {
+async fn a_pause_of_more_than_a_second_is_logged_before_it_begins() {
     let script = Script::new([told(503, "30"), bare(500), good()]);
     let told = Told::default();
     let client = client_with(&script, &options(), 0.0);

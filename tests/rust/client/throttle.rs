@@ -22,7 +22,7 @@ fn once(retry_after: &'static str) -> Arc<Script> {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn one_caller_that_is_told_to_wait_makes_all_wait() {
+async fn one_throttled_caller_makes_all_wait() {
     let script = once("5");
     let client = client_with(&script, &options(), 1.0);
     let begun = Instant::now();
@@ -49,7 +49,7 @@ async fn one_caller_that_is_told_to_wait_makes_all_wait() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn callers_under_a_closed_gate_come_back_at_different_times() {
+async fn throttled_callers_come_back_at_different_times() {
     let script = once("60");
     let dice = std::sync::Mutex::new(fastrand());
     let settings = options().validate(|_| None).unwrap();
@@ -130,7 +130,7 @@ async fn a_call_whose_deadline_passes_first_is_not_sent() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn a_read_under_a_closed_gate_also_says_that_it_was_not_sent() {
+async fn a_throttled_read_also_says_that_it_was_not_sent() {
     let script = Script::new([told(429, "120")]);
     let client = client(&script);
     fail(&client, read()).await;
@@ -155,7 +155,7 @@ async fn other_kinds_of_call_go_on() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn handles_share_the_gate_and_other_clients_do_not() {
+async fn handles_share_the_throttle_and_other_clients_do_not() {
     let script = once("120");
     let first = client(&script);
     let patient = handle(&first, Options { deadline: 600.0, max_retry_after: 600.0, ..options() });
@@ -193,7 +193,7 @@ async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
         |changed: Options| client.apart(changed.validate(|_| None).unwrap(), Arc::clone(&second) as _, None);
     let handle = apart(Options { connect_timeout: 1.0, ..budgeted.clone() }).unwrap();
     fail(&client, read()).await;
-    assert_eq!(fail(&handle, read()).await.outcome, Some(Outcome::NotSent), "the gate is closed for both");
+    assert_eq!(fail(&handle, read()).await.outcome, Some(Outcome::NotSent), "both are throttled");
     for _ in 0..3 {
         call(&handle, analytics()).await.unwrap();
     }
@@ -204,7 +204,7 @@ async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
+async fn a_throttle_lasts_for_a_day_at_most_and_never_ends_early() {
     let script = Script::new([told(429, "999999999"), told(503, "1"), good(), good()]);
     let client = client(&script);
     let hasty = handle(&client, Options { max_retries: 0, ..options() });
@@ -222,7 +222,7 @@ async fn a_gate_stays_closed_for_a_day_at_most_and_is_never_opened_early() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
+async fn a_shorter_wait_does_not_end_a_longer_one() {
     let mut times = 0;
     let script = Script::each(move |_| {
         times += 1;
@@ -246,7 +246,7 @@ async fn a_shorter_wait_does_not_open_a_gate_that_a_longer_one_closed() {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn a_gate_that_closes_holds_back_who_stands_in_line() {
+async fn calls_in_line_are_throttled_too() {
     // One in flight is answered with a wait; those after it have passed the throttle, but do not have a permit yet.
     let mut times = 0;
     let script = Script::each(move |_| {
@@ -284,7 +284,7 @@ async fn a_throttled_answer_without_a_wait_closes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_that_meets_a_closed_gate_tells_of_its_attempts() {
+async fn a_throttled_retry_reports_its_attempts() {
     let mut times = 0;
     let script = Script::each(move |_| {
         times += 1;
@@ -305,7 +305,7 @@ async fn a_retry_that_meets_a_closed_gate_tells_of_its_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_pause_under_a_gate_never_eats_up_the_deadline() {
+async fn a_throttled_pause_never_eats_up_the_deadline() {
     // The throttle opens before the deadline, but the spread after it must not reach beyond.
     let script = once("60");
     let options = Options { deadline: 62.0, max_retries: 0, ..options() };

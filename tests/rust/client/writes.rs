@@ -210,7 +210,7 @@ async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
 
 /// Rows: A7.
 #[tokio::test(start_paused = true)]
-async fn a_throttled_write_waits_as_told_and_goes_out_again() {
+async fn a_throttled_write_waits_as_asked_and_goes_out_again() {
     let script = Script::new([told(429, "1"), reply(201, job_body("active")).into()]);
     create(&client(&script), "Fix the docs", &Told::default()).await.unwrap();
     assert_eq!(script.gaps(), [secs(1)]);
@@ -228,7 +228,7 @@ async fn a_throttled_write_waits_as_told_and_goes_out_again() {
 
 /// Rows: A8.
 #[tokio::test(start_paused = true)]
-async fn a_throttled_write_that_is_not_told_how_long_is_raised_at_once() {
+async fn a_throttled_write_without_retry_after_is_raised_at_once() {
     for (header, wait) in [(None, None), (Some("soon"), None), (Some("3600"), Some(secs(3600)))] {
         let begun = Instant::now();
         let mut answer = reply(429, r#"{"error": "slow down"}"#);
@@ -317,7 +317,7 @@ async fn a_write_that_stands_in_line_was_not_sent() {
 
 /// Rows: A13.
 #[tokio::test(start_paused = true)]
-async fn a_write_whose_caller_was_told_that_it_was_not_sent_is_not_sent() {
+async fn a_write_reported_as_not_sent_is_not_sent_later() {
     let script = Script::new::<Step>([]);
     let told = Told::default();
     told.gone.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -150,7 +150,7 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_asked_for_behind_the_last_page() {
+async fn nothing_is_requested_after_the_last_page() {
     let nested = body(&rows(10..20), 20, false).replacen('{', r#"{"x":{"visitors":[],"hasMore":true},"#, 1);
     for last in [body(&rows(10..20), 20, false), nested] {
         let script = serve(1000, move |offset| (offset == 10).then(|| last.clone()));

@@ -181,7 +181,7 @@ async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_count
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_rule_is_broken_also_for_whoever_asks_again() {
+async fn a_broken_rule_is_an_error_at_the_next_request_too() {
     let same = page(&[row("/0", 1), row("/1", 1)], 9, true);
     let script = Script::each(move |_| reply(200, same.clone()).into());
     let mut pager = pager(&script, 2, PLAIN);
@@ -232,7 +232,7 @@ async fn a_last_page_that_left_rows_out_is_resumed_within() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_that_were_handed_out_are_known_until_they_are_behind() {
+async fn rows_that_were_handed_out_are_remembered_within_the_window() {
     let every: Vec<_> = (0..30).map(|n| row(&format!("/{n}"), n)).collect();
     let answer = |rows: std::ops::Range<usize>| page(&every[rows], 30, true);
     let first = turn(&mut pager(&pages([answer(0..12)]), 20, PLAIN)).await.unwrap().unwrap();

@@ -41,7 +41,7 @@ async fn an_identical_repeat_is_dropped_and_counted() {
 
 /// Rows: E5.
 #[tokio::test(start_paused = true)]
-async fn a_differing_repeat_is_kept_and_told() {
+async fn a_differing_repeat_is_kept_and_reported() {
     let script = three([("/1", 7), ("/2", 2)], [("/1", 7), ("/2", 9)]);
     let export = export(pager(&script, 2, PLAIN)).await.unwrap();
     assert_eq!(export.paths, ["/0", "/1", "/1", "/2", "/2"]);
@@ -73,7 +73,7 @@ async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
 
 /// Rows: E5, E7, E10.
 #[tokio::test(start_paused = true)]
-async fn rows_that_moved_over_a_checkpoint_are_told_by_the_part_behind_it() {
+async fn rows_that_moved_over_a_checkpoint_are_reported_by_the_part_after_it() {
     // Of 40 rows 25 are handed out; then one of them moves to the end, the same or with another count.
     for (was, count, finding, again) in
         [(3, 3, Finding::Dropped(1), 0), (24, 24, Finding::Dropped(1), 0), (3, 7, Finding::Differing(1), 1)]
@@ -167,7 +167,7 @@ async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
 
 /// Rows: E6.
 #[tokio::test(start_paused = true)]
-async fn totals_that_move_are_told_with_both() {
+async fn totals_that_move_are_reported_with_both_values() {
     let bodies = [10, 11, 11, 12].map(|total| (total, total < 12));
     let bodies = bodies.into_iter().enumerate();
     let script = pages(bodies.map(|(n, (total, more))| page(&[row(&format!("/{n}"), 1)], total, more)));

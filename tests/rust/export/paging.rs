@@ -54,7 +54,7 @@ async fn the_end_is_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_carry_the_filters_and_start_where_told() {
+async fn requests_carry_the_filters_and_the_offset() {
     let script = Site::new(100).serve();
     let (from, to) = (Some("2026-01-01".to_owned()), Some("2026-02-01T00:00:00+02:00".to_owned()));
     let listing = Listing::visitors(&segment("a&b"), from, to);
@@ -203,7 +203,7 @@ async fn two_exports_of_one_client_do_not_touch_each_other() {
 
 /// Rows: E10.
 #[tokio::test(start_paused = true)]
-async fn an_export_goes_on_behind_an_error() {
+async fn an_export_continues_after_an_error() {
     for prefetch in [0, 1, 3] {
         for failing in [|| bare(401), || bare(500), || Step::Ambiguous, || told(429, "3600")] {
             let mut failures = 0;

@@ -151,7 +151,7 @@ async fn speculation_keeps_to_the_places_of_its_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_page_ahead_had_to_tell_is_told_to_whoever_asks_for_it() {
+async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
     let mut requests = 0;
     let site = Site::new(20);
     let script = Script::each(move |request| {

@@ -45,7 +45,7 @@ pub(crate) fn sites() -> Vec<(&'static str, Site, u32)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_checkpoint_behind_any_row_yields_exactly_the_rest() {
+async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
     for (name, site, page_size) in sites() {
         for beginning in [start(page_size), start_json(page_size)] {
             let script = site.serve();
@@ -71,7 +71,7 @@ async fn a_checkpoint_behind_any_row_yields_exactly_the_rest() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_export_may_stop_behind_every_single_row() {
+async fn an_export_may_stop_after_every_single_row() {
     for (name, site, page_size) in sites() {
         for step in [1, 3] {
             let script = site.serve();
@@ -207,7 +207,7 @@ async fn dropped_repeats_are_not_asked_for_again() {
 
 /// Rows: E6.
 #[tokio::test(start_paused = true)]
-async fn totals_that_moved_while_nobody_looked_are_told() {
+async fn totals_that_moved_between_two_runs_are_reported() {
     let rows: Vec<_> = (0..20).map(|n| row(&format!("/{n}"), 1)).collect();
     for handed in [1, 9, 10] {
         let script = pages([page(&rows[..10], 20, true)]);

@@ -98,7 +98,7 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_range_that_may_change_is_bought_again() {
+async fn a_range_that_may_change_is_fetched_again() {
     let (shop, site) = (Shop::new(), Site::new(25));
     let script = site.serve();
     shop.day.store(END + 1, Ordering::Relaxed);
@@ -193,7 +193,7 @@ async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
 }
 
 #[tokio::test]
-async fn a_checkpoint_behind_any_row_yields_the_rest_without_a_request() {
+async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
     for (name, site, page_size) in sites() {
         let (shop, script) = (Shop::new(), site.serve());
         let all = turns(&mut shop.pager(&script, january(page_size, 0), PLAIN)).await;
@@ -214,7 +214,7 @@ async fn a_checkpoint_behind_any_row_yields_the_rest_without_a_request() {
 }
 
 #[tokio::test]
-async fn whole_pages_are_bought_from_the_beginning_on() {
+async fn whole_pages_are_fetched_from_the_beginning_on() {
     let (shop, site) = (Shop::new(), Site::new(47));
     let script = site.serve();
     let paging = Paging { max_rows: Some(3), prefetch: 1, ..PLAIN };
@@ -225,7 +225,7 @@ async fn whole_pages_are_bought_from_the_beginning_on() {
 }
 
 #[tokio::test]
-async fn refreshed_it_is_bought_anew_once() {
+async fn with_refresh_it_is_fetched_again_once() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     shop.read(&script, 10).await;
     let place = january(10, 0);

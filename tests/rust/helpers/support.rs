@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use docplatform::client::observer::{Note, Observer};
 use docplatform::client::throttle::Lane;
-use docplatform::client::{Answer, Call, Client, Remembered, Stats};
+use docplatform::client::{Answer, Call, Client, ClientStore, Stats};
 use docplatform::clock::Clock;
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::url::{Segment, Template};
@@ -148,9 +148,9 @@ pub(crate) fn client_in_store(
 ) -> Client {
     let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
     let owner = Owner { base_url: BASE_URL.to_owned(), organization };
-    let remembered = Remembered { store: store.clone(), clock, owner };
+    let remembered = ClientStore { store: store.clone(), clock, owner };
     let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
-    Client::with_memory(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
+    Client::with_store(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
 }
 
 /// A client with the usual settings and no jitter: the shortest pauses.

@@ -143,7 +143,7 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
         let (result, _) = follow_up(steps, short).await;
         assert_eq!(result.unwrap_err().outcome, Some(Outcome::Applied), "{name}");
     }
-    // A poll of another closed the gate before.
+    // A poll of another was throttled before.
     let script = Script::new([told(429, "3600"), shows("active")]);
     let client = client(&script);
     docplatform::job::get(&client, &segment("demo"), &segment("job_2"), None, &Told::default())

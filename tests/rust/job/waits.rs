@@ -28,10 +28,10 @@ pub(crate) fn how() -> Wait {
 
 /// Waits with dice that make every interval just as long as it is named.
 pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
-    wait_told(script, how, &Told::default()).await
+    wait_with(script, how, &Told::default()).await
 }
 
-async fn wait_told(script: &Arc<Script>, how: Wait, told: &Told) -> Result<Job> {
+async fn wait_with(script: &Arc<Script>, how: Wait, told: &Told) -> Result<Job> {
     wait(&client_with(script, &options(), 0.5), target(), how, told).await
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn round(seconds: f64) -> f64 {
 async fn a_wait_looks_once_more_at_its_very_end() {
     let begun = Instant::now();
     let (script, told) = (Script::each(|_| shows("active")), Told::default());
-    let error = wait_told(&script, Wait { timeout: Some(secs(10)), ..how() }, &told).await.unwrap_err();
+    let error = wait_with(&script, Wait { timeout: Some(secs(10)), ..how() }, &told).await.unwrap_err();
     assert_eq!(times(&script, begun), [0.0, 2.0, 5.0, 9.5, 10.0]);
     assert_eq!((error.kind, begun.elapsed()), (Kind::WaitTimeout, secs(10)));
     assert_eq!(told.last().unwrap().status, "active");
@@ -104,7 +104,7 @@ async fn how_a_job_ended() {
         ("failed", false, false),
     ] {
         let (script, told) = (Script::new([shows(status)]), Told::default());
-        match wait_told(&script, Wait { check, ..how() }, &told).await {
+        match wait_with(&script, Wait { check, ..how() }, &told).await {
             Ok(job) => assert_eq!((job.status.as_str(), raised), (status, false)),
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
@@ -199,7 +199,7 @@ async fn what_cannot_mend_itself_ends_a_wait() {
     ];
     for (name, step, kind) in ends {
         let (script, told) = (Script::new([shows("active"), shows("active"), step]), Told::default());
-        let error = wait_told(&script, how(), &told).await.unwrap_err();
+        let error = wait_with(&script, how(), &told).await.unwrap_err();
         assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
         assert_eq!(told.last().unwrap().status, "active", "{name}");
     }
@@ -207,7 +207,7 @@ async fn what_cannot_mend_itself_ends_a_wait() {
 
 /// Rows: F9.
 #[tokio::test(start_paused = true)]
-async fn transient_failures_are_borne() {
+async fn transient_failures_are_tolerated() {
     let fails: [fn() -> Step; 5] = [
         || bare(503),
         || Step::Ambiguous,
@@ -223,7 +223,7 @@ async fn transient_failures_are_borne() {
     }
     let (script, told) = (Script::each(|_| bare(500)), Told::default());
     let error: Error =
-        wait_told(&script, Wait { timeout: Some(secs(60)), ..how() }, &told).await.unwrap_err();
+        wait_with(&script, Wait { timeout: Some(secs(60)), ..how() }, &told).await.unwrap_err();
     assert_eq!((error.kind, told.last().is_none()), (Kind::WaitTimeout, true));
     assert!(error.message.contains("last status: never seen"), "{error}");
     let last = error.source.as_ref().unwrap();
@@ -235,7 +235,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
     let begun = Instant::now();
     let script = Script::new([shows("active"), told(429, "300"), shows("completed")]);
     let observer = Told::default();
-    wait_told(&script, how(), &observer).await.unwrap();
+    wait_with(&script, how(), &observer).await.unwrap();
     let polls = times(&script, begun);
     assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
     let announced: Vec<_> = observer.notes().into_iter().filter_map(|note| note.waiting).collect();
@@ -244,7 +244,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
 
     let begun = Instant::now();
     let (script, observer) = (Script::new([shows("active"), told(429, "3600")]), Told::default());
-    let error = wait_told(&script, how(), &observer).await.unwrap_err();
+    let error = wait_with(&script, how(), &observer).await.unwrap_err();
     assert_eq!((error.status, error.retry_after, begun.elapsed()), (Some(429), Some(secs(3600)), secs(2)));
     assert_eq!(observer.last().unwrap().status, "active");
 
@@ -256,7 +256,7 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_that_were_told_to_rest_do_not_come_back_all_at_once() {
+async fn throttled_waits_do_not_come_back_all_at_once() {
     let mut throttled = true;
     let script =
         Script::each(
@@ -285,7 +285,7 @@ async fn waits_that_were_told_to_rest_do_not_come_back_all_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_interrupted_are_told_which_job_it_was() {
+async fn an_interrupted_wait_names_its_job() {
     let script = Script::each(|_| shows("active"));
     let client = client(&script);
     let told = Told::default();

@@ -8,7 +8,7 @@ use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
 use docplatform::http::Outgoing;
-use docplatform::slices::sync::{Filled, OnRunning, Sync, Wanted, sync};
+use docplatform::slices::sync::{Filled, OnRunning, Sync, SyncScope, sync};
 use docplatform::store::What;
 use tokio::time::{Instant, advance, timeout};
 
@@ -23,8 +23,12 @@ fn days(from: &str, to: &str) -> Vec<Slice> {
     slices(&day(from), &day(to), Some(Every::Day)).unwrap()
 }
 
-fn wanted(projects: &[&str], slices: Vec<Slice>) -> Wanted {
-    Wanted { projects: projects.iter().map(|project| segment(project)).collect(), slices, what: What::Pages }
+fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
+    SyncScope {
+        projects: projects.iter().map(|project| segment(project)).collect(),
+        slices,
+        what: What::Pages,
+    }
 }
 
 /// Of which project, and from which day, `url` asks.
@@ -48,7 +52,7 @@ fn serve(other: impl Fn(&str, &str) -> Option<Step> + Send + 'static) -> Arc<Scr
     })
 }
 
-async fn run(client: &Client, wanted: &Wanted, on_running: OnRunning) -> Sync {
+async fn run(client: &Client, wanted: &SyncScope, on_running: OnRunning) -> Sync {
     sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Told::default())).await
 }
 
@@ -57,7 +61,7 @@ fn shop() -> (Shop, impl Fn(&Shop, &Arc<Script>) -> Client) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago() {
+async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let ((shop, client), script) = (shop(), serve(|_, _| None));
     let client = client(&shop, &script);
     let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
@@ -68,7 +72,7 @@ async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago()
     assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
     // Somebody has looked at one of them meanwhile.
     shop.day.store(END + 3, Ordering::Relaxed);
-    let one = Wanted { slices: days("2026-02-02", "2026-02-03"), ..wanted_of("a") };
+    let one = SyncScope { slices: days("2026-02-02", "2026-02-03"), ..wanted_of("a") };
     run(&client, &one, OnRunning::Wait).await;
     let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
     // The first of February has settled by now.
@@ -79,7 +83,7 @@ async fn what_has_settled_comes_first_and_then_what_was_bought_the_longest_ago()
     );
 }
 
-fn wanted_of(project: &str) -> Wanted {
+fn wanted_of(project: &str) -> SyncScope {
     wanted(&[project], Vec::new())
 }
 

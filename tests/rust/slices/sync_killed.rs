@@ -10,12 +10,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::{Client, Remembered, Stats};
+use docplatform::client::{Client, ClientStore, Stats};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, slices};
-use docplatform::slices::sync::{Filled, OnRunning, Wanted, sync};
+use docplatform::slices::sync::{Filled, OnRunning, SyncScope, sync};
 use docplatform::store::{Store, What};
 use tokio::time::Instant;
 
@@ -63,7 +63,7 @@ async fn child_that_syncs() {
     let directory = PathBuf::from(env::var_os(PLACE).unwrap());
     let (base, begun) = (log(&directory).last().map_or(BEGUN, |(at, _)| *at), Instant::now());
     let now = move || base + u64::try_from(begun.elapsed().as_millis()).unwrap();
-    let remembered = Remembered {
+    let remembered = ClientStore {
         store: Store::open(&directory.join("visitors.db")).unwrap(),
         clock: Clock::new(move || SystemTime::UNIX_EPOCH + Duration::from_millis(now())),
         owner: owner(key(KEY)),
@@ -71,9 +71,9 @@ async fn child_that_syncs() {
     let options = Options { requests_per_hour: Some(PER_HOUR), ..options() };
     let settings = options.validate(|_| None).unwrap();
     let script = serve(&directory, now);
-    let client = Client::with_memory(settings, script, Arc::<Stats>::default(), || 0.0, Some(remembered));
+    let client = Client::with_store(settings, script, Arc::<Stats>::default(), || 0.0, Some(remembered));
     let day = |text| Moment::parse("date", text).unwrap();
-    let wanted = Wanted {
+    let wanted = SyncScope {
         projects: (0..PROJECTS).map(|number| segment(&format!("project-{number}"))).collect(),
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
         what: What::Pages,
@@ -101,7 +101,7 @@ fn process(directory: &Path) -> Child {
 }
 
 #[test]
-fn every_slice_is_bought_once_through_kills_and_within_the_budget() {
+fn every_slice_is_fetched_once_through_kills_and_within_the_budget() {
     // In memory, where that can be: a process that is killed leaves what the disk still has to write anyway.
     let place = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let directory = place.path();

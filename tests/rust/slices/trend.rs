@@ -8,7 +8,7 @@ use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::slices::plan::plan;
-use docplatform::slices::sync::{OnRunning, Wanted, sync};
+use docplatform::slices::sync::{OnRunning, SyncScope, sync};
 use docplatform::slices::trend::{Trend, trend};
 use docplatform::store::What;
 use jiff::civil::Date;
@@ -67,7 +67,7 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
     let client = client(&shop, &script, 2);
     let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
     let days = slices(&from, &to, Some(Every::Day)).unwrap();
-    let wanted = Wanted { projects: vec![segment("demo")], slices: days.clone(), what: What::Totals };
+    let wanted = SyncScope { projects: vec![segment("demo")], slices: days.clone(), what: What::Totals };
     let told = Arc::new(Told::default());
     let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await.filled;
     assert_eq!((filled.open, filled.requests), (3, 7));

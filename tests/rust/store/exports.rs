@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::Kind;
 use docplatform::listing::rows::Totals;
-use docplatform::store::{Exports, Page, Range, Stock, Store, What};
+use docplatform::store::{Exports, Range, Stock, Store, StoredPage, What};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -46,9 +46,9 @@ impl Shop {
         self.now.fetch_add(by, Ordering::Relaxed);
     }
 
-    fn page(&self, offset: u64, asked: u32, rows: u64, has_more: bool) -> Page {
+    fn page(&self, offset: u64, asked: u32, rows: u64, has_more: bool) -> StoredPage {
         let body = format!("{{\"offset\": {offset}}}").repeat(20).into_bytes();
-        Page { offset, asked, rows, has_more, seen: self.now(), body }
+        StoredPage { offset, asked, rows, has_more, seen: self.now(), body }
     }
 
     /// What there is of `range` in pages of 250.
@@ -92,7 +92,7 @@ fn open() -> Range {
 }
 
 #[tokio::test]
-async fn a_settled_range_is_bought_once() {
+async fn a_final_range_is_fetched_once() {
     let shop = shop();
     assert_eq!(shop.stock(&settled()).await, Stock::default());
     assert_eq!(shop.fetch(&settled(), 4, false).await, 4);
@@ -101,12 +101,12 @@ async fn a_settled_range_is_bought_once() {
     let finished = shop.stock(&settled()).await.finished.unwrap();
     assert_eq!((finished.pages, finished.rows, finished.totals), (4, 757, Some(TOTALS)));
     let page = shop.exports.page(finished.id, 750).await.unwrap().unwrap();
-    assert_eq!(page, Page { seen: NOW, ..shop.page(750, 250, 7, false) });
+    assert_eq!(page, StoredPage { seen: NOW, ..shop.page(750, 250, 7, false) });
     assert_eq!(shop.exports.page(finished.id, 751).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn what_was_bought_before_it_settled_is_bought_again() {
+async fn a_range_fetched_before_it_was_final_is_fetched_again() {
     let shop = shop();
     let settling = Range { settles: Some(NOW + 1), ..settled() };
     shop.fetch(&settling, 2, false).await;
@@ -119,7 +119,7 @@ async fn what_was_bought_before_it_settled_is_bought_again() {
 }
 
 #[tokio::test]
-async fn an_open_range_is_bought_again_and_all_of_it_kept() {
+async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
     let shop = shop();
     for pages in [2, 3, 1] {
         assert_eq!(shop.fetch(&open(), pages, false).await, pages);
@@ -132,7 +132,7 @@ async fn an_open_range_is_bought_again_and_all_of_it_kept() {
 }
 
 #[tokio::test]
-async fn refresh_buys_anew_and_keeps_the_older_one() {
+async fn refresh_fetches_again_and_keeps_the_older_one() {
     let shop = shop();
     shop.fetch(&settled(), 2, false).await;
     assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
@@ -219,13 +219,13 @@ async fn short_pages_are_followed_as_the_pager_follows_them() {
 }
 
 #[tokio::test]
-async fn a_page_that_two_processes_bought_is_kept_once() {
+async fn a_page_that_two_processes_fetched_is_kept_once() {
     let shop = shop();
     let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
     assert_eq!(first.id, second.id);
     shop.exports.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS)).await.unwrap();
-    let other = Page { body: b"{}".to_vec(), ..shop.page(0, 250, 249, true) };
+    let other = StoredPage { body: b"{}".to_vec(), ..shop.page(0, 250, 249, true) };
     shop.exports.put(second.id, other, Some(Totals { human: 0, ai: 0, total: 0 })).await.unwrap();
     assert_eq!(shop.exports.page(first.id, 0).await.unwrap().unwrap().rows, 250);
     assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().totals, Some(TOTALS));
@@ -321,7 +321,7 @@ async fn a_row_takes_less_than_sixty_bytes() {
     let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
     let pages = 200;
     for number in 0..pages {
-        let page = Page { body: body(number), ..shop.page(number * 250, 250, 250, number + 1 < pages) };
+        let page = StoredPage { body: body(number), ..shop.page(number * 250, 250, 250, number + 1 < pages) };
         shop.exports.put(export, page, None).await.unwrap();
     }
     let size: i64 = shop

@@ -361,7 +361,7 @@ async fn damage_that_shows_late_is_an_error_too() {
 
 /// Rows: M3.
 #[tokio::test]
-async fn a_store_that_is_taken_away_is_made_anew() {
+async fn a_store_that_is_removed_is_made_again() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     spend(&store).await;

@@ -6,9 +6,9 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 use docplatform::dates::slices::Slice;
 use docplatform::listing::visitor_rows::{Line, VisitorRow, VisitorRows};
-use docplatform::table::extras::{self, Kind, MAX_COLUMNS, OTHERS};
+use docplatform::table::extras::{self, ExtraType, MAX_COLUMNS, OTHERS};
 use docplatform::table::formats::{Encoder, Format};
-use docplatform::table::{Builder, Count, Table};
+use docplatform::table::{Builder, CountColumn, Table};
 
 /// Rows as the service writes them, one a line.
 pub(crate) fn rows(lines: &[&str]) -> VisitorRows {
@@ -81,7 +81,7 @@ fn every_row_is_found_on_both_sides_of_each_border() {
             let all = batches(&table);
             assert!(all.iter().all(|batch| (1..=65_536).contains(&batch.num_rows())));
             assert_eq!(all.iter().map(RecordBatch::num_rows).sum::<usize>(), table.len());
-            let human: Vec<_> = table.counts(Count::Human).flatten().copied().collect();
+            let human: Vec<_> = table.counts(CountColumn::Human).flatten().copied().collect();
             assert!(human.iter().copied().eq(0..rows));
             let borders = all.iter().scan(0, |end, batch| {
                 *end += batch.num_rows();
@@ -122,24 +122,24 @@ fn extras_keep_to_their_rows_across_batches() {
 #[test]
 fn a_column_holds_whatever_came_in_it() {
     for (values, kind) in [
-        (vec!["1", "-2", "null", ""], Kind::Int),
-        (vec!["9223372036854775807", "-9223372036854775808"], Kind::Int),
-        (vec!["1", "2.5"], Kind::Float),
-        (vec!["9007199254740992", "2.5"], Kind::Float),
+        (vec!["1", "-2", "null", ""], ExtraType::Int),
+        (vec!["9223372036854775807", "-9223372036854775808"], ExtraType::Int),
+        (vec!["1", "2.5"], ExtraType::Float),
+        (vec!["9007199254740992", "2.5"], ExtraType::Float),
         // A whole number that a float would change.
-        (vec!["9007199254740993", "2.5"], Kind::Text),
-        (vec!["1e3"], Kind::Float),
-        (vec!["true", "null", "false"], Kind::Bool),
-        (vec![r#""a""#, "null"], Kind::Text),
-        (vec!["null", ""], Kind::Text),
+        (vec!["9007199254740993", "2.5"], ExtraType::Text),
+        (vec!["1e3"], ExtraType::Float),
+        (vec!["true", "null", "false"], ExtraType::Bool),
+        (vec![r#""a""#, "null"], ExtraType::Text),
+        (vec!["null", ""], ExtraType::Text),
         // A digit more than an integer or a float could keep.
-        (vec!["9223372036854775808"], Kind::Text),
-        (vec!["1", "123456789012345678901234567890"], Kind::Text),
-        (vec!["1e999"], Kind::Text),
-        (vec!["1", "true"], Kind::Text),
-        (vec!["1", r#""1""#], Kind::Text),
-        (vec!["[1]"], Kind::Text),
-        (vec![r#"{"a":{"b":null}}"#, "2"], Kind::Text),
+        (vec!["9223372036854775808"], ExtraType::Text),
+        (vec!["1", "123456789012345678901234567890"], ExtraType::Text),
+        (vec!["1e999"], ExtraType::Text),
+        (vec!["1", "true"], ExtraType::Text),
+        (vec!["1", r#""1""#], ExtraType::Text),
+        (vec!["[1]"], ExtraType::Text),
+        (vec![r#"{"a":{"b":null}}"#, "2"], ExtraType::Text),
     ] {
         let table = table_of(&values);
         let columns = extras::columns(table.extras());
@@ -269,7 +269,7 @@ fn arrow_has_the_rows_in_the_tables_own_memory() {
     let mut builder = Builder::default();
     builder.extend(&plain(0, 100));
     let table = builder.finish();
-    let own: Vec<_> = table.counts(Count::Total).map(<[i64]>::as_ptr).collect();
+    let own: Vec<_> = table.counts(CountColumn::Total).map(<[i64]>::as_ptr).collect();
     for _ in 0..2 {
         let all = batches(&table);
         let read: Vec<_> =

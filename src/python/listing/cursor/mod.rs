@@ -23,7 +23,7 @@ use crate::export::trail::Mark;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
 use crate::listing::visitor_rows::VisitorRows;
-use crate::python::bridge::port::Inside;
+use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::convert;
 
@@ -187,11 +187,11 @@ impl Cursor {
 
     /// The most rows that are still handed out, where that is known.
     pub(crate) fn most(&self) -> Option<u64> {
-        self.paging_behind(self.state().handed).max_rows
+        self.paging_after(self.state().handed).max_rows
     }
 
     /// How it continues after that many rows.
-    fn paging_behind(&self, handed: u64) -> Paging {
+    fn paging_after(&self, handed: u64) -> Paging {
         let left = self.paging.max_rows.map(|most| most.saturating_sub(handed));
         Paging { max_rows: left, ..self.paging }
     }

@@ -12,8 +12,8 @@ use crate::export::pager::Turn;
 use crate::export::stream::ExportStream;
 use crate::listing::rows::{Rows, Totals};
 use crate::listing::visitor_rows::VisitorRows;
-use crate::python::bridge::op::{Next, Op};
-use crate::python::bridge::port::Port;
+use crate::python::bridge::inbox::Inbox;
+use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
 use crate::python::listing::cursor::Cursor;
 use crate::python::listing::cursor::PageAtHand;
@@ -67,7 +67,7 @@ impl Cursor {
         how: How,
         take: fn(&Self) -> Option<T>,
         finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-    ) -> PyResult<Op> {
+    ) -> PyResult<Operation> {
         let cursor = Arc::clone(self);
         self.turn(name, how.depth, move |py, more| {
             if let Some(taken) = take(&cursor) {
@@ -89,22 +89,22 @@ impl Cursor {
         how: How,
         take: fn(&Self) -> Option<T>,
         finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-    ) -> PyResult<Op> {
+    ) -> PyResult<Operation> {
         if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
             return self.next(name, how, take, finish);
         }
         let cursor = Arc::clone(self);
-        Ok(Op::at_hand(name, move |py| match take(&cursor) {
+        Ok(Operation::local(name, move |py| match take(&cursor) {
             Some(taken) => finish(py, taken).map(Next::Value),
             None => cursor.next(name, how, take, finish).map(Next::Then),
         }))
     }
 
     /// The totals, from the first page; that page is kept for a caller that asks for rows.
-    pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Op> {
+    pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Operation> {
         let known = self.state().totals;
         if let Some(totals) = known {
-            return Ok(Op::ready(name, move |py| convert::totals(py, totals)));
+            return Ok(Operation::ready(name, move |py| convert::totals(py, totals)));
         }
         let cursor = Arc::clone(self);
         self.turn(name, 1, move |py, more| {
@@ -125,12 +125,12 @@ impl Cursor {
         name: &'static str,
         depth: i32,
         then: impl FnOnce(Python<'_>, bool) -> PyResult<Next> + Send + 'static,
-    ) -> PyResult<Op> {
+    ) -> PyResult<Operation> {
         // A closed client hands out no more pages.
         self.handle.client()?;
         let (stream, seen) = self.stream();
         let cursor = Arc::clone(self);
-        let turn = move |port: Arc<Port>| {
+        let turn = move |inbox: Arc<Inbox>| {
             // On the caller's thread: the client may have been closed since the call.
             let client = cursor.handle.client();
             async move {
@@ -139,7 +139,7 @@ impl Cursor {
                 if guard.turns != seen {
                     return Ok(None);
                 }
-                let observer: Arc<dyn ExportObserver> = port;
+                let observer: Arc<dyn ExportObserver> = inbox;
                 guard.peek(&observer).await?;
                 Ok(Some(guard))
             }
@@ -163,7 +163,10 @@ impl Cursor {
             }
             then(py, true)
         };
-        Ok(Op::new(name, turn, finish).in_place().inside(&self.inside).on_error(self.tell_checkpoint()))
+        Ok(Operation::new(name, turn, finish)
+            .in_place()
+            .inside(&self.inside)
+            .on_error(self.tell_checkpoint()))
     }
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.

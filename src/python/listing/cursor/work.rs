@@ -11,8 +11,8 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::export::stream::{ExportStream, Left};
 use crate::listing::rows::Rows;
-use crate::python::bridge::op::{Next, Op};
-use crate::python::bridge::port::Port;
+use crate::python::bridge::inbox::Inbox;
+use crate::python::bridge::operation::{Next, Operation};
 use crate::python::listing::cursor::Cursor;
 
 /// What an operation on the stream came to; nobody else has the stream yet.
@@ -30,11 +30,11 @@ impl Cursor {
         + Send
         + 'static,
         finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Next> + Send + 'static,
-    ) -> PyResult<Op> {
+    ) -> PyResult<Operation> {
         self.begin()?;
         self.handle.client()?;
         let cursor = Arc::clone(self);
-        let work = move |port: Arc<Port>| {
+        let work = move |inbox: Arc<Inbox>| {
             // On the caller's thread: the client may have been closed since the call.
             let (stream, _) = cursor.stream();
             let client = cursor.handle.client();
@@ -42,17 +42,17 @@ impl Cursor {
                 client?;
                 let mut stream = stream.lock_owned().await;
                 let left = cursor.close_page();
-                let result = work(&mut stream, left, port).await;
+                let result = work(&mut stream, left, inbox).await;
                 Ok(Worked { stream, result })
             }
         };
-        Ok(Op::new(name, work, finish).inside(&self.inside).on_error(self.tell_checkpoint()))
+        Ok(Operation::new(name, work, finish).inside(&self.inside).on_error(self.tell_checkpoint()))
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.
     fn close_page(&self) -> Left {
         let mut state = self.state();
-        let (place, paging) = (state.place(), self.paging_behind(state.handed));
+        let (place, paging) = (state.place(), self.paging_after(state.handed));
         let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
             page.closed = true;
             let spent = page.source.len() - page.rows.len();

@@ -8,18 +8,18 @@ use crate::clock::{Clock, Millis};
 use crate::listing::rows::Totals;
 use crate::store::exports::{Export, Range, Stock, What, is_final};
 use crate::store::fault::Fault;
-use crate::store::pages::{Page, Place, pack, page_size, whole, wire};
+use crate::store::pages::{PageExtent, StoredPage, pack, page_size, whole, wire};
 
 /// An unfinished export whose range may still change goes on for so long after its last page.
-const STALE: Millis = 24 * 3_600_000;
+const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
 /// The exports of one account.
-pub(super) struct Shelf<'a> {
+pub(super) struct ExportTable<'a> {
     pub(super) account: i64,
     pub(super) transaction: &'a Transaction<'a>,
 }
 
-impl Shelf<'_> {
+impl ExportTable<'_> {
     /// Begins an export.
     pub(super) fn insert(
         &self,
@@ -67,7 +67,7 @@ impl Shelf<'_> {
             None => None,
             Some(settles) => self
                 .transaction
-                .prepare(&format!("{FINISHED} {HELD} {LATEST_FIRST} LIMIT 1"))?
+                .prepare(&format!("{FINISHED} {STILL_FINAL} {LATEST_FIRST} LIMIT 1"))?
                 .query_row((account, project, path, from, to, kind, settles, now), read)
                 .optional()?,
         };
@@ -92,7 +92,7 @@ impl Shelf<'_> {
             let seen: Option<Millis> = self.transaction.query_row(last, [export.id], |row| row.get(0))?;
             // What lies in the future was written before the clock was set back.
             let age = now.saturating_sub(seen.unwrap_or(export.begun)).saturating_abs();
-            if !is_final(export.begun, range.settles, now) && age > STALE {
+            if !is_final(export.begun, range.settles, now) && age > MAX_RESUME_AGE {
                 stock.unfinished = None;
             }
         }
@@ -114,7 +114,7 @@ const FINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, huma
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6
         AND finished IS NOT NULL";
 /// [`crate::store::exports::is_final`].
-const HELD: &str = "AND begun >= ?7 AND begun <= ?8";
+const STILL_FINAL: &str = "AND begun >= ?7 AND begun <= ?8";
 const LATEST_FIRST: &str = "ORDER BY begun DESC, id DESC";
 const UNFINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, human, ai, total FROM export
     WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND date_from IS ?4 AND date_to IS ?5 AND kind = ?6
@@ -169,7 +169,7 @@ pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, 
 pub(super) fn put(
     connection: &mut Connection,
     export: i64,
-    page: &Page,
+    page: &StoredPage,
     totals: Option<Totals>,
 ) -> Result<bool, Fault> {
     let body = pack(&page.body)?;
@@ -243,10 +243,10 @@ struct Walk {
 
 impl Walk {
     fn of(transaction: &Transaction<'_>, export: i64) -> Result<Self, Fault> {
-        let columns = Place::COLUMNS;
+        let columns = PageExtent::COLUMNS;
         let mut pages = transaction.prepare(&format!("SELECT {columns} FROM page WHERE export = ?1"))?;
         let mut places = BTreeMap::new();
-        for place in pages.query_map([export], Place::read)? {
+        for place in pages.query_map([export], PageExtent::read)? {
             let place = place?;
             places.insert(place.offset, place);
         }
@@ -275,7 +275,7 @@ mod tests {
         let range = "account=? AND project_id=? AND path=? AND date_from=? AND date_to=? AND kind=?";
         for (query, parameters, plan) in [
             (
-                format!("{FINISHED} {HELD} {LATEST_FIRST} LIMIT 1"),
+                format!("{FINISHED} {STILL_FINAL} {LATEST_FIRST} LIMIT 1"),
                 8,
                 format!("export_finished ({range} AND begun>? AND begun<?)"),
             ),

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::client::observer::{Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
-use crate::python::bridge::port::{Caller, Inside, Message, Port, Waiter};
+use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
@@ -31,7 +31,7 @@ use crate::python::tracing;
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;
 pub(crate) type Then = Box<dyn FnOnce(Python<'_>, Py<PyAny>) -> PyResult<Next> + Send>;
-type Start = Box<dyn FnOnce(Arc<Port>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
+type Start = Box<dyn FnOnce(Arc<Inbox>) -> BoxFuture<'static, Result<Finish, Error>> + Send>;
 pub(crate) type OnError = Box<dyn Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send>;
 
 /// What an operation's end leads to.
@@ -39,7 +39,7 @@ pub(crate) enum Next {
     /// Its value.
     Value(Py<PyAny>),
     /// Another operation, whose end is the end of this one.
-    Then(Op),
+    Then(Operation),
     /// What `then` makes of the value of `call`, a call of Python that may take long: for a loop in another thread.
     Aside { call: Py<PyAny>, then: Then },
 }
@@ -52,7 +52,7 @@ pub(crate) enum Face {
 }
 
 /// One operation of a client, not yet started.
-pub(crate) struct Op {
+pub(crate) struct Operation {
     /// As Python names it, for warnings and representations.
     pub(crate) name: &'static str,
     pub(crate) work: Work,
@@ -80,11 +80,11 @@ pub(crate) enum Work {
     Future { start: Start, in_place: bool },
 }
 
-impl Op {
+impl Operation {
     /// An operation that runs `future` on the runtime and makes its value with `finish`.
     pub(crate) fn new<T, F>(
         name: &'static str,
-        future: impl FnOnce(Arc<Port>) -> F + Send + 'static,
+        future: impl FnOnce(Arc<Inbox>) -> F + Send + 'static,
         finish: impl FnOnce(Python<'_>, T) -> PyResult<Next> + Send + 'static,
     ) -> Self
     where
@@ -92,9 +92,9 @@ impl Op {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         // `map`, not an async block: that would hold the future twice over.
-        let start: Start = Box::new(move |port| {
+        let start: Start = Box::new(move |inbox| {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
-            future(port).map(move |result| result.map(made)).boxed()
+            future(inbox).map(move |result| result.map(made)).boxed()
         });
         Self {
             name,
@@ -110,11 +110,11 @@ impl Op {
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
     ) -> Self {
-        Self::at_hand(name, move |py| finish(py).map(Next::Value))
+        Self::local(name, move |py| finish(py).map(Next::Value))
     }
 
-    /// As [`Op::ready`], where it may turn out that another operation has to follow.
-    pub(crate) fn at_hand(
+    /// As [`Operation::ready`], where it may turn out that another operation has to follow.
+    pub(crate) fn local(
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
@@ -180,25 +180,25 @@ impl Op {
     }
 }
 
-impl Op {
-    /// Starts it; the result comes through the port.
+impl Operation {
+    /// Starts it; the result comes through the inbox.
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
         let (caller, trace) = match &self.work {
             // Nothing is sent where there is no loop to come back to.
             Work::Future { .. } => (Some(Caller::current(py, face)?), tracing::current(py)?),
             Work::Ready(_) => (None, None),
         };
-        let port = Arc::new(Port::new(&self, caller, trace));
+        let inbox = Arc::new(Inbox::new(&self, caller, trace));
         if let Some(inside) = &self.inside {
-            inside.enter(py, &port)?;
+            inside.enter(py, &inbox)?;
         }
         let mut turn_first = false;
         match self.work {
-            Work::Ready(finish) => port.push(Message::Done(Ok(finish))),
+            Work::Ready(finish) => inbox.push(Message::Done(Ok(finish))),
             Work::Future { start, in_place } => {
                 let runtime = runtime::handle(py, self.writes)?;
                 let _context = runtime.enter();
-                let mut future = AssertUnwindSafe(start(Arc::clone(&port))).catch_unwind().boxed();
+                let mut future = AssertUnwindSafe(start(Arc::clone(&inbox))).catch_unwind().boxed();
                 // Ready here, or on a worker before this thread looks again: either would starve the loop.
                 turn_first = in_place;
                 let ready = match in_place {
@@ -207,20 +207,20 @@ impl Op {
                 };
                 match ready {
                     Poll::Ready(result) => {
-                        port.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
+                        inbox.push(Message::Done(result.unwrap_or_else(|panic| Err(panicked(&*panic)))));
                     }
                     Poll::Pending => {
-                        let tell = Arc::clone(&port);
+                        let tell = Arc::clone(&inbox);
                         let task = runtime.spawn(async move {
                             let result = future.await.unwrap_or_else(|panic| Err(panicked(&*panic)));
                             tell.push(Message::Done(result));
                         });
-                        port.state().task = Some(task.abort_handle());
+                        inbox.state().task = Some(task.abort_handle());
                     }
                 }
             }
         }
-        Ok(Running { pid: process::id(), face, port, turn_first, wants: self.wants })
+        Ok(Running { pid: process::id(), face, inbox, turn_first, wants: self.wants })
     }
 }
 
@@ -231,7 +231,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message");
-    let place = runtime::take_panic_place();
+    let place = runtime::take_panic_location();
     Error::bug(format_args!("{words}{place}"))
 }
 
@@ -239,7 +239,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
 pub(crate) struct Running {
     pid: u32,
     face: Face,
-    port: Arc<Port>,
+    inbox: Arc<Inbox>,
     turn_first: bool,
     wants: Wants,
 }
@@ -263,7 +263,7 @@ impl Running {
     /// wherever that strikes, carries a note on what becomes of a write or a job.
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Event> {
         loop {
-            let message = self.port.state().inbox.pop_front();
+            let message = self.inbox.state().messages.pop_front();
             let event = match message {
                 None => return Ok(Event::Idle),
                 Some(Message::Done(Err(error))) => return Err(self.failed(py, error)),
@@ -302,7 +302,7 @@ impl Running {
                 }
             }
             Message::Progress => {
-                let rows = std::mem::take(&mut self.port.state().progress);
+                let rows = std::mem::take(&mut self.inbox.state().progress);
                 if let Some(rows) = rows {
                     let rows = rows.into_pyobject(py)?.into_any();
                     progress::show(&mut self.wants.progress, intern!(py, "update"), (rows,))?;
@@ -313,12 +313,12 @@ impl Running {
                 match finish(py)? {
                     Next::Value(value) => return Ok(Some(Event::Done(value))),
                     Next::Then(op) => {
-                        self.port.leave();
+                        self.inbox.leave();
                         *self = op.start(py, self.face)?;
                         return Ok(Some(Event::Begun));
                     }
                     Next::Aside { call, then } => {
-                        self.port.state().then = Some(then);
+                        self.inbox.state().then = Some(then);
                         return Ok(Some(Event::Aside(call)));
                     }
                 }
@@ -330,7 +330,7 @@ impl Running {
     /// The exception of its failure. One that says nothing of a write says what is known of it.
     fn failed(&self, py: Python<'_>, error: Error) -> PyErr {
         let (outcome, last) = {
-            let mut state = self.port.state();
+            let mut state = self.inbox.state();
             (error.outcome.or(state.write), state.last.take())
         };
         let error = errors::to_py(py, error.with_outcome(outcome));
@@ -348,15 +348,15 @@ impl Running {
 
     /// Goes on with what the call of an [`Event::Aside`] returned.
     pub(crate) fn given(&mut self, value: Py<PyAny>) {
-        let then = self.port.state().then.take();
+        let then = self.inbox.state().then.take();
         if let Some(then) = then {
-            self.port.push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
+            self.inbox.push(Message::Done(Ok(Box::new(move |py| then(py, value)))));
         }
     }
 
     /// Where its messages wait.
-    pub(crate) fn port(&self) -> &Port {
-        &self.port
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inbox
     }
 
     /// Whether the loop is to have a turn before anything else, since it may be done already. Said once.
@@ -367,8 +367,8 @@ impl Running {
     /// Has `future` wake the loop once there is something to deal with; says whether there is nothing yet.
     pub(crate) fn wake(&self, future: &Bound<'_, PyAny>, waker: Waker) -> PyResult<bool> {
         let future = PyWeakrefReference::new(future)?.unbind();
-        let port = Arc::downgrade(&self.port);
-        Ok(self.port.wait_with(|| Waiter::Loop { waker, future, port }))
+        let inbox = Arc::downgrade(&self.inbox);
+        Ok(self.inbox.wait_with(|| Waiter::Loop { waker, future, inbox }))
     }
 
     /// A signal that came while its result was on the way. A caller that began a write gets it here, with a note.
@@ -378,7 +378,7 @@ impl Running {
 
     /// Whether it writes, or waits for a job.
     pub(crate) fn matters(&self) -> bool {
-        let state = self.port.state();
+        let state = self.inbox.state();
         state.write.is_some() || state.job.is_some()
     }
 
@@ -386,16 +386,16 @@ impl Running {
     /// have happened is logged as well: `gather` and `TaskGroup` make new exceptions, without the notes of ours.
     pub(crate) fn interrupted(&self, py: Python<'_>, error: PyErr) -> PyErr {
         let (job, write, lost) = {
-            let mut state = self.port.state();
+            let mut state = self.inbox.state();
             // From here on nothing is sent of which this says that it was not.
             state.ended = true;
-            let lost = state.inbox.iter().find_map(|message| match message {
+            let lost = state.messages.iter().find_map(|message| match message {
                 Message::Done(Err(error)) => Some(error.message.clone()),
                 _ => None,
             });
             (state.job.clone(), state.write, lost)
         };
-        if let Some(task) = &self.port.state().task {
+        if let Some(task) = &self.inbox.state().task {
             task.abort();
         }
         let note = match (job, write) {
@@ -448,9 +448,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         if self.pid != process::id() {
             // A forked child: what the parent's workers may have locked is not to be touched.
-            std::mem::forget(Arc::clone(&self.port));
+            std::mem::forget(Arc::clone(&self.inbox));
             return;
         }
-        self.port.leave();
+        self.inbox.leave();
     }
 }

@@ -8,11 +8,11 @@ use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::fault::Fault;
-use crate::store::pages::{self, Page, page_size, whole};
+use crate::store::pages::{self, StoredPage, page_size, whole};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct FinishedExport {
     /// Its number in the store.
     pub export: i64,
     /// The service.
@@ -33,7 +33,7 @@ pub struct Held {
     pub rows: u64,
 }
 
-impl Held {
+impl FinishedExport {
     /// What stands in a `SELECT` after the number: the columns, and which exports count.
     const REST: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
          FROM export JOIN account ON account.id = export.account
@@ -57,46 +57,46 @@ impl Held {
 
 /// The finished exports of what `path` lists, in one store. A clone is the same.
 #[derive(Debug, Clone)]
-pub struct Holdings {
+pub struct FinishedExports {
     store: Store,
     path: String,
 }
 
-impl Holdings {
+impl FinishedExports {
     /// Those in the store at `file`.
     pub fn of(file: &Path, path: &str) -> Result<Self> {
         Ok(Self { store: Store::to_read(file)?, path: path.to_owned() })
     }
 
     /// Of each account, project and range the latest, in their order.
-    pub async fn latest(&self) -> Result<Vec<Held>> {
+    pub async fn latest(&self) -> Result<Vec<FinishedExport>> {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
             // What stands beside a maximum is of the row that has it.
             let mut latest = connection.prepare(&format!(
                 "SELECT max(export.id), {} GROUP BY account, project_id, date_from, date_to
                  ORDER BY base_url, organization, project_id, date_from, date_to",
-                Held::REST
+                FinishedExport::REST
             ))?;
-            let found = latest.query_map([path], Held::read)?;
+            let found = latest.query_map([path], FinishedExport::read)?;
             Ok(found.collect::<rusqlite::Result<Vec<_>>>()?)
         };
         self.store.run(look).await
     }
 
     /// One of them.
-    pub async fn export(&self, export: i64) -> Result<Held> {
+    pub async fn export(&self, export: i64) -> Result<FinishedExport> {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
-            let mut one =
-                connection.prepare(&format!("SELECT export.id, {} AND export.id = ?2", Held::REST))?;
-            one.query_row((path, export), Held::read).optional()?.ok_or(Fault::Deleted(export))
+            let mut one = connection
+                .prepare(&format!("SELECT export.id, {} AND export.id = ?2", FinishedExport::REST))?;
+            one.query_row((path, export), FinishedExport::read).optional()?.ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await
     }
 
     /// Its page at `offset`.
-    pub async fn page(&self, export: i64, offset: u64) -> Result<Page> {
+    pub async fn page(&self, export: i64, offset: u64) -> Result<StoredPage> {
         let find = move |connection: &mut Connection| {
             pages::find(connection, export, offset)?.ok_or(Fault::Deleted(export))
         };

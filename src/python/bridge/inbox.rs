@@ -26,7 +26,7 @@ use crate::export::observer::ExportObserver;
 use crate::job::Job;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
-use crate::python::bridge::op::{Face, Finish, Op, Then};
+use crate::python::bridge::operation::{Face, Finish, Operation, Then};
 use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
 
@@ -46,7 +46,7 @@ pub(crate) enum Message {
 /// Who is woken by the next message.
 pub(crate) enum Waiter {
     Thread(Thread),
-    Loop { waker: Waker, future: Py<PyWeakrefReference>, port: Weak<Port> },
+    Loop { waker: Waker, future: Py<PyWeakrefReference>, inbox: Weak<Inbox> },
 }
 
 /// Who deals with the messages.
@@ -71,8 +71,8 @@ fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct PortState {
-    pub(crate) inbox: VecDeque<Message>,
+pub(crate) struct InboxState {
+    pub(crate) messages: VecDeque<Message>,
     pub(crate) waiter: Option<Waiter>,
     /// The work on the runtime, if there is any.
     pub(crate) task: Option<AbortHandle>,
@@ -95,8 +95,8 @@ pub(crate) struct PortState {
 }
 
 /// Where an operation's messages wait for its caller.
-pub(crate) struct Port {
-    state: Mutex<PortState>,
+pub(crate) struct Inbox {
+    state: Mutex<InboxState>,
     /// Whether the caller wants to see polls.
     polls: bool,
     /// The caller's, when the operation began.
@@ -107,14 +107,14 @@ pub(crate) struct Port {
     rows: bool,
 }
 
-impl Port {
+impl Inbox {
     /// What the caller of `op` does not want to see never comes.
-    pub(crate) fn new(op: &Op, caller: Option<Caller>, trace: Option<HeaderValue>) -> Self {
+    pub(crate) fn new(op: &Operation, caller: Option<Caller>, trace: Option<HeaderValue>) -> Self {
         Self {
-            state: Mutex::new(PortState {
+            state: Mutex::new(InboxState {
                 write: op.writes.then_some(Outcome::NotSent),
                 caller,
-                ..PortState::default()
+                ..InboxState::default()
             }),
             polls: op.wants.on_poll.is_some(),
             counts: op.wants.progress.is_some(),
@@ -124,7 +124,7 @@ impl Port {
     }
 
     /// Never held while Python runs.
-    pub(crate) fn state(&self) -> MutexGuard<'_, PortState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, InboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -134,7 +134,7 @@ impl Port {
             if state.left {
                 return;
             }
-            state.inbox.push_back(message);
+            state.messages.push_back(message);
             state.waiter.take()
         };
         if let Some(waiter) = waiter {
@@ -147,7 +147,7 @@ impl Port {
     pub(crate) fn leave(&self) {
         let mut state = self.state();
         state.left = true;
-        let inbox = std::mem::take(&mut state.inbox);
+        let messages = std::mem::take(&mut state.messages);
         let (task, then) = (state.task.take(), state.then.take());
         let (waiter, caller) = (state.waiter.take(), state.caller.take());
         drop(state);
@@ -155,7 +155,7 @@ impl Port {
             task.abort();
         }
         // Outside the lock: this may run Python.
-        drop((inbox, then, waiter, caller));
+        drop((messages, then, waiter, caller));
     }
 
     /// The same, if its caller is a loop that was closed, or that is not there any more.
@@ -173,18 +173,18 @@ impl Port {
     /// the loop that waits for it was closed.
     fn look(&self) {
         let mut state = self.state();
-        let Some(Waiter::Loop { waker, port, .. }) = &state.waiter else {
+        let Some(Waiter::Loop { waker, inbox, .. }) = &state.waiter else {
             return;
         };
         if state.looked.is_some_and(|at| at.elapsed() < LOOP_CHECK_INTERVAL) {
             return;
         }
-        let (waker, port) = (waker.clone(), Weak::clone(port));
+        let (waker, inbox) = (waker.clone(), Weak::clone(inbox));
         state.looked = Some(Instant::now());
         drop(state);
         waker.wake(move |py| {
-            if let Some(port) = port.upgrade() {
-                port.leave_if_gone(py);
+            if let Some(inbox) = inbox.upgrade() {
+                inbox.leave_if_gone(py);
             }
         });
     }
@@ -197,7 +197,7 @@ impl Port {
     /// Puts a waiter in place unless there is something to deal with; says whether it did.
     pub(crate) fn wait_with(&self, waiter: impl FnOnce() -> Waiter) -> bool {
         let mut state = self.state();
-        if !state.inbox.is_empty() {
+        if !state.messages.is_empty() {
             return false;
         }
         state.waiter = Some(waiter());
@@ -209,18 +209,18 @@ impl Port {
 pub(crate) struct Inside {
     pid: u32,
     /// Locked for moments, and only while attached, so that it is not locked in a fork.
-    ports: Mutex<Vec<Weak<Port>>>,
+    inboxes: Mutex<Vec<Weak<Inbox>>>,
 }
 
 impl Inside {
     pub(crate) fn new() -> Self {
-        Self { pid: process::id(), ports: Mutex::default() }
+        Self { pid: process::id(), inboxes: Mutex::default() }
     }
 
-    /// Lets `port` in, after those that are inside. One whose loop was closed would stay there for ever, and is put
+    /// Lets `inbox` in, after those that are inside. One whose loop was closed would stay there for ever, and is put
     /// out; one of this very thread cannot end before this one does. A forked child is not let in: what is under way
     /// is its parent's.
-    pub(crate) fn enter(&self, py: Python<'_>, port: &Arc<Port>) -> PyResult<()> {
+    pub(crate) fn enter(&self, py: Python<'_>, inbox: &Arc<Inbox>) -> PyResult<()> {
         if self.pid != process::id() {
             return Err(PyRuntimeError::new_err(
                 "this iterator belongs to the process that made it, and this process was forked from that one: make a \
@@ -229,29 +229,29 @@ impl Inside {
             ));
         }
         let others: Vec<_> = {
-            let mut ports = self.lock();
-            ports.retain(|other| other.strong_count() > 0);
-            ports.iter().filter_map(Weak::upgrade).collect()
+            let mut inboxes = self.lock();
+            inboxes.retain(|other| other.strong_count() > 0);
+            inboxes.iter().filter_map(Weak::upgrade).collect()
         };
         for other in others {
             other.leave_if_gone(py);
-            if port.is_of_this_thread() && other.is_of_this_thread() {
+            if inbox.is_of_this_thread() && other.is_of_this_thread() {
                 return Err(PyRuntimeError::new_err(
                     "this iterator is already executing: what runs now, such as a signal handler or a callback, \
                      interrupted it on this thread. No row is lost; use another iterator here, or none",
                 ));
             }
         }
-        self.lock().push(Arc::downgrade(port));
+        self.lock().push(Arc::downgrade(inbox));
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Port>>> {
-        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Inbox>>> {
+        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Observer for Port {
+impl Observer for Inbox {
     fn note(&self, note: Note) {
         self.push(Message::Note(note));
     }
@@ -277,7 +277,7 @@ impl Observer for Port {
     }
 }
 
-impl ExportObserver for Port {
+impl ExportObserver for Inbox {
     fn progress(&self, rows: u64) {
         if !self.counts {
             self.look();
@@ -299,7 +299,7 @@ impl ExportObserver for Port {
     }
 }
 
-impl JobObserver for Port {
+impl JobObserver for Inbox {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         if !self.polls {
             self.look();
@@ -319,12 +319,12 @@ impl Waiter {
     pub(crate) fn wake(self) {
         match self {
             Self::Thread(thread) => thread.unpark(),
-            Self::Loop { waker, future, port } => waker.wake(move |py| wake_loop(py, &future, &port)),
+            Self::Loop { waker, future, inbox } => waker.wake(move |py| wake_loop(py, &future, &inbox)),
         }
     }
 }
 
-fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, port: &Weak<Port>) {
+fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox>) {
     let Some(future) = future.bind(py).upgrade() else {
         // Nobody waits for it any more.
         return;
@@ -337,8 +337,8 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, port: &Weak<Port>)
         let event_loop = future.call_method0(intern!(py, "get_loop"));
         // Anything but a loop that is closed is to be seen.
         if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
-            if let Some(port) = port.upgrade() {
-                port.leave();
+            if let Some(inbox) = inbox.upgrade() {
+                inbox.leave();
             }
         } else {
             error.write_unraisable(py, Some(&future));

@@ -11,12 +11,12 @@ use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::listing::VISITORS;
 use crate::python::bridge;
-use crate::python::bridge::op::{Next, Op};
+use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
 use crate::python::listing::collect;
 use crate::python::table::arrow;
-use crate::slices::dataset::{self, HeldSlice, Wish};
-use crate::store::{Held, Holdings};
+use crate::slices::dataset::{self, DatasetSlice, Wish};
+use crate::store::{FinishedExport, FinishedExports};
 
 /// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
 /// the last, when it was begun, rows, whether it has settled.
@@ -24,7 +24,7 @@ use crate::store::{Held, Holdings};
 #[pyo3(signature = (store, every, *, projects = None, date_from = None, date_to = None, base_url = None,
     organization = None, settle_days = 2))]
 #[expect(clippy::too_many_arguments)]
-pub(crate) fn _held_slices(
+pub(crate) fn _dataset_slices(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
@@ -50,27 +50,27 @@ pub(crate) fn _held_slices(
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let look = move |_| async move {
-        let held = Holdings::of(&file, VISITORS)?.latest().await?;
+        let held = FinishedExports::of(&file, VISITORS)?.latest().await?;
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
         Wish { every, projects, from, to, base_url, organization, settle_days, now }.choose(held)
     };
-    let finish = |py: Python<'_>, slices: Vec<HeldSlice>| {
-        let tuple = |HeldSlice { held, days, settled }: HeldSlice| {
-            let Held { export, base_url, organization, project_id, begun, rows, .. } = held;
+    let finish = |py: Python<'_>, slices: Vec<DatasetSlice>| {
+        let tuple = |DatasetSlice { held, days, settled }: DatasetSlice| {
+            let FinishedExport { export, base_url, organization, project_id, begun, rows, .. } = held;
             let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
             Ok((export, base_url, organization, project_id, first, end, begun, rows, settled))
         };
         let tuples: PyResult<Vec<_>> = slices.into_iter().map(tuple).collect();
         Ok(Next::Value(tuples?.into_pyobject(py)?.into_any().unbind()))
     };
-    bridge::block(py, Op::new("_held_slices", look, finish))
+    bridge::block(py, Operation::new("_dataset_slices", look, finish))
 }
 
 /// The rows of some exports of a store.
 #[pyfunction]
 #[pyo3(signature = (store, exports, *, settle_days = 2))]
-pub(crate) fn _held_rows(
+pub(crate) fn _dataset_rows(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
     exports: Vec<i64>,
@@ -78,11 +78,12 @@ pub(crate) fn _held_rows(
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path(store)?;
     let read = move |_| async move {
-        let holdings = Holdings::of(&file, VISITORS)?;
-        dataset::HeldRows::read(&holdings, &exports, settle_days, Clock::system().now()).await
+        let holdings = FinishedExports::of(&file, VISITORS)?;
+        dataset::DatasetRows::read(&holdings, &exports, settle_days, Clock::system().now()).await
     };
-    let finish = |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, HeldRows(rows))?.into_any().unbind()));
-    bridge::block(py, Op::new("_held_rows", read, finish))
+    let finish =
+        |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, PyDatasetRows(rows))?.into_any().unbind()));
+    bridge::block(py, Operation::new("_dataset_rows", read, finish))
 }
 
 fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
@@ -90,15 +91,15 @@ fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
 }
 
 /// Rows in the columns of a dataset.
-#[pyclass(frozen, module = "docplatform._native", name = "_HeldRows")]
-pub(crate) struct HeldRows(dataset::HeldRows);
+#[pyclass(frozen, module = "docplatform._native", name = "_DatasetRows")]
+pub(crate) struct PyDatasetRows(dataset::DatasetRows);
 
 #[pymethods]
-impl HeldRows {
+impl PyDatasetRows {
     /// None, for their schema.
     #[new]
     fn new() -> Self {
-        Self(dataset::HeldRows::none())
+        Self(dataset::DatasetRows::none())
     }
 
     fn __len__(&self) -> usize {
@@ -107,7 +108,7 @@ impl HeldRows {
 
     #[expect(clippy::unused_self, reason = "the protocol asks an object")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema(py, &dataset::HeldRows::schema())
+        arrow::schema(py, &dataset::DatasetRows::schema())
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -118,6 +119,6 @@ impl HeldRows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = self.0.batches.clone().into_iter().map(Ok);
-        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::HeldRows::schema())))
+        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::DatasetRows::schema())))
     }
 }

@@ -7,22 +7,22 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a fork waits: a connection is closed after its job. One that takes longer is forked with.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_FORK_WAIT: Duration = Duration::from_secs(5);
 
 /// Open connections.
-static OPEN: Mutex<usize> = Mutex::new(0);
-/// Told when a connection was closed, and when a fork is over.
+static OPEN_CONNECTIONS: Mutex<usize> = Mutex::new(0);
+/// Notified when a connection was closed, and when a fork is over.
 static CHANGED: Condvar = Condvar::new();
 /// Threads that are about to fork.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Held by the thread that forks, so that the child has it in a known state.
-    static HELD: RefCell<Option<MutexGuard<'static, usize>>> = const { RefCell::new(None) };
+    /// Kept by the thread that forks, so that the child has it in a known state.
+    static FORK_GUARD: RefCell<Option<MutexGuard<'static, usize>>> = const { RefCell::new(None) };
 }
 
 fn open() -> MutexGuard<'static, usize> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN_CONNECTIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A connection is open as long as this lives.
@@ -51,14 +51,14 @@ pub(super) fn forking() -> bool {
 /// To be called before a fork, on the thread that forks: returns when no store is open, and keeps all closed.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);
-    let waited = CHANGED.wait_timeout_while(open(), PATIENCE, |open| *open > 0);
+    let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| *open > 0);
     let (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
-    HELD.set(Some(held));
+    FORK_GUARD.set(Some(held));
 }
 
 /// To be called after it, in the parent as in the child, on the same thread.
 pub fn after_fork(child: bool) {
-    let Some(mut held) = HELD.take() else { return };
+    let Some(mut held) = FORK_GUARD.take() else { return };
     if child {
         // The other threads, with what they had open, are not here.
         *held = 0;
