@@ -29,14 +29,14 @@ ASKS = {
         """
 ask() { COMPREPLY=(); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _docplatform_completion docplatform; echo "${COMPREPLY[@]}"; }
 ask docplatform visitors t
-ask docplatform plan --every ''
+ask docplatform sync --every ''
 """,
         COMPLETED,
     ),
     "fish": (
         """
 complete -C "docplatform visitors t" | string split -f 1 \\t | string join " "
-complete -C "docplatform plan --every " | string join " "
+complete -C "docplatform sync --every " | string join " "
 """,
         COMPLETED,
     ),
@@ -74,7 +74,7 @@ def test_commands_options_values_and_files_are_completed(shell: str) -> None:
         return re.split(r"[\s,]", run_script(SCRIPT, env={**env, "COMP_WORDS": " ".join(words)}).out)
 
     for words, found in (
-        (("docplatform", "pl"), "plan"),
+        (("docplatform", "sy"), "sync"),
         (("docplatform", "visitors", "tr"), "trend"),
         (("docplatform", "visitors", "trend", "--on-b"), "--on-budget"),
         (("docplatform", "report", "--on-budget", "st"), "stop"),

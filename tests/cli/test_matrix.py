@@ -68,7 +68,6 @@ ROWS = [
     Row("visitors top", JANUARY, store=4),
     Row("visitors export", JANUARY, store=4, json=("-o", "v.csv", "--force", "--json")),
     Row("visitors trend", (*JANUARY, "--every", "week"), store=5, slices=True),
-    Row("plan", JANUARY, sends=False, slices=True),
     Row(
         "sync",
         (*JANUARY, "--every", "month", "--store", "visitors.db"),
@@ -181,24 +180,71 @@ def test_wrong_usage_is_2_and_sends_nothing(cli: Cli, row: Row) -> None:
 
 @rows(slices=True)
 def test_days_that_cannot_be_cut_into_slices_are_wrong_usage(cli: Cli, row: Row) -> None:
-    line = [word for word in row.line if word not in JANUARY]
+    line = without_days(row)
     for days, says in (
         ((), "--from"),
         (("--from", "2024-01-01"), "--to"),
         (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
         (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
         ((*JANUARY, "--every", "hour"), "--every"),
-        ((*JANUARY, "--last", "7"), "give one or the other"),
     ):
         ended = cli(*line, *days)
         assert (ended.status, ended.out, sent(cli)) == (2, "", 0)
         assert says in ended.err
 
 
+def without_days(row: Row) -> tuple[str, ...]:
+    """A command that reads a range, without the range."""
+    assert JANUARY[0] in row.line
+    return tuple(word for word in row.line if word not in JANUARY)
+
+
+@rows(store=True)
+def test_a_range_is_a_period_or_dates_or_the_last_days(cli: Cli, row: Row) -> None:
+    line = without_days(row)
+    asked = []
+    for days in (("2024-01",), JANUARY):
+        before = len(cli.stub.requests)
+        # A sync fetches what may still change each time.
+        assert cli(*line, *days, "-q", "--settle-days", "100000").status == 0
+        queries = [request.query for request in cli.stub.requests[before:]]
+        asked.append([(query["dateFrom"], query["dateTo"], query["offset"]) for query in queries])
+    assert asked[0] == asked[1]
+    for wrong, says in (
+        (("2024-13",), "months are 01 to 12"),
+        (("soon",), '"2026-W03"'),
+        (("2024-01", "--last", "7"), "name the range once"),
+        (("2024-01", "--to", "2024-02-01"), "name the range once"),
+        ((*JANUARY, "--last", "7"), "name the range once"),
+        (("--last", "9999999"), "too far"),
+    ):
+        before = sent(cli)
+        ended = cli(*line, *wrong)
+        # Where dates name the range of a sync, all its words are projects.
+        assert (ended.status, sent(cli)) == (2, before) or row.name == "sync"
+        assert says in ended.err or row.name == "sync"
+
+
+@rows(store=True)
+def test_a_dry_run_says_what_the_command_costs_and_sends_nothing(cli: Cli, row: Row) -> None:
+    store = ("--store", "visitors.db") if "--store" not in row.line else ()
+    before, _, after = (cli(*row.line, *store, *dry) for dry in (("--dry-run",), ("-q",), ("--dry-run",)))
+    assert (before.status, after.status, sent(cli)) == (0, 0, row.store)
+    assert dict(line.split("\t") for line in after.out.splitlines()) == {
+        "requests": "0",
+        "cached": str(row.store),
+        "exact": "yes",
+    }
+    assert 1 <= int(before.out.split()[1]) <= row.store
+    assert before.err.splitlines()[-1] == "Nothing was sent."
+    found = json.loads(cli(*row.line, *store, "--dry-run", *row.json).out)
+    assert (found["dry_run"], found["requests"], found["cached"]) == (True, 0, row.store)
+
+
 @rows(slices=True)
 def test_last_ends_with_yesterday(cli: Cli, row: Row) -> None:
     before = datetime.now(UTC).date()
-    line = [word for word in row.line if word not in JANUARY]
+    line = without_days(row)
     found = json.loads(cli(*line, "--last", "3", "--every", "day", "--json").out)
     first, end = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
     assert end - first == timedelta(3)

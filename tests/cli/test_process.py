@@ -188,7 +188,7 @@ sys.exit(status)
         ("--version",),
         ("visitors", "totals"),
         ("visitors", "trend", "-q", *JANUARY),
-        ("plan", "-q", *JANUARY),
+        ("visitors", "trend", "-q", "--dry-run", *JANUARY),
     ],
 )
 def test_a_command_imports_nothing_heavy(stub: StubServer, arguments: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""``docplatform visitors totals|top|trend`` and ``plan``: their numbers, as tables and as documents."""
+"""``docplatform visitors totals|top|trend``: their numbers and costs, as tables and as documents."""
 
 from __future__ import annotations
 
@@ -123,79 +123,49 @@ def test_a_trend_says_from_which_day_it_may_still_change(cli: Cli) -> None:
     assert "may still change" in found["warnings"][-1]
 
 
-# -- plan ------------------------------------------------------------------------------------------
+# -- what a command would cost ---------------------------------------------------------------------
 
 
-def plan(cli: Cli, *options: str) -> dict[str, str]:
-    """What a plan says; it sends nothing."""
+def cost(cli: Cli, *line: str) -> dict[str, str]:
+    """What a dry run says; it sends nothing."""
     before = len(cli.stub.requests)
-    ended = cli("plan", *JANUARY, *options)
+    ended = cli(*line, "--dry-run")
     assert (ended.status, len(cli.stub.requests)) == (0, before)
     return dict(line.split("\t") for line in ended.out.splitlines())
 
 
-def test_plan_needs_no_service(cli: Cli) -> None:
+def test_a_dry_run_needs_no_service(cli: Cli) -> None:
     cli.stub.close()
-    assert plan(cli) == {"requests": "1", "cached": "0", "exact": "no"}
-    assert plan(cli, "--totals", "--every", "day") == {"requests": "31", "cached": "0", "exact": "yes"}
+    assert cost(cli, "visitors", "top", *JANUARY) == {"requests": "1", "cached": "0", "exact": "no"}
+    assert cost(cli, "visitors", "trend", *JANUARY) == {"requests": "31", "cached": "0", "exact": "yes"}
+    # Without a range, too.
+    assert cost(cli, "visitors", "totals") == {"requests": "1", "cached": "0", "exact": "yes"}
+    assert cost(cli, "visitors", "export") == {"requests": "1", "cached": "0", "exact": "no"}
 
 
-@pytest.mark.parametrize(
-    ("options", "command", "requests"),
-    [
-        ((), ("visitors", "export"), 3),
-        ((), ("visitors", "top"), 3),
-        ((), ("report", "-o", "-", "--every", "none", "--no-rising"), 3),
-        (("--totals",), ("visitors", "totals"), 1),
-        (("--totals", "--every", "day"), ("visitors", "trend"), 31),
-        (("--every", "week"), ("visitors", "trend", "--by-path", "--every", "week"), 15),
-    ],
-)
-def test_plan_says_what_the_command_of_its_help_costs(
-    cli: Cli, store: Path, options: tuple[str, ...], command: tuple[str, ...], requests: int
-) -> None:
-    options = (*options, "--store", str(store))
-    before = plan(cli, *options)
-    # A first plan of rows knows no more than that each slice takes one request or more.
-    assert int(before["requests"]) <= requests
-    assert before["exact"] == ("yes" if "--totals" in options else "no")
-    assert cli(*command, *JANUARY, "--store", str(store)).status == 0
-    assert len(cli.stub.requests) == requests
-    assert plan(cli, *options) == {"requests": "0", "cached": str(requests), "exact": "yes"}
+def test_a_dry_run_says_that_a_minimum_is_one(cli: Cli) -> None:
+    line = ("visitors", "trend", *JANUARY, "--by-path", "--dry-run")
+    assert cli(*line).err == "It may be more: for each 250 rows it takes a request.\nNothing was sent.\n"
+    assert cli(*line, "-q").err == ""
 
 
-def test_plan_says_that_a_minimum_is_one(cli: Cli) -> None:
-    line = ("plan", *JANUARY, "--every", "week")
-    assert cli(*line).err == (
-        "It may be more: the size of 5 of 5 slices is not known, and each counts for one request at least.\n"
-    )
-    assert cli(*line, "-q").err == cli(*line, "--totals").err == ""
-
-
-def test_plan_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None:
-    options = ("--totals", "--every", "day", "--store", str(store), "--requests-per-hour")
-    assert plan(cli, *options, "100")["hours"] == "0"
-    assert plan(cli, *options, "12", "--reserve", "2")["hours"] == "3"
+def test_a_dry_run_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None:
+    line = ("visitors", "trend", *JANUARY, "--store", str(store), "--requests-per-hour")
+    assert cost(cli, *line, "100")["hours"] == "0"
+    assert cost(cli, *line, "12", "--reserve", "2")["hours"] == "3"
     # What was spent counts.
     cli("visitors", "totals", "--store", str(store), "--requests-per-hour", "31")
-    assert plan(cli, *options, "31")["hours"] == "1"
+    assert cost(cli, *line, "31")["hours"] == "1"
 
 
-def test_plan_of_each_slice(cli: Cli, store: Path) -> None:
-    options = ("--totals", "--store", str(store))
-    cli("visitors", "totals", "--from", WEEKS[1], "--to", WEEKS[2], *options[1:])
-    ended = cli("plan", *JANUARY, *options, "--every", "week", "--slices", "--requests-per-hour", "3")
-    rows = table(ended.out)
-    assert [row["date_from"] for row in rows] == WEEKS
-    assert [(row["requests"], row["cached"]) for row in rows] == [("1", "0"), ("0", "1"), *[("1", "0")] * 3]
-    assert ended.err == "In all: 4 requests, 1 cached, 1 hour to wait.\n"
+def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
+    line = ("visitors", "trend", *JANUARY, "--every", "week", "--store", str(store), "--json")
+    cli("visitors", "totals", "2024-W02", "--store", str(store))
+    found = json.loads(cli(*line, "--dry-run", "--requests-per-hour", "3").out)
+    assert [one["date_from"] for one in found.pop("slices")] == WEEKS
+    assert found == {"dry_run": True, "requests": 4, "cached": 1, "exact": True, "hours": 1}
 
 
-def test_plan_as_json(cli: Cli) -> None:
-    days = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
-    cost = {"requests": 1, "cached": 0, "exact": False}
-    found = json.loads(cli("plan", *JANUARY, "--every", "month", "--requests-per-hour", "5", "--json").out)
-    facts = {**days, "every": "month", "by_path": True, "hours": 0.0}
-    assert found == {**facts, **cost, "slices": [{**days, **cost}]}
-    found = json.loads(cli("plan", *JANUARY, "--totals", "--json").out)
-    assert (found["every"], found["by_path"], found["hours"], found["exact"]) == (None, False, None, True)
+def test_a_dry_run_of_a_sync_counts_all_projects(cli: Cli, store: Path) -> None:
+    line = ("sync", "2024-01", "a", "b", "--totals", "--store", str(store))
+    assert cost(cli, *line) == {"requests": "62", "cached": "0", "exact": "yes"}

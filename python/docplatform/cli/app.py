@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, exits, export, job, plain, plan, secrets, sync, trend, visitors
+from docplatform.cli import doctor, exits, export, job, plain, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.files import Refusal
 from docplatform.cli.output import say, shown
@@ -98,7 +98,6 @@ visitors.group.add_command(export.export)
 for _command in (
     job.group,
     visitors.group,
-    plan.plan,
     sync.sync,
     report,
     doctor.doctor,

@@ -1,64 +1,92 @@
-"""The options of a date range, whole or cut into slices."""
+"""The range of a command, as a period or as dates, whole or cut into slices."""
 
 from __future__ import annotations
 
 import functools
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from docplatform._native import _period
+from docplatform.cli import words
 from docplatform.cli.help import options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-range_options: Callable[[Callable[..., None]], Callable[..., None]] = options(
-    click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31."),
-    click.option("--to", "date_to", metavar="DATE", help="The day after the last: the end is exclusive."),
+FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31.")
+TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last: the end is exclusive.")
+LAST = click.option(
+    "--last", type=click.IntRange(1), metavar="N", help="The last N whole days, up to yesterday in UTC."
 )
-"""The options of a date range."""
+PERIODS = """\b
+A PERIOD is one of
+  2026  2026-Q1  2026-01  2026-W03  2026-01-31  2026-01-15 to 2026-02-14
+  yesterday  last 7 days  last week  last month  last quarter  last year
+Weeks begin on Monday. Relative periods are of whole days in UTC, without today.
+"""
+"""For the help of a command that takes a range."""
+
+
+def range_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The range of a command: ``[PERIOD]``, ``--from`` and ``--to``, or ``--last``. The command takes ``date_from`` and ``date_to``."""
+
+    @functools.wraps(command)
+    def run(
+        *, period: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, **more: Any
+    ) -> None:
+        date_from, date_to = resolve(" ".join(period), date_from, date_to, last)
+        command(date_from=date_from, date_to=date_to, **more)
+
+    return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
+
+
+def every_option(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How long the slices of a range are; ``every`` is the default, ``None`` for one slice."""
+    return click.option(
+        "--every",
+        type=click.Choice(["day", "week", "month"]),
+        default=every,
+        help="How long a slice is. Weeks begin on Monday; the first and the last slice are cut to fit.  "
+        f"[default: {every or 'one slice'}]",
+    )
 
 
 def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The options of a range that is cut into slices; ``every`` is how long they are by default, ``None`` for one slice."""
-    sliced = options(
-        range_options,
-        click.option(
-            "--last",
-            type=click.IntRange(1),
-            metavar="N",
-            help="Instead of --from and --to: the last N whole days, up to yesterday in UTC.",
-        ),
-        click.option(
-            "--every",
-            type=click.Choice(["day", "week", "month"]),
-            default=every,
-            help="How long a slice is. Weeks begin on Monday; the first and the last slice are cut to fit.  "
-            f"[default: {every or 'one slice'}]",
-        ),
-    )
+    """The same as :func:`range_options` for a range that is cut into slices, and so needs both ends."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def run(*, date_from: str | None, date_to: str | None, last: int | None, **more: Any) -> None:
-            command(**_days(date_from, date_to, last), **more)
+        def run(*, date_from: str | None, date_to: str | None, **more: Any) -> None:
+            command(**both_ends(date_from, date_to), **more)
 
-        return sliced(run)
+        return range_options(every_option(every)(run))
 
     return decorate
 
 
-def _days(date_from: str | None, date_to: str | None, last: int | None) -> dict[str, str]:
-    if last is None:
-        if date_from is None or date_to is None:
-            raise click.UsageError("say which days: with --from and --to, or with --last")
-        return {"date_from": date_from, "date_to": date_to}
-    if date_from is not None or date_to is not None:
-        raise click.UsageError("--last stands for --from and --to: give one or the other")
-    today = datetime.now(UTC).date()
+def resolve(
+    period: str, date_from: str | None, date_to: str | None, last: int | None
+) -> tuple[str | None, str | None]:
+    """The two ends of the range that the options name, if they do."""
+    dates = date_from is not None or date_to is not None
+    if bool(period) + dates + (last is not None) > 1:
+        raise click.UsageError("name the range once: as PERIOD, with --from and --to, or with --last")
+    if last is not None:
+        period = f"last {last} days"
+    if not period:
+        return date_from, date_to
     try:
-        return {"date_from": str(today - timedelta(days=last)), "date_to": str(today)}
-    except OverflowError:
-        raise click.UsageError("--last goes back too far") from None
+        found = _period(period)
+    except ValueError as error:
+        raise click.UsageError(words.as_options(str(error))) from None
+    return (str(found[0][0]), str(found[0][1])) if found is not None else (None, None)
+
+
+def both_ends(date_from: str | None, date_to: str | None) -> dict[str, str]:
+    """A range that has both ends; else a usage error."""
+    if date_from is None or date_to is None:
+        raise click.UsageError(
+            "say which days: with a PERIOD as 2026-01, with --from and --to, or with --last"
+        )
+    return {"date_from": date_from, "date_to": date_to}

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from docplatform.cli import output
-from docplatform.cli.days import range_options
+from docplatform.cli import cost, output
+from docplatform.cli.days import PERIODS, range_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import shown
 from docplatform.cli.session import Session, with_budget
@@ -16,11 +16,12 @@ from docplatform.cli.writing import begin, output_options
 
 EXAMPLE = """\b
 If this ends early, the same command continues where it stopped:
-  docplatform visitors export --from 2026-01-01 --to 2026-02-01 -o january.csv --store visitors.db
+  docplatform visitors export 2026-01 -o january.csv --store visitors.db
+
 """
 
 
-@click.command("export", cls=Command, epilog=EXAMPLE)
+@click.command("export", cls=Command, epilog=EXAMPLE + PERIODS)
 @range_options
 @output_options("-", "standard output, as csv")
 @click.option(
@@ -52,6 +53,9 @@ def export(
 
     It takes one request for each 250 rows. If the rate limit or Ctrl-C ends it, a --store keeps what was fetched.
     """
+    if session.dry_run:
+        cost.show(session, [(date_from, date_to)])
+        return
     going = begin(name, format_, raw=raw, force=force, json=session.json)
     query: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "page_size": page_size}
     with session.client() as client:

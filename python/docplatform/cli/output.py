@@ -98,7 +98,7 @@ def _as_json(value: datetime) -> str:
     return value.isoformat()
 
 
-def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None:
+def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = (), *, title: str | None = None) -> None:
     """Prints rows: a table on a terminal, else lines with tabs between the values, for scripts."""
     if not is_terminal(sys.stdout):
         for row in (columns, *rows) if columns else rows:
@@ -109,7 +109,12 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> None
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.SIMPLE_HEAD, show_header=bool(columns))
+    drawn = Table(
+        box=box.SIMPLE_HEAD,
+        show_header=bool(columns),
+        title=None if title is None else Text(title),
+        title_justify="left",
+    )
     for i, name in enumerate(columns or [""] * max(map(len, rows), default=0)):
         number = all(isinstance(row[i], int) for row in rows)
         drawn.add_column(name, justify="right" if number else "left", overflow="fold")

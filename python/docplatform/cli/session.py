@@ -80,6 +80,9 @@ _JOB_PATH = click.option(
     metavar="PATH",
     help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
 )
+_DRY_RUN = click.option(
+    "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."
+)
 _ON_BUDGET = click.option(
     "--on-budget",
     type=click.Choice(["wait", "stop"]),
@@ -121,6 +124,8 @@ class Session:
     organization: str | None = None
     on_budget: Literal["wait", "stop"] = "wait"
     """What calls do when the budget is spent."""
+    dry_run: bool = False
+    """Whether to print what the command would cost, and to send nothing."""
     spends: bool = False
     """Whether the command fetches what a store would keep."""
 
@@ -220,7 +225,7 @@ def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[...
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """The same for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (*_STORE, _ON_BUDGET, *_SHARED), spends=True)
+    return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), spends=True)
 
 
 def _with(

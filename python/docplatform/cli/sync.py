@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from docplatform import DocPlatformError, SyncError
-from docplatform.cli import output
-from docplatform.cli.days import slice_options
+from docplatform.cli import cost, output
+from docplatform.cli.days import FROM, LAST, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
-from docplatform.cli.help import Command
+from docplatform.cli.help import Command, options
 from docplatform.cli.output import Progress
 from docplatform.cli.params import FILE, read_text
 from docplatform.cli.session import Session, with_budget
@@ -23,11 +23,12 @@ EXAMPLES = """\b
 From cron, every hour; the next run fetches what the budget did not allow:
   docplatform sync --last 30 --file projects.txt --store visitors.db \\
       --requests-per-hour 90 --on-budget stop --on-running stop -q > /dev/null
+
 """
 
 
-@click.command("sync", cls=Command, epilog=EXAMPLES)
-@click.argument("projects", nargs=-1, metavar="[PROJECT]...")
+@click.command("sync", cls=Command, epilog=EXAMPLES + PERIODS)
+@click.argument("words", nargs=-1, metavar="[PERIOD] [PROJECT]...")
 @click.option(
     "-f",
     "--file",
@@ -35,7 +36,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
     metavar="FILE",
     help="Read ids of projects from a file, one a line; - is standard input.",
 )
-@slice_options("day")
+@options(FROM, TO, LAST, every_option("day"))
 @click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
 @click.option(
     "--on-running",
@@ -47,10 +48,11 @@ From cron, every hour; the next run fetches what the budget did not allow:
 @with_budget
 def sync(
     session: Session,
-    projects: tuple[str, ...],
-    date_from: str,
-    date_to: str,
+    words: tuple[str, ...],
+    date_from: str | None,
+    date_to: str | None,
     *,
+    last: int | None,
     file: str | None,
     every: Any,
     totals: bool,
@@ -58,6 +60,7 @@ def sync(
 ) -> None:
     """Fill the --store for some projects, and fetch nothing twice.
 
+    The first word is the PERIOD, unless --from and --to or --last name the days.
     Without a PROJECT it is the one of --project or DOCPLATFORM_PROJECT_ID. What the store has costs no request: final
     slices are fetched once, those that may still change each time. If the command ends early, run it again to continue.
 
@@ -65,17 +68,23 @@ def sync(
     """
     if session.store is None:
         raise click.UsageError("it fills a store: name its file with --store, or in DOCPLATFORM_STORE")
+    dated = date_from is not None or date_to is not None or last is not None
+    period, projects = ("", words) if dated else (words[:1], words[1:])
+    days = both_ends(*resolve("".join(period), date_from, date_to, last))
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
     slices: dict[str, Any] = {
-        "date_from": date_from,
-        "date_to": date_to,
+        **days,
         "every": every,
         "by_path": not totals,
     }
     wanted = [*projects, *(_listed(file, quiet=session.quiet) if file is not None else ())]
     if not wanted:
         wanted = [session.project_id()]
+    if session.dry_run:
+        ends = [(days["date_from"], days["date_to"])]
+        cost.show(session, ends, every=every, by_path=not totals, projects=wanted)
+        return
     progress = Progress("Filling the store", quiet=session.quiet)
     printed = functools.partial(_print, session, slices)
     with session.client() as client:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform.cli import output
-from docplatform.cli.days import slice_options
+from docplatform._hooks import ranges
+from docplatform.cli import cost, output
+from docplatform.cli.days import PERIODS, slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.session import Session, with_budget
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from docplatform import Plan, TrendTable
 
 
-@click.command("trend", cls=Command)
+@click.command("trend", cls=Command, epilog=PERIODS)
 @slice_options("day")
 @click.option(
     "--by-path", is_flag=True, help="One row for each slice and path instead of one for each slice."
@@ -39,13 +40,16 @@ def trend(
 ) -> None:
     """Show the site's visitors by day, week or month.
 
-    It takes one request for each slice; with --by-path, one for each 250 rows. `docplatform plan` says how many that
+    It takes one request for each slice; with --by-path, one for each 250 rows. `--dry-run` says how many that
     are. With --store, final days are fetched once: run it again tomorrow and you pay only for the new day.
 
     Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range.
 
     With --json, the rows are in the document, or in the file where -o names one.
     """
+    if session.dry_run:
+        cost.show(session, [(date_from, date_to)], every=every, by_path=by_path)
+        return
     writer = None
     if name is not None or format_ is not None:
         writer = begin(name or "-", format_, raw=raw, force=force, json=session.json)
@@ -65,7 +69,11 @@ def trend(
         return
     if writer is None:
         columns = ("date_from", "date_to", *(["path"] if by_path else []), *COUNTS)
-        output.table([[row[column] for column in columns] for row in found], columns)
+        output.table(
+            [[row[column] for column in columns] for row in found],
+            columns,
+            title=ranges.name(date_from, date_to),
+        )
     elif writer.path is not None:
         session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
     session.say(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import Totals
-from docplatform.cli import output
-from docplatform.cli.days import range_options
+from docplatform._hooks import ranges
+from docplatform.cli import cost, output
+from docplatform.cli.days import PERIODS, range_options
 from docplatform.cli.help import Group
 from docplatform.cli.output import Progress
 from docplatform.cli.session import Session, with_budget
@@ -29,7 +30,7 @@ def group() -> None:
     """The site's readers, human and AI."""
 
 
-@group.command("totals")
+@group.command("totals", epilog=PERIODS)
 @range_options
 @with_budget
 def totals(session: Session, date_from: str | None, date_to: str | None) -> None:
@@ -37,15 +38,18 @@ def totals(session: Session, date_from: str | None, date_to: str | None) -> None
 
     It takes one request. Uniques do not add up: not over paths, not over days, and not over kinds.
     """
+    if session.dry_run:
+        cost.show(session, [(date_from, date_to)], by_path=False)
+        return
     with session.client() as client:
         found = client.visitor_totals(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
     if session.json:
         output.document({"date_from": date_from, "date_to": date_to, **found._asdict()})
         return
-    output.table([found], COUNTS)
+    output.table([found], COUNTS, title=ranges.name(date_from, date_to))
 
 
-@group.command("top")
+@group.command("top", epilog=PERIODS)
 @range_options
 @click.option(
     "-n",
@@ -65,6 +69,9 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
 
     The service promises no order, so all rows are read: one request for each 250.
     """
+    if session.dry_run:
+        cost.show(session, [(date_from, date_to)])
+        return
     with session.client() as client:
         visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
         with Progress("Reading visitors", quiet=session.quiet) as progress:
@@ -75,7 +82,11 @@ def top(session: Session, date_from: str | None, date_to: str | None, *, number:
             {"date_from": date_from, "date_to": date_to, "by": by, "totals": totals._asdict(), "rows": rows}
         )
         return
-    output.table([[row[name] for name in ("path", *COUNTS)] for row in rows], ("path", *COUNTS))
+    output.table(
+        [[row[name] for name in ("path", *COUNTS)] for row in rows],
+        ("path", *COUNTS),
+        title=ranges.name(date_from, date_to),
+    )
     session.say(
         f"It took {output.count(requests, 'request')}. Uniques do not add up: "
         f"the whole site has {output.count(totals.total, 'visitor')}."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform._native import _WholeFile
-from docplatform.cli import files, output
+from docplatform.cli import cost, files, output
 from docplatform.cli.days import range_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import count, shown
@@ -77,6 +77,9 @@ def report(
     unless --every or --rising is given. Where one cannot be read the page is written without it, and says so; if it
     was asked for, the exit code says so, too.
     """
+    if session.dry_run:
+        cost.show(session, [(date_from, date_to)])
+        return
     path = None if name == "-" else Path(name)
     files.check(path, force=force)
     if path is None and session.json:

@@ -1,0 +1,49 @@
+"""What a range costs in requests, for ``--dry-run``. Sends nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docplatform import Plan
+from docplatform.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from docplatform.cli.session import Session
+
+
+def show(
+    session: Session,
+    ranges: Sequence[tuple[str | None, str | None]],
+    *,
+    every: Any = None,
+    by_path: bool = True,
+    projects: Iterable[str | None] = (None,),
+) -> None:
+    """Prints what some ranges of some projects cost, of which the store may have a part."""
+    with session.client() as client:
+        plans = [
+            client.plan_visitors(
+                date_from=first, date_to=end, every=every, by_path=by_path, project_id=project
+            )
+            if first is not None and end is not None
+            # A range without an end is never in the store.
+            else Plan(1, 0, not by_path, None, ())
+            for project in projects
+            for first, end in ranges
+        ]
+    requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
+    exact = all(plan.exact for plan in plans)
+    # Each plan begins with the budget that there is now: the hours of several cannot be had from them.
+    hours = int(plans[0].hours) if len(plans) == 1 and plans[0].hours is not None else None
+    if session.json:
+        slices = [part._asdict() for plan in plans for part in plan.slices]
+        found = {"requests": requests, "cached": cached, "exact": exact, "hours": hours, "slices": slices}
+        output.document({"dry_run": True, **found})
+        return
+    known = "yes" if exact else "no"
+    output.fields([("requests", requests), ("cached", cached), ("exact", known), ("hours", hours)])
+    if not exact:
+        session.say("It may be more: for each 250 rows it takes a request.")
+    session.say("Nothing was sent.")
