@@ -7,7 +7,7 @@
 pub mod ledger;
 pub mod policy;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
@@ -20,6 +20,7 @@ use crate::config::account::{Owner, Terms};
 use crate::error::{Error, Result};
 use crate::http::rate_limit;
 use crate::http::retry_after::answered_at;
+use crate::lock;
 use crate::store::{Fault, PendingWork, Store};
 
 use ledger::{change, look};
@@ -293,11 +294,6 @@ impl File {
     }
 }
 
-/// Never held over an await; a panic elsewhere leaves nothing half done in it.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The entry of one request.
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
@@ -313,11 +309,6 @@ impl Ticket {
     /// From now on the service may count it. Dropped before, the entry is withdrawn; dropped later, it stands.
     pub fn sending(&mut self) {
         self.sent = true;
-    }
-
-    /// It is proven that no byte of it left.
-    pub fn unsent(mut self) {
-        self.sent = false;
     }
 
     /// An answer came, with this status and these headers, in which `retry_after` was found.

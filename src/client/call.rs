@@ -18,6 +18,7 @@ use crate::client::retry::{self, Failure, Head, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
+use crate::lock;
 
 /// One logical call, before it becomes requests.
 #[derive(Clone)]
@@ -100,7 +101,7 @@ impl Received {
         let reason = match decode(&self.answer) {
             Ok(value) => {
                 observer.write(self.call.is_write().then_some(Outcome::Applied));
-                self.client.shared.throttle.give_back(self.last_retry);
+                lock(&self.client.shared.retry_quota).give_back(self.last_retry);
                 return Ok(value);
             }
             Err(reason) => reason,
@@ -183,7 +184,7 @@ impl Client {
             let retry = report.verdict.retry;
             let mut plan = retry::plan(retry, asked, number, limits, left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
-                && !self.shared.throttle.take(pace)
+                && !lock(&self.shared.retry_quota).take(pace)
             {
                 plan = RetryPlan::GiveUp;
             }

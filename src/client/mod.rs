@@ -6,11 +6,12 @@ pub mod observer;
 pub mod retry;
 pub mod throttle;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
+use crate::client::retry::RetryQuota;
 use crate::client::throttle::Throttle;
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
@@ -34,6 +35,7 @@ struct Shared {
     /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
     turns: Semaphore,
     throttle: Throttle,
+    retry_quota: Mutex<RetryQuota>,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
@@ -114,6 +116,7 @@ impl Client {
             writes: Semaphore::new(MAX_WRITES),
             turns: Semaphore::new(MAX_READS),
             throttle: Throttle::default(),
+            retry_quota: Mutex::default(),
             jitter: Box::new(jitter),
         };
         Self {

@@ -1,12 +1,12 @@
 //! The throttle, which all calls of one client share: which of them wait, and until when, after a 429 or 503 with
-//! `Retry-After`. And their retry quota.
+//! `Retry-After`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::client::retry::{Pace, RetryQuota};
+use crate::lock;
 
 /// All paths below it share one limit.
 const ANALYTICS: &str = "/v1/analytics/";
@@ -42,46 +42,24 @@ pub struct Throttled {
     pub status: u16,
 }
 
+/// Shared by a client and its handles, for one origin and key; one place for each lane.
 #[derive(Debug, Default)]
-struct ThrottleState {
-    lanes: [Option<Throttled>; 3],
-    quota: RetryQuota,
-}
-
-/// Shared by a client and its handles, for one origin and key.
-#[derive(Debug, Default)]
-pub struct Throttle(Mutex<ThrottleState>);
+pub struct Throttle(Mutex<[Option<Throttled>; 3]>);
 
 impl Throttle {
-    /// Never held over an await; a panic elsewhere leaves nothing half done in it.
-    fn state(&self) -> MutexGuard<'_, ThrottleState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether calls of `lane` have to wait.
     pub fn throttled(&self, lane: Lane) -> Option<Throttled> {
-        let throttled = *self.state().lanes.get(lane as usize)?;
+        let throttled = *lock(&self.0).get(lane as usize)?;
         throttled.filter(|throttled| throttled.until > Instant::now())
     }
 
     /// A throttled answer asked all to wait.
     pub fn throttle(&self, lane: Lane, status: u16, asked: Duration) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
-        let mut state = self.state();
-        if let Some(known) = state.lanes.get_mut(lane as usize)
+        if let Some(known) = lock(&self.0).get_mut(lane as usize)
             && known.is_none_or(|known| known.until < until)
         {
             *known = Some(Throttled { until, asked, status });
         }
-    }
-
-    /// See [`RetryQuota::take`].
-    pub fn take(&self, pace: Pace) -> bool {
-        self.state().quota.take(pace)
-    }
-
-    /// See [`RetryQuota::give_back`].
-    pub fn give_back(&self, last: Option<Pace>) {
-        self.state().quota.give_back(last);
     }
 }

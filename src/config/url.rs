@@ -195,11 +195,6 @@ impl BaseUrl {
         }
     }
 
-    /// Scheme, host and port: what a throttle and a quota are kept for.
-    pub fn origin(&self) -> &str {
-        &self.origin
-    }
-
     /// Whether it is https.
     pub fn is_https(&self) -> bool {
         self.https

@@ -47,13 +47,6 @@ impl ExportTable<'_> {
         })
     }
 
-    /// All finished exports of `range`, the latest first.
-    pub(super) fn finished(&self, range: &Range, what: What) -> Result<Vec<Export>, Fault> {
-        let mut exports = self.transaction.prepare(&format!("{FINISHED} {LATEST_FIRST}"))?;
-        let found = exports.query_map(self.key(range, what), |row| export(row, what))?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
-    }
-
     pub(super) fn stock(
         &self,
         range: &Range,

@@ -11,7 +11,7 @@ use crate::config::account::Owner;
 use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
 use crate::store::Store;
-use crate::store::export_table;
+use crate::store::export_table::{self, ExportTable};
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
 use crate::store::pages::{self, StoredPage};
@@ -129,12 +129,15 @@ impl Exports {
 
     /// What there is of `range`, if it were exported now with this page size.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
-        self.look(move |export_table, now| export_table.stock(&range, what, page_size, now)).await
-    }
-
-    /// All that were ever finished of `range`, the latest first.
-    pub async fn history(&self, range: Range, what: What) -> Result<Vec<Export>> {
-        self.look(move |export_table, _| export_table.finished(&range, what)).await
+        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let look = move |connection: &mut Connection| {
+            export_table::doubt(connection, &clock)?;
+            let transaction = connection.transaction()?;
+            // An organization that the store does not know has nothing.
+            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Stock::default()) };
+            ExportTable { account, transaction: &transaction }.stock(&range, what, page_size, clock.now())
+        };
+        self.store.run(look).await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
@@ -146,15 +149,12 @@ impl Exports {
             export_table::doubt(connection, &clock)?;
             let transaction = export_table::immediate(connection)?;
             let now = clock.now();
-            let export_table = export_table::ExportTable {
-                account: account::number(&transaction, &owner)?,
-                transaction: &transaction,
-            };
-            let found =
-                if refresh { Stock::default() } else { export_table.stock(&range, what, page_size, now)? };
+            let account = account::number(&transaction, &owner)?;
+            let table = ExportTable { account, transaction: &transaction };
+            let found = if refresh { Stock::default() } else { table.stock(&range, what, page_size, now)? };
             let export = match found.finished.or(found.unfinished) {
                 Some(export) => export,
-                None => export_table.insert(&range, what, page_size, now)?,
+                None => table.insert(&range, what, page_size, now)?,
             };
             transaction.commit()?;
             Ok(export)
@@ -169,7 +169,7 @@ impl Exports {
         self.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
     }
 
-    /// The page at `offset`, where it is held.
+    /// The page at `offset`, where there is one.
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
         self.store.run(move |connection| pages::find(connection, export, offset)).await
     }
@@ -178,25 +178,5 @@ impl Exports {
     pub async fn lock(&self) -> Result<Option<SyncLock>> {
         let store = self.store.clone();
         self.store.run(move |_| SyncLock::take(store.path())).await
-    }
-
-    /// Reads; an organization that the store does not know has nothing.
-    async fn look<T: Default + Send + 'static>(
-        &self,
-        work: impl FnOnce(&export_table::ExportTable<'_>, Millis) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
-        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
-        self.store
-            .run(move |connection| {
-                export_table::doubt(connection, &clock)?;
-                let transaction = connection.transaction()?;
-                match account::find(&transaction, &owner)? {
-                    Some(account) => {
-                        work(&export_table::ExportTable { account, transaction: &transaction }, clock.now())
-                    }
-                    None => Ok(T::default()),
-                }
-            })
-            .await
     }
 }

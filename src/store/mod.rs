@@ -100,7 +100,7 @@ impl Store {
     ) -> Result<T> {
         let (answer, receiver) = oneshot::channel();
         // If nobody waits any more, dropping the result undoes what has to be undone.
-        self.submit(patience, move |store, connection| drop(answer.send(store.perform(connection, work))))?;
+        self.submit(patience, work, move |result| drop(answer.send(result)))?;
         receiver.await.map_err(|_| lost())?
     }
 
@@ -123,7 +123,7 @@ impl Store {
     ) -> Result<PendingWork<T>> {
         let (answer, receiver) = mpsc::sync_channel(1);
         let (patience, caller) = Patience::of_caller();
-        self.submit(patience, move |store, connection| drop(answer.send(store.perform(connection, work))))?;
+        self.submit(patience, work, move |result| drop(answer.send(result)))?;
         Ok(PendingWork { receiver, _caller: caller })
     }
 
@@ -134,33 +134,30 @@ impl Store {
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
         // Where not even a thread can be started, the next piece of work says so.
-        let _ = self.submit(Patience::in_any_case(), move |store, connection| {
-            if let Err(error) = store.perform(connection, work) {
+        let _ = self.submit(Patience::in_any_case(), work, |result| {
+            if let Err(error) = result {
                 failed(error);
             }
         });
     }
 
-    fn perform<T>(
-        &self,
-        connection: Result<&mut Connection>,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
-    ) -> Result<T> {
-        let connection = connection?;
-        // A panic is a bug, but must not take the others' work with it.
-        match catch_unwind(AssertUnwindSafe(|| work(connection))) {
-            Ok(result) => result.map_err(|fault| fault.error(self.path())),
-            Err(_) => Err(Error::bug("the store panicked")),
-        }
-    }
-
-    fn submit(
+    fn submit<T>(
         &self,
         patience: Patience,
-        work: impl FnOnce(&Self, Result<&mut Connection>) + Send + 'static,
+        work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+        done: impl FnOnce(Result<T>) + Send + 'static,
     ) -> Result<()> {
         let store = self.clone();
-        self.0.submit(StoreWork { patience, run: Box::new(move |connection| work(&store, connection)) })
+        let perform = move |connection: Result<&mut Connection>| {
+            // A panic is a bug, but must not take the others' work with it.
+            let worked = connection.map(|connection| catch_unwind(AssertUnwindSafe(|| work(connection))));
+            done(match worked {
+                Ok(Ok(result)) => result.map_err(|fault| fault.error(store.path())),
+                Ok(Err(_)) => Err(Error::bug("the store panicked")),
+                Err(error) => Err(error),
+            });
+        };
+        self.0.submit(StoreWork { patience, run: Box::new(perform) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use tokio::runtime::Handle;
 
 use crate::error;
+use crate::lock;
 use crate::store::fault::Fault;
 use crate::store::fork;
 use crate::store::patience::Patience;
@@ -60,7 +61,7 @@ impl Worker {
         if self.pid != process::id() {
             return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(work);
         }
-        let mut thread = self.thread();
+        let mut thread = lock(&self.thread);
         if let Some(sender) = &*thread {
             match sender.send(work) {
                 Ok(()) => return Ok(()),
@@ -87,14 +88,10 @@ impl Worker {
         Ok(())
     }
 
-    fn thread(&self) -> MutexGuard<'_, Option<Sender<StoreWork>>> {
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What is left to do; `None` ends the thread.
     fn next(&self, queue: &Receiver<StoreWork>) -> Option<StoreWork> {
         // Locked: nothing can be submitted between the look and the end.
-        let mut thread = self.thread();
+        let mut thread = lock(&self.thread);
         let work = queue.try_recv().ok();
         if work.is_none() {
             *thread = None;

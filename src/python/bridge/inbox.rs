@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::process;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ use crate::export::observer::ExportObserver;
 use crate::job::Job;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
+use crate::lock;
 use crate::python::bridge::operation::{Face, Finish, Operation, Then};
 use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
@@ -125,7 +126,7 @@ impl Inbox {
 
     /// Never held while Python runs.
     pub(crate) fn state(&self) -> MutexGuard<'_, InboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub(crate) fn push(&self, message: Message) {
@@ -229,7 +230,7 @@ impl Inside {
             ));
         }
         let others: Vec<_> = {
-            let mut inboxes = self.lock();
+            let mut inboxes = lock(&self.inboxes);
             inboxes.retain(|other| other.strong_count() > 0);
             inboxes.iter().filter_map(Weak::upgrade).collect()
         };
@@ -242,12 +243,8 @@ impl Inside {
                 ));
             }
         }
-        self.lock().push(Arc::downgrade(inbox));
+        lock(&self.inboxes).push(Arc::downgrade(inbox));
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Inbox>>> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

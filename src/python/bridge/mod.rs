@@ -10,7 +10,7 @@ pub(crate) mod runtime;
 pub(crate) mod wake;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 use pyo3::exceptions::PyTypeError;
@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tokio::sync::oneshot;
 
+use crate::lock;
 use crate::python::bridge::inbox::Waiter;
 use crate::python::bridge::operation::{Event, Face, Operation, Running};
 
@@ -210,8 +211,7 @@ impl DrivenOperation {
     }
 
     fn replace(&self, state: OperationState) -> OperationState {
-        let mut held: MutexGuard<'_, OperationState> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *held, state)
+        std::mem::replace(&mut *lock(&self.0), state)
     }
 
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
@@ -249,7 +249,7 @@ fn hooks(py: Python<'_>) -> PyResult<&Drive> {
 fn coroutine(py: Python<'_>, name: &'static str, operation: DrivenOperation) -> PyResult<Py<PyAny>> {
     let hooks = hooks(py)?;
     // Locked for moments, and never while Python runs.
-    let named = || hooks.named.lock().unwrap_or_else(PoisonError::into_inner);
+    let named = || lock(&hooks.named);
     let known = named().get(name).map(|function| function.clone_ref(py));
     if let Some(function) = known {
         return function.call1(py, (operation,));

@@ -7,7 +7,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Kind, Outcome};
+use crate::lock;
 use crate::python::bridge::wake::Waker;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
@@ -144,7 +145,7 @@ impl RuntimeThread {
 
     /// Ends it, and waits for that.
     fn stop(&self, patience: Duration) {
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stop = lock(&self.stop).take();
         if let Some(stop) = stop {
             let _ = stop.send(patience);
         }

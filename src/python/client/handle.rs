@@ -2,7 +2,7 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::http::reqwest::HttpTransport;
+use crate::lock;
 use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
@@ -257,8 +258,4 @@ fn after_fork_in_parent() {
 #[pyfunction]
 fn after_fork_in_child() {
     store::after_fork(true);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
