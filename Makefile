@@ -9,7 +9,7 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak audit \
+.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -70,6 +70,10 @@ BROWSERS := chromium chromium-browser google-chrome chrome
 browser:
 	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
 		|| echo "make browser: no Chromium, and it cannot be installed here; tests/report/test_browser.py is skipped"
+
+## pictures: the report of six sites on every screen, in target/pictures, to be looked at
+pictures: $(STAMPS)/installed $(STAMPS)/dev browser
+	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures
 
 ## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs

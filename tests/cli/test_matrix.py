@@ -77,7 +77,7 @@ ROWS = [
     ),
     Row(
         "report",
-        (*JANUARY, "-o", "-", "--every", "none", "--no-rising"),
+        (*JANUARY, "-o", "-", "--every", "none", "--no-compare"),
         store=4,
         json=("-o", "r.html", "--force", "--json"),
     ),

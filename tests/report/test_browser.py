@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,9 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from docplatform import Totals
-from docplatform.cli.report import chart, rising
+from docplatform.cli.report import figures
 from docplatform.cli.report import page as report
 from helpers.browser import browser as started
+from helpers.reports import change
 
 EVIL = "<script>document.title='x'</script><img src=x onerror=\"document.title='x'\">\u202e"
 
@@ -22,44 +24,55 @@ def counted(path: str, number: int) -> dict[str, Any]:
     return {"path": path, "human": 1_234_567 - number, "ai": 654_321, "total": 1_500_000 - number}
 
 
-REPORT = report.Report(
+ARABIC = "/\u0635\u0641\u062d\u0629/\u062a\u0639\u0644\u064a\u0645\u0627\u062a"
+REPORT = figures.Report(
     project=f"docs {EVIL}",
+    name="January 2026",
+    days=31,
     date_from="2026-01-01",
     date_to="2026-02-01",
     made=datetime(2026, 2, 3, 12, 0, tzinfo=UTC),
+    site_url="https://docs.example.com",
     pages=1_000_000,
-    requests={"the pages": 4_000, "the trend": 31, "rising pages": 4_000},
+    requests={"the pages": 4_000, "the trend": 31, "the pages that changed": 4_000},
     totals=Totals(123_456_789, 98_765_432, 200_000_000),
     top=[
         counted(EVIL, 0),
         counted("/" + "x" * 1_000, 1),
-        *(counted(f"/docs/guides/{i}", i) for i in range(18)),
+        counted(ARABIC, 1),
+        *(counted(f"/docs/guides/{i}", i) for i in range(17)),
     ],
     top_ai=[counted("/docs/api", 0)],
+    top_human=[counted("/" + "z" * 1_000, 0)],
+    sections={f"/{at}": figures.Section(900_000, Totals(2**40, 2**39, 2**40 + 5)) for at in range(5)},
     warnings=[f"the totals moved {EVIL}"],
-    trend=chart.Trend(
+    trend=figures.Trend(
         every="day",
         slices=[
-            chart.Slice(
+            figures.Slice(
                 date(2026, 1, i), date(2026, 1, i + 1), 9_000_000 + i % 7 * 300_000, 4_000 + i, 10_000_000
             )
             for i in range(1, 30)
         ],
         open_from=date(2026, 1, 29),
     ),
-    rising=rising.Comparison(
-        date_from=date(2025, 12, 1),
-        date_to=date(2026, 1, 1),
+    comparison=figures.Comparison(
+        name="December 2025",
+        days=30,
         pages=900_000,
         totals=Totals(100_000_000, 90_000_000, 180_000_000),
-        rows=[
-            rising.Rising("/docs/webhooks", 1_234_567, 98_765_432),
-            rising.Rising(EVIL, 0, 9_000),
-            rising.Rising("/" + "y" * 1_000, 400, 520),
+        risers=[
+            change("/docs/webhooks", 1_234_567, 98_765_432),
+            change(EVIL, 100, 9_000),
+            change("/" + "y" * 1_000, 400, 520),
         ],
-        whole=False,
-        unfinished=True,
+        fallers=[change("/docs/auth", 98_765_432, 1_234_567)],
+        new=[change(ARABIC, 0, 1_234_567)],
+        vanished=[change("/gone", 98_765_432, 0)],
+        new_pages=1_000_000,
+        vanished_pages=1,
     ),
+    unfinished=True,
 )
 
 
@@ -93,7 +106,7 @@ class Opened:
 
 
 @pytest.mark.row("J7")
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (768, "light"), (1280, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (390, "light"), (768, "light"), (1280, "dark")])
 def test_the_report_fits_and_loads_nothing(
     browser: Browser, file: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
@@ -118,9 +131,7 @@ def test_the_report_fits_and_loads_nothing(
     letters, outside, upon = page.evaluate(overlaps)
     assert (outside, upon) == (0, 0)
     assert letters == (7 if width < 640 else 9)
-    inside = (
-        "[...document.querySelectorAll('.tiles dd, td.count')].every(e => e.scrollWidth <= e.clientWidth)"
-    )
+    inside = "[...document.querySelectorAll('.tiles dd, td.count, .summary p')].every(e => e.scrollWidth <= e.clientWidth)"
     assert page.evaluate(inside)
     # The style is in force: its hash is the one that the policy names.
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -128,6 +139,11 @@ def test_the_report_fits_and_loads_nothing(
     bar = page.locator("rect.human").first.bounding_box()
     assert bar is not None
     assert 0.5 * min(width, 960) < bar["width"] < width
+    # Risers beside fallers where there is room, and above them where there is none.
+    left, right = (box.bounding_box() for box in page.locator(".pair").first.locator("> div").all())
+    assert left is not None
+    assert right is not None
+    assert (left["y"] == right["y"]) == (width > 800)
     page.screenshot(path=file.with_name(f"{width}-{scheme}.png"), full_page=True)
 
 
@@ -155,13 +171,47 @@ def test_every_text_has_enough_contrast(browser: Browser, file: Path) -> None:
         const rgb = text => text.match(/\\d+/g).slice(0, 3).map(Number);
         const back = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
                             if (c !== 'rgba(0, 0, 0, 0)') return rgb(c); } };
-        return Math.min(...[...document.querySelectorAll('h1,h2,p,dt,dd,th,td,summary,text')].map(e => {
+        return Math.min(...[...document.querySelectorAll('h1,h2,h3,p,li,a,dt,dd,small,.up,.down,th,td,summary,text')].map(e => {
             const style = getComputedStyle(e), ink = e.tagName === 'text' ? style.fill : style.color;
             const [a, b] = [lit(rgb(ink)), lit(back(e))].sort((x, y) => y - x);
             return (a + .05) / (b + .05); }));
     }"""
     for scheme in ("light", "dark"):
         assert Opened(browser, file, 768, scheme).page.evaluate(contrast) >= 4.5
+
+
+def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Browser, file: Path) -> None:
+    found = figures.Comparison(
+        name="December 2025",
+        days=31,
+        pages=3,
+        totals=Totals(900, 200, 1_000),
+        fallers=[change("/auth", 600, 300)],
+    )
+    fallen = figures.Report(
+        **{**vars(REPORT), "totals": Totals(700, 190, 800), "comparison": found, "project": "docs"}
+    )
+    there = file.with_name("fallen.html")
+    there.write_text(report.render(fallen), encoding="utf-8")
+    for width in (320, 1280):
+        page = Opened(browser, there, width, "light").page
+        seen = page.evaluate(
+            "[...document.querySelectorAll('.summary p')].filter(e => e.getBoundingClientRect().bottom < 700).map(e => e.innerText)"
+        )
+        assert seen == [
+            "Readers fell 20% against December 2025: 800, after 1,000.",
+            "People fell 22%, AI agents fell 5.0%; 24% of all readers are AI agents.",
+            "/auth (\u2212300) lost most.",
+        ]
+
+
+def test_a_number_beside_a_right_to_left_path_keeps_its_place(browser: Browser, file: Path) -> None:
+    page = Opened(browser, file, 1280, "light").page
+    parts = page.locator(".top bdi bdi").filter(has_text=re.compile("[\u0600-\u06ff]"))
+    first, second = (part.bounding_box() for part in parts.all())
+    assert first is not None
+    assert second is not None
+    assert first["x"] + first["width"] < second["x"]
 
 
 def test_a_printed_report_is_black_on_white_with_all_numbers(browser: Browser, file: Path) -> None:

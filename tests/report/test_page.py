@@ -11,45 +11,43 @@ from typing import Any
 import pytest
 
 from docplatform import Totals
-from docplatform.cli.report import chart, page, rising
+from docplatform.cli.report import figures, page
 from docplatform.cli.report.top import Top
-from helpers.reports import Parsed, comparison, headings, made, trend
+from helpers.reports import Parsed, change, comparison, counted, headings, made, trend
 
 EVIL = "<script>alert(1)</script>\"'&</style></title>\u202e\x1b[31m"
 
 # -- foreign text ----------------------------------------------------------------------------------
 
 
+def full(path: str, **more: Any) -> figures.Report:
+    """A report with a path in each of its parts."""
+    row = counted(path, 50, 1)
+    found = comparison(
+        name=more.get("name", "x"),
+        risers=[change(path, 1, 9)],
+        fallers=[change(path, 9, 1)],
+        new=[change(path, 0, 9)],
+        vanished=[change(path, 9, 0)],
+        new_pages=1,
+        vanished_pages=1,
+    )
+    days = trend(1, 2, open_from=date(2026, 1, 2))
+    return made(top=[row], top_ai=[row], top_human=[row], comparison=found, trend=days, **more)
+
+
 @pytest.mark.row("J7")
 def test_every_value_is_escaped() -> None:
-    row = {"path": EVIL, "human": 1, "ai": 1, "total": 1}
-    evil = made(
-        project=EVIL,
-        date_from=EVIL,
-        date_to=EVIL,
-        top=[row],
-        top_ai=[row],
-        warnings=[EVIL],
-        trend=trend(1, 2, open_from=EVIL),
-        rising=comparison(rising.Rising(EVIL, 1, 2)),
-        left_out={"trend": EVIL, "rising": EVIL},
-    )
+    evil = full(EVIL, project=EVIL, title=EVIL, name=EVIL, date_from=EVIL, date_to=EVIL, warnings=[EVIL])
     html = page.render(evil)
     parsed = Parsed(html)
     # The same elements as for a harmless one, and every text as it came.
-    harmless = page.render(
-        made(
-            warnings=["x"],
-            trend=trend(1, 2, open_from="x"),
-            rising=comparison(rising.Rising("x", 1, 2)),
-            top_ai=made().top,
-        )
-    )
+    harmless = page.render(full("/x", warnings=["x"]))
     assert [tag for tag, _ in parsed.elements] == [tag for tag, _ in Parsed(harmless).elements]
-    assert parsed.text.count("<script>alert(1)</script>\"'&</style></title>") == 12
-    missing = page.render(made(left_out={"trend": EVIL, "rising": EVIL}))
+    assert parsed.text.count("<script>alert(1)</script>\"'&</style></title>") > 20
+    missing = page.render(made(left_out={"trend": EVIL, "comparison": EVIL}))
     assert Parsed(missing).text.count("<script>alert(1)") == 2
-    assert "<script" not in missing
+    assert "<script" not in html + missing
     assert all(c.isprintable() or c == "\n" for c in html)
     assert html_.escape("<script>") in html
     assert not any(name.startswith("on") for _, attributes in parsed.elements for name in attributes)
@@ -58,7 +56,7 @@ def test_every_value_is_escaped() -> None:
 @pytest.mark.row("J7")
 def test_the_page_loads_nothing_and_its_policy_allows_the_style_alone() -> None:
     """What a browser makes of it is in test_browser.py, for machines that have one."""
-    html = page.render(made())
+    html = page.render(full("/x"))
     elements = Parsed(html).elements
     assert not {"script", "link", "img", "iframe", "object", "base", "form", "a"} & {
         tag for tag, _ in elements
@@ -69,23 +67,179 @@ def test_the_page_loads_nothing_and_its_policy_allows_the_style_alone() -> None:
     assert re.search(f'http-equiv="Content-Security-Policy" content="{allowed}"', html)
 
 
-# -- what is on it ---------------------------------------------------------------------------------
+@pytest.mark.row("J7")
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/a/b", "/a/b"),
+        ("a", "/a"),
+        ("//evil.example/x", "//evil.example/x"),
+        ("/?q=1#top", "/%3Fq=1#top".replace("#", "%23")),
+        ("/a b\"'<>\u202e", "/a%20b%22&#x27;%3C%3E%E2%80%AE"),
+        ("/100%", "/100%"),
+        ("javascript:alert(1)", "/javascript:alert(1)"),
+    ],
+)
+def test_a_page_is_a_link_to_the_site_and_to_nowhere_else(path: str, address: str) -> None:
+    html = page.render(made(top=[counted(path, 1, 1)], top_ai=[], site_url="https://docs.example.com/en"))
+    assert re.findall(r'href="([^"]*)"', html) == [f"https://docs.example.com/en{address}"]
+    assert html.count('rel="noopener noreferrer"') == 1
+
+
+def test_long_blank_and_right_to_left_paths_can_be_read() -> None:
+    long = "/guides/" + "x" * 1_000 + "/the-end"
+    arabic = "/\u0635\u0641\u062d\u0629/\u0628"
+    html = page.render(made(top=[counted(path, 1, 1) for path in (long, "", " \t", arabic)], top_ai=[]))
+    parsed = Parsed(html)
+    shown = [row[0] for row in parsed.tables["The most read pages"]]
+    assert shown[0].startswith("/guides/xxx")
+    assert shown[0].endswith("xxx/the-end")
+    assert len(shown[0]) == 80
+    # All of it is there on hover.
+    assert [a["title"] for tag, a in parsed.elements if tag == "bdi" and "title" in a] == [long]
+    assert shown[1:3] == ["(blank)", "(blank)"]
+    assert shown[3] == arabic
+    # Each part by itself, from left to right: none changes places with its neighbour.
+    assert f'<bdi dir="ltr"><bdi></bdi>/<bdi>{arabic[1:5]}</bdi>/<bdi>{arabic[6:]}</bdi></bdi>' in html
+
+
+# -- what it says ----------------------------------------------------------------------------------
 
 
 def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
-    parts = {"The trend", "Rising pages"}
+    parts = {"The trend", "What changed"}
     assert not parts & set(headings(page.render(made())))
-    html = page.render(made(left_out={"trend": "so it is", "rising": "just because"}))
+    html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}))
     assert parts <= set(headings(html))
-    assert "Not shown: so it is." in html
-    assert "Not shown: just because." in html
-    empty = page.render(
-        made(date_from=None, date_to=None, totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0)
-    )
+    assert "The trend: not shown, as so it is." in html
+    assert "The pages that changed: not shown, as just because." in html
+
+
+def test_a_site_without_readers_says_what_to_check() -> None:
+    empty = page.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0, comparison=comparison()))
     text = Parsed(empty).text
-    assert "where none are named" in text
-    assert text.count("No page had a visitor.") == 2
-    assert "NaN" not in empty
+    assert "Nobody read a page in January 2026. What to check:" in text
+    assert "Is the project right? It is demo." in text
+    assert "docplatform doctor" in text
+    assert not {"What changed", "The most read pages"} & set(headings(empty))
+
+
+def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
+    found = comparison(
+        totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
+    )
+    parsed = Parsed(page.render(made(totals=Totals(600, 330, 800), comparison=found)))
+    assert "Readers fell 20% against December 2025: 800, after 1,000." in parsed.text
+    assert "People fell 25%, AI agents rose 10%; 41% of all readers are AI agents." in parsed.text
+    assert "/auth (\u2212200) lost most. /up (+30) gained most." in parsed.text
+    assert "\u221220% from 1,000" in parsed.text
+    assert "Look at /auth first: it lost 200 readers (\u221240%)." in parsed.text
+    # The side that made the difference comes first.
+    assert [heading for heading in parsed.tables if heading in ("Risers", "Fallers")] == ["Fallers", "Risers"]
+    rising = made(totals=Totals(900, 330, 1_200), comparison=found)
+    text = Parsed(page.render(rising)).text
+    assert "Readers rose 20% against December 2025" in text
+    assert "/up (+30) gained most. /auth (\u2212200) lost most." in text
+
+
+def test_a_comparison_of_the_totals_alone_is_no_comparison_of_pages() -> None:
+    found = figures.Comparison(name="December 2025", days=31, totals=Totals(2, 1, 2_000))
+    report = made(totals=Totals(3, 2, 4_000), comparison=found, left_out={"comparison": "it is large"})
+    html = page.render(report)
+    assert "Readers rose 100% against December 2025: 4,000, after 2,000." in html
+    assert "The pages that changed: not shown, as it is large." in html
+    assert "Risers" not in html
+
+
+def test_what_is_not_sure_is_said() -> None:
+    def said(**changes: Any) -> str:
+        more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
+        return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
+
+    assert "No page changed more than chance may bring, none is new, and none vanished." in said()
+    assert "The period had not ended" in said(unfinished=True)
+    assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
+    # Nothing is divided by it.
+    assert "There is nothing to compare with" in said(pages=0, totals=Totals(0, 0, 0))
+    assert "Readers are about as many as in December 2025: 4, after 2." in said()
+    assert "one side alone" not in said()
+
+
+def test_changes_show_before_now_and_the_difference() -> None:
+    found = comparison(
+        risers=[change("/up", 100, 130), change("/more", 1, 99)],
+        fallers=[change("/down", 1_000, 968)],
+        new=[change("/new", 0, 1_000)],
+        vanished=[change("/gone", 7, 0)],
+        new_pages=1,
+        vanished_pages=1,
+    )
+    parsed = Parsed(page.render(made(comparison=found)))
+    assert parsed.tables["Risers"] == [
+        ["/up", "100", "130", "+30 +30%"],
+        ["/more", "1", "99", "+98 99 times"],
+    ]
+    assert parsed.tables["Fallers"] == [["/down", "1,000", "968", "\u221232 \u22123.2%"]]
+    assert parsed.tables["New pages (1)"] == [["/new", "1,000"]]
+    assert parsed.tables["Vanished pages (1)"] == [["/gone", "7"]]
+    assert "December 2025: 100; January 2026: 130" in parsed.hovers
+    widths = [a["width"] for tag, a in parsed.elements if tag == "rect" and a["class"] in ("before", "now")]
+    assert widths == ["10.00", "13.00", "0.10", "9.90", "100.00", "96.80"]
+
+
+def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
+    gathering = figures.Gathering(10)
+    rows = [
+        counted("/llms.txt", 2, 998),
+        counted("/api", 400, 600),
+        counted("/few", 0, 19),
+        counted("/few-more", 0, 25),
+        counted("/usual", 900, 300),
+        counted("/tutorial", 2_000, 1),
+        counted("/", 3_000, 400),
+    ]
+    for row in rows:
+        gathering.add(row)
+    found = gathering.figures()
+    assert [row["path"] for row in found.top_ai] == ["/llms.txt", "/few-more", "/api"]
+    assert [row["path"] for row in found.top_human] == ["/tutorial", "/"]
+    assert [row["path"] for row in found.top][:2] == ["/", "/tutorial"]
+    html = page.render(made(**vars(found)))
+    parsed = Parsed(html)
+    assert parsed.tables["Read by AI agents"][0] == ["/llms.txt", "2", "998", ">99%"]
+    assert parsed.tables["Read by people"][0] == ["/tutorial", "2,000", "1", "<1%"]
+    assert "AI agents read /llms.txt and people hardly do: >99% of its readers are agents." in parsed.text
+
+
+def test_sections_go_by_the_first_part_of_the_path() -> None:
+    gathering = figures.Gathering(10)
+    for row in (counted("/a/x", 10, 5), counted("/a", 3, 0), counted("/b/x/y", 7, 7), counted("/b/", 1, 0)):
+        gathering.add(row)
+    for row in (counted("/", 4, 0), counted("/llms.txt", 0, 50)):
+        gathering.add(row)
+    before = {"/a": figures.Section(1, Totals(9, 0, 9)), "/gone": figures.Section(2, Totals(1, 1, 2))}
+    found = comparison(sections=before)
+    parsed = Parsed(page.render(made(**vars(gathering.figures()), comparison=found)))
+    assert parsed.tables["Sections"] == [
+        ["/a", "2", "18", "28%", "+9 +100%"],
+        ["/b", "2", "15", "47%", "+15 new"],
+        ["/gone", "0", "0", "0%", "\u22122 \u2212100%"],
+        ["All other pages", "2", "54", "93%", "+54 new"],
+    ]
+    assert "these do add up" in parsed.text
+
+
+def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "MAX_SECTIONS", 2)
+    gathering = figures.Gathering(1)
+    for at in range(10):
+        gathering.add(counted(f"/{at}/x", 1, 0))
+        gathering.add(counted(f"/{at}/y", 1, 0))
+    found = gathering.figures().sections
+    assert {name: section.pages for name, section in found.items()} == {"/0": 2, "/1": 2, figures.OTHER: 16}
+
+
+# -- the trend -------------------------------------------------------------------------------------
 
 
 def test_a_trend_is_two_lines_and_a_table() -> None:
@@ -99,31 +253,35 @@ def test_a_trend_is_two_lines_and_a_table() -> None:
     ]
     assert re.findall("<text [^>]*>(.*?)</text>", html) == [
         *("0", "10", "20", "30"),
-        *(f"2026-01-0{day}" for day in range(1, 6)),
+        *(f"{day} Jan" for day in range(1, 6)),
     ]
-    assert ["2026-01-02", "20", "5", "12"] in parsed.rows
-    assert "They do not add up: the whole range has 4." in parsed.text
+    assert ["2 January 2026", "20", "5", "12"] in parsed.tables["The trend"]
+    assert "2 January 2026: 20 people, 5 AI agents, 12 in all" in parsed.hovers
+    assert "They do not add up: the whole period has 4." in parsed.text
     assert "From 2026-01-04 on the counts may still change." in parsed.text
+    assert "What counts as an AI agent is the service's to say" in parsed.text
     assert "hollow" not in parsed.text
     assert [a for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])] == []
 
 
-def test_slices_that_are_cut_are_hollow() -> None:
+def test_slices_that_are_cut_are_off_the_line_and_marked() -> None:
     # From a Thursday on; the last week ends with its Sunday.
     starts = [date(2026, 1, day) for day in (1, 5, 12, 19)]
-    weeks = [chart.Slice(*days, 7, 5, 9) for days in pairwise(starts)]
-    parsed = Parsed(page.render(made(trend=chart.Trend(every="week", slices=weeks))))
+    weeks = [figures.Slice(*days, 7, 5, 9) for days in pairwise(starts)]
+    parsed = Parsed(page.render(made(trend=figures.Trend(every="week", slices=weeks))))
     hollow = [a["cx"] for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])]
     assert hollow == ["2.00%", "2.00%"]
-    assert ["2026-01-01 to 2026-01-04 (cut)", "7", "5", "9"] in parsed.rows
-    assert ["2026-01-12 to 2026-01-18", "7", "5", "9"] in parsed.rows
+    lines = [str(a["points"]).split(",")[0] for tag, a in parsed.elements if tag == "polyline"]
+    assert lines == ["50.00", "50.00"]
+    assert ["1 to 4 January 2026 (4 of 7 days)", "7", "5", "9"] in parsed.rows
+    assert ["week 3 of 2026 (from 12 January)", "7", "5", "9"] in parsed.rows
     assert "a hollow point has fewer days than the others" in parsed.text
     months = [
-        chart.Slice(date(2026, 1, 1), date(2026, 2, 1), 1, 1, 1),
-        chart.Slice(date(2026, 2, 1), date(2026, 2, 28), 1, 1, 1),
+        figures.Slice(date(2026, 1, 1), date(2026, 2, 1), 1, 1, 1),
+        figures.Slice(date(2026, 2, 1), date(2026, 2, 28), 1, 1, 1),
     ]
-    found = chart.Trend(every="month", slices=months)
-    assert [found.cut(one) for one in months] == [False, True]
+    found = figures.Trend(every="month", slices=months)
+    assert [found.named(one) for one in months] == ["January 2026", "1 to 27 February 2026 (27 of 28 days)"]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +291,7 @@ def test_slices_that_are_cut_are_hollow() -> None:
         (11, ["0", "5", "10", "15"]),
         (25_000, ["0", "5,000", "10k", "15k", "20k", "25k"]),
         (1_500_000, ["0", "500k", "1M", "1.5M"]),
-        (2**63 - 1, [f"{n and f'{n},000,000,000,000M'}" for n in (0, 2, 4, 6, 8, 10)]),
+        (2_500_000_000, ["0", "500M", "1B", "1.5B", "2B", "2.5B"]),
     ],
 )
 def test_the_grid_has_round_numbers(most: int, labels: list[str]) -> None:
@@ -144,8 +302,8 @@ def test_the_grid_has_round_numbers(most: int, labels: list[str]) -> None:
 
 def test_a_trend_without_visitors_is_a_flat_line() -> None:
     days = [date(2026, 1, day) for day in (1, 2, 3)]
-    slices = [chart.Slice(*pair, 0, 0, 0) for pair in pairwise(days)]
-    parsed = Parsed(page.render(made(trend=chart.Trend(every="day", slices=slices), totals=Totals(0, 0, 0))))
+    slices = [figures.Slice(*pair, 0, 0, 0) for pair in pairwise(days)]
+    parsed = Parsed(page.render(made(trend=figures.Trend(every="day", slices=slices))))
     lines = {a["points"] for tag, a in parsed.elements if tag == "polyline"}
     assert lines == {"2.00,86.00 98.00,86.00"}
 
@@ -158,41 +316,36 @@ def test_the_table_of_a_long_trend_is_folded() -> None:
     assert [a for tag, a in short.elements if tag == "details"] == [{"open": None}]
 
 
-def test_rising_pages_show_before_now_and_gain() -> None:
-    found = comparison(
-        rising.Rising("/new", 0, 1_000), rising.Rising("/old", 100, 130), rising.Rising("/up", 1, 99)
-    )
-    parsed = Parsed(page.render(made(rising=found)))
-    assert ["/new", "0", "1,000", "+1,000", "new"] in parsed.rows
-    assert ["/old", "100", "130", "+30", "+30%"] in parsed.rows
-    assert ["/up", "1", "99", "+98", ">999%"] in parsed.rows
-    assert "over the 31 days before (2025-12-01 up to, not including, 2026-01-01)" in parsed.text
-    assert "The whole site had 2 visitors then, and 4 now (+100%)." in parsed.text
-    for not_said in ("Compared were", "had not ended", "nothing to compare"):
-        assert not_said not in parsed.text
-    widths = [a["width"] for tag, a in parsed.elements if tag == "rect" and a["class"] in ("before", "now")]
-    assert widths == ["0.00", "100.00", "10.00", "13.00", "0.10", "9.90"]
+# -- what is compared ------------------------------------------------------------------------------
 
 
-def test_an_incomplete_comparison_says_so() -> None:
-    def said(**changes: Any) -> str:
-        return Parsed(page.render(made(rising=comparison(**changes)))).text
-
-    assert "No page gained more than chance may bring." in said()
-    assert "Compared were the 20,000 most read pages." in said(whole=False)
-    assert "its pages had fewer days than those before" in said(unfinished=True)
-    assert "There is nothing to compare with" in said(pages=0, totals=Totals(0, 0, 0))
-    # Nothing is divided by it.
-    assert "The whole site had 0 visitors then, and 4 now." in said(totals=Totals(0, 0, 0))
+def compared(before: dict[str, int], now: dict[str, int], number: int = 10) -> figures.Comparison:
+    rows = [counted(path, count, 0) for path, count in before.items()]
+    counts = {path: Totals(count, 0, count) for path, count in now.items()}
+    return figures.compare(rows, counts, number, name="x", days=1, totals=Totals(1, 1, 1))
 
 
-def test_rising_pages_are_those_that_gain_most_beyond_chance() -> None:
-    before = {"/busy": 1_000, "/quiet": 2, "/less": 500, "/same": 100, "/noise": 1_000}
+def test_risers_and_fallers_are_those_beyond_chance() -> None:
+    before = {
+        "/busy": 1_000,
+        "/quiet": 2,
+        "/less": 500,
+        "/same": 100,
+        "/noise": 1_000,
+        "/gone": 30,
+        "/off": 1,
+    }
     now = {"/busy": 1_200, "/quiet": 9, "/less": 400, "/same": 100, "/noise": 1_080, "/new": 50, "/one": 1}
-    found = rising.risen(before, now, 10)
-    assert [(page.path, page.gain) for page in found] == [("/busy", 200), ("/new", 50), ("/quiet", 7)]
-    assert [page.path for page in rising.risen(before, now, 1)] == ["/busy"]
-    assert rising.risen({}, {}, 3) == []
+    found = compared(before, now)
+    assert [(page.path, page.gain) for page in found.risers] == [("/busy", 200), ("/quiet", 7)]
+    assert [(page.path, page.gain) for page in found.fallers] == [("/less", -100)]
+    assert [page.path for page in found.new] == ["/new", "/one"]
+    assert [page.path for page in found.vanished] == ["/gone", "/off"]
+    assert (found.new_pages, found.vanished_pages, found.pages) == (2, 2, 7)
+    few = compared(before, now, 1)
+    assert [len(pages) for pages in (few.risers, few.fallers, few.new, few.vanished)] == [1, 1, 1, 1]
+    assert (few.new_pages, few.vanished_pages) == (2, 2)
+    assert compared({}, {}).risers == []
 
 
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:

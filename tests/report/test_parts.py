@@ -1,4 +1,4 @@
-"""The trend and the rising pages of ``docplatform report``: what they cost, and what the page says without them."""
+"""The trend and the comparison of ``docplatform report``: what they cost, and what the page says without them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from docplatform import ConfigurationError
-from docplatform.cli.report import parts, rising
+from docplatform.cli.report import parts
 from docplatform.testing import StubServer
 from helpers.cli import Cli
 from helpers.reports import Parsed, headings
@@ -49,7 +49,7 @@ def test_a_store_that_fails_is_an_error_and_no_reason_to_leave_out() -> None:
         def plan_visitors(self, **_: object) -> Any:
             raise ConfigurationError("the store is damaged")
 
-    asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1, every=None, rising=None)
+    asked = parts.Asked(date_from="2026-01-01", date_to="2026-02-01", number=1)
     with pytest.raises(ConfigurationError):
         parts.plan(Failing(), asked)  # type: ignore[arg-type]  # all of a client that it takes
 
@@ -74,22 +74,39 @@ def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file
         ),
         ("2025-12-01", "2026-01-01", "250"),
     ]
-    cost = "7 requests: 1 for the pages, 5 for the trend, 1 for rising pages"
+    cost = "7 requests: 1 for the pages, 5 for the trend, 1 for the pages that changed"
     assert ended.err.splitlines() == [
-        "Requests: one for each 250 pages; 5 for the trend by week; one for each 250 pages of the days before.",
+        "Requests: one for each 250 pages of January 2026; 5 for the trend by week; one for each 250 pages of December 2025.",
         "Reading visitors",
         "Reading the trend by week",
-        "Reading the 31 days before",
+        "Reading December 2025",
         f"Wrote {file}, about 3 pages; it took {cost}.",
     ]
     html = file.read_text(encoding="utf-8")
     parsed = Parsed(html)
-    assert {"The trend", "Rising pages"} <= set(headings(html))
-    assert ["/a", "10", "100", "+90", ">999%"] not in parsed.rows
-    assert ["/a", "10", "100", "+90", "+900%"] in parsed.rows
-    assert ["/new", "0", "40", "+40", "new"] in parsed.rows
-    assert sum(row[0] == "/gone" for row in parsed.rows) == 2
+    assert {"The trend", "What changed"} <= set(headings(html))
+    assert parsed.tables["Risers"] == [["/a", "10", "100", "+90 +900%"]]
+    assert parsed.tables["Fallers"] == [["/gone", "50", "5", "\u221245 \u221290%"]]
+    assert parsed.tables["New pages (1)"] == [["/new", "40"]]
     assert cost in parsed.text
+
+
+def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
+    found = summary(cli, file, "2026-01", "--compare", "2025-01", "--every", "none")
+    assert found["comparison"]["period"] == "January 2025"
+    assert {days[:2] for days in asked(cli.stub)} == {
+        ("2026-01-01", "2026-02-01"),
+        ("2025-01-01", "2025-02-01"),
+    }
+    assert "against January 2025" in file.read_text(encoding="utf-8")
+    sent = len(cli.stub.requests)
+    for wrong, says in (
+        (("--compare", "soon"), "--compare"),
+        (("--compare", "2025", "--no-compare"), "contradict"),
+    ):
+        ended = cli("report", "2026-01", "-o", str(file), "--force", *wrong)
+        assert (ended.status, len(cli.stub.requests)) == (2, sent)
+        assert says in ended.err
 
 
 @pytest.mark.parametrize(
@@ -111,20 +128,19 @@ def test_a_range_has_a_trend_and_is_compared_with_the_days_before(cli: Cli, file
 def test_the_range_decides_the_length_of_the_slices(
     cli: Cli, file: Path, days: list[str], every: str | None, slices: int
 ) -> None:
-    found = summary(cli, file, *days, "--no-rising")
+    found = summary(cli, file, *days, "--no-compare")
     assert (found["every"], found["slices"]) == (every, slices)
     assert sum(limit == "1" for *_, limit in asked(cli.stub)) == slices
     assert found["requests"] == len(cli.stub.requests)
     assert ("trend" in found["left_out"]) == (every is None and "none" not in days)
-    assert (found["rising"], "Rising pages" in file.read_text(encoding="utf-8")) == (None, False)
+    assert (found["comparison"], "What changed" in file.read_text(encoding="utf-8")) == (None, False)
 
 
 @pytest.mark.parametrize(
     ("days", "why"),
     [
-        ([], "no first and last day were named"),
         (["--from", "2026-01-01"], "no first and last day were named"),
-        (["--from", "2026-01-01T12:00", "--to", "2026-02-01"], "the range does not consist of whole days"),
+        (["--from", "2026-01-01T12:00", "--to", "2026-02-01"], "the period does not consist of whole days"),
     ],
 )
 def test_without_days_there_is_no_trend_and_no_comparison(
@@ -133,35 +149,38 @@ def test_without_days_there_is_no_trend_and_no_comparison(
     ended = cli("report", "-o", str(file), *days)
     assert ended.status == 0
     assert f"Left out: the trend, as {why}." in ended.err
-    assert f"Left out: rising pages, as {why}." in ended.err
-    assert file.read_text(encoding="utf-8").count(f"Not shown: {why}.") == 2
-    for option, rest in [("--rising", []), ("--every", ["week"])]:
-        ended = cli("report", "-o", str(file), "--force", *days, option, *rest)
+    assert f"Left out: the pages that changed, as {why}." in ended.err
+    assert file.read_text(encoding="utf-8").count(f"not shown, as {why}.") == 2
+    for option in (["--compare", "2025"], ["--every", "week"]):
+        ended = cli("report", "-o", str(file), "--force", *days, *option)
         assert (ended.status, ended.out) == (2, "")
-        assert f"{option} needs --from and --to" in ended.err
+        assert f"{option[0]} needs a period such as 2026-01" in ended.err
 
 
-def test_a_large_site_is_not_read_twice_unasked(cli: Cli, file: Path) -> None:
+def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -> None:
     with StubServer(visitors=6_300) as stub:
         there = [*JANUARY, "--every", "none", "--base-url", stub.url]
         ended = cli("report", "-o", str(file), *there)
-        assert (ended.status, len(stub.requests)) == (0, 26)
-        why = "it takes 26 more requests, and --rising was not given"
-        assert ended.err.splitlines()[2:3] == [f"Left out: rising pages, as {why}."]
-        assert f"Not shown: {why}." in file.read_text(encoding="utf-8")
+        # 26 for the rows, one for the totals of the month before.
+        assert (ended.status, len(stub.requests)) == (0, 27)
+        assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
+        why = "that takes 26 more requests, and --compare was not given"
+        assert ended.err.splitlines()[2:3] == [f"Left out: the pages that changed, as {why}."]
+        html = file.read_text(encoding="utf-8")
+        assert f"not shown, as {why}." in html
+        assert "Readers rose 8.5% against December 2025" in html
         stub.reset()
-        found = summary(cli, file, *there, "--rising", "-n", "7")
+        found = summary(cli, file, *there, "--compare", "2025-12", "-n", "7")
         assert (found["requests"], found["left_out"]) == (52, {})
-        assert len(found["rising"]) == 7
+        assert len(found["comparison"]["risers"]) == 7
 
 
 def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     today = datetime.now(UTC).date()
     summary(cli, file, "--from", str(today - timedelta(9)), "--to", str(today + timedelta(5)))
     html = file.read_text(encoding="utf-8")
-    assert "The range had not ended when this page was made" in html
+    assert "The period had not ended when this was made" in html
     assert "on the counts may still change." in html
-    assert "slices from" in html
 
 
 @pytest.mark.parametrize(
@@ -178,17 +197,17 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     """The exit code says so only if the part was asked for by name."""
     cli.stub.fail_next(status=200, body=body(("/a", 1)))
     cli.stub.fail_next(**part, times=7)
-    more = ["--every", "week", "--rising"] if named else []
+    more = ["--every", "week", "--compare", "2025-12"] if named else []
     ended = cli("report", "-o", str(file), "--json", *JANUARY, *more)
     assert ended.status == (name if named else 0)
     found = json.loads(ended.out)
-    assert found["left_out"] == {"trend": left, "rising": left}
+    assert found["left_out"] == {"trend": left, "comparison": left}
     assert found["rows"] == 1
     assert found["requests"] == len(cli.stub.requests)
     html = file.read_text(encoding="utf-8")
-    assert html.count(f"Not shown: {left}.") == 2
+    assert html.count(f"not shown, as {left}.") == 2
     assert "/a" in html
-    assert ("The page is written all the same" in ended.err) == named
+    assert ("The report is written all the same" in ended.err) == named
     assert ended.err.count("Left out: ") == (0 if named else 2)
 
 
@@ -200,7 +219,7 @@ def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp
     ended = cli("report", "-o", str(file), "--force", *days)
     assert ended.status == 0
     assert ended.err.splitlines()[0] == (
-        "Requests: none for the pages; none for the trend by week; none for the pages of the days before."
+        "Requests: none for the pages of January 2026; none for the trend by week; none for the pages of December 2025."
     )
     assert "it took 0 requests" in ended.err
     again = summary(cli, file, *days)
@@ -217,29 +236,20 @@ def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
 
 def test_a_budget_stops_a_part_that_was_asked_for(cli: Cli, file: Path) -> None:
     budget = ["--requests-per-hour", "7", "--on-budget", "stop"]
-    ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-rising", *budget)
+    ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-compare", *budget)
     assert ended.status == 4
     found = json.loads(ended.out)
     assert found["left_out"] == {"trend": "the limit of requests was reached"}
     assert found["totals"] is not None
-    assert "Not shown: the limit of requests was reached." in file.read_text(encoding="utf-8")
+    assert "not shown, as the limit of requests was reached." in file.read_text(encoding="utf-8")
     # The range itself is not written in part.
     file.unlink()
     ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")
     assert (ended.status, file.exists()) == (4, False)
 
 
-def test_only_the_most_read_pages_are_compared(cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rising, "MAX_COMPARED", 2)
-    cli.stub.fail_next(status=200, body=body(("/low", 50), ("/a", 100), ("/b", 90)))
-    cli.stub.fail_next(status=200, body=body(("/b", 80), ("/low", 1), ("/a", 10)))
-    found = summary(cli, file, *JANUARY, "--every", "none")
-    assert found["rising"] == [{"path": "/a", "before": 10, "now": 100}]
-    assert "Compared were the 2 most read pages." in file.read_text(encoding="utf-8")
-
-
 def test_warnings_say_where_they_come_from(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(status=200, body=body(("/a", 100)))
     cli.stub.fail_next(status=200, body=body(("/b", 1), ("/b", 2)))
     found = summary(cli, file, *JANUARY, "--every", "none")
-    assert [warning.split(":")[0] for warning in found["warnings"]] == ["in the days before"]
+    assert [warning.split(":")[0] for warning in found["warnings"]] == ["in December 2025"]

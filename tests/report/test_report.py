@@ -6,6 +6,7 @@ import json
 import stat
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,19 +28,18 @@ def stub() -> Iterator[StubServer]:
 def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     days = ["--from", "2026-01-01", "--to", "2026-02-01"]
-    ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", "--no-rising")
+    ended = cli("report", "-o", str(file), *days, "-n", "3", "--every", "none", "--no-compare")
     assert (ended.status, ended.out) == (0, "")
     assert ended.err.splitlines() == [
-        "Requests: one for each 250 pages.",
+        "Requests: one for each 250 pages of January 2026.",
         "Reading visitors",
         f"Wrote {file}, about 600 pages; it took 3 requests.",
     ]
     parsed = Parsed(file.read_text(encoding="utf-8"))
-    for said in ("30,000", "20,000", "40,000", "2026-01-01", "They do not add up", "demo", "UTC"):
+    for said in ("30,000", "20,000", "40,000", "January 2026", "They do not add up", "demo", "UTC"):
         assert said in parsed.text
-    shown = [row[0] for row in parsed.rows if row[0].startswith("/")]
-    best = {by: sorted(ROWS, key=lambda row: -int(row[by]))[:3] for by in ("total", "ai")}
-    assert shown == [row["path"] for by in ("total", "ai") for row in best[by]]
+    shown = [row[0] for row in parsed.tables["The most read pages"]]
+    assert shown == [row["path"] for row in sorted(ROWS, key=lambda row: -int(row["total"]))[:3]]
     assert cli.stub.api_key not in parsed.text
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
@@ -51,6 +51,7 @@ def test_a_report_as_json_and_on_standard_output(
     monkeypatch.chdir(tmp_path)
     assert json.loads(cli("report", "--from", "2026-01-01", "--json").out) == {
         "file": "report.html",
+        "period": "since 1 January 2026",
         "rows": 600,
         "date_from": "2026-01-01",
         "date_to": None,
@@ -59,12 +60,67 @@ def test_a_report_as_json_and_on_standard_output(
         "warnings": [],
         "every": None,
         "slices": 0,
-        "rising": None,
-        "left_out": dict.fromkeys(("trend", "rising"), "no first and last day were named"),
+        "comparison": None,
+        "left_out": dict.fromkeys(("trend", "comparison"), "no first and last day were named"),
     }
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     ended = cli("report", "-o", "-", "--json")
     assert (ended.status, ended.out) == (2, "")
+
+
+def test_without_a_period_it_is_the_last_month_beside_the_one_before(cli: Cli, tmp_path: Path) -> None:
+    end = datetime.now(UTC).date().replace(day=1)
+    first = (end - timedelta(1)).replace(day=1)
+    before = (first - timedelta(1)).replace(day=1)
+    ended = cli("report", "-o", str(tmp_path / "r.html"), "--json", "--every", "none")
+    found = json.loads(ended.out)
+    assert (found["date_from"], found["date_to"]) == (str(first), str(end))
+    asked = [(request.query["dateFrom"], request.query["dateTo"]) for request in cli.stub.requests]
+    assert asked == [(str(first), str(end))] * 3 + [(str(before), str(first))] * 3
+
+
+def test_a_report_has_the_title_and_the_links_that_were_asked_for(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    more = ("--title", "Our <docs>", "--site-url", "https://docs.example.com/en/")
+    assert cli("report", "2026-01", "-q", "-o", str(file), *more).status == 0
+    html = file.read_text(encoding="utf-8")
+    assert "<h1>Our &lt;docs&gt;</h1>" in html
+    best = max(ROWS, key=lambda row: int(row["total"]))
+    assert f'href="https://docs.example.com/en{best["path"]}"' in html
+    sent = len(cli.stub.requests)
+    for wrong in (
+        "docs.example.com",
+        "javascript:alert(1)",
+        "https://",
+        "https://u:p@example.com",
+        "https://x.example/?q=1",
+    ):
+        ended = cli("report", "2026-01", "-o", str(file), "--force", "--site-url", wrong)
+        assert (ended.status, len(cli.stub.requests)) == (2, sent)
+        assert "--site-url is an address such as https://docs.example.com" in ended.err
+
+
+def test_a_file_that_ends_in_md_is_markdown(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "report.md"
+    assert cli("report", "2026-01", "-o", str(file), "--site-url", "https://docs.example.com").status == 0
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("## Who reads the docs\n\n`demo`, January 2026\n")
+    assert "| Page | People | AI agents | All |\n| --- | --: | --: | --: |\n| [`/" in text
+    assert "<html" not in text
+
+
+def test_a_dry_run_of_a_report_counts_all_its_parts(cli: Cli, tmp_path: Path) -> None:
+    def cost(*more: str) -> list[str]:
+        ended = cli("report", "2026-01", "-o", str(tmp_path / "r.html"), "--dry-run", *more)
+        assert ended.status == 0
+        assert ended.err.splitlines()[-1] == "Nothing was sent."
+        return ended.out.split()[1::2][:3]
+
+    assert cost() == ["7", "0", "no"]
+    assert cost("--every", "day", "--no-compare") == ["32", "0", "no"]
+    assert cost("--every", "none", "--no-compare") == ["1", "0", "no"]
+    assert cli.stub.requests == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.row("J3")

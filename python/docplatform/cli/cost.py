@@ -33,6 +33,11 @@ def show(
             for project in projects
             for first, end in ranges
         ]
+    tell(session, plans)
+
+
+def tell(session: Session, plans: Sequence[Plan]) -> None:
+    """Prints what some plans cost together."""
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
     # Each plan begins with the budget that there is now: the hours of several cannot be had from them.

@@ -1,46 +1,23 @@
-"""The trend on the report's page: lines in SVG. Coordinates are percentages, so that the text keeps its size on any screen."""
+"""The trend on the report's page: lines in SVG, drawn by hand. Coordinates are percentages, so that the text keeps its size on any screen.
+
+Of the libraries that draw SVG without a browser, pygal and pysvgchart were tried. pygal's tooltips need a script, its styles an id that is
+another one in each chart, which the page's policy would have to allow, and eight points took 20 kB; its text shrinks with the picture on a phone. pysvgchart
+cannot leave a point out. Neither gives a chart a role, a name or a dark scheme. What is here is shorter than undoing that would be.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import date, timedelta
 from itertools import count as count_from
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from docplatform._native import _is_cut
 from docplatform.cli.report.markup import KEY, KINDS, cell, section, table, text
+from docplatform.cli.report.words import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
-    from docplatform import Totals
-
-
-class Slice(NamedTuple):
-    """The site's unique visitors of a day, a week or a month."""
-
-    date_from: date
-    date_to: date
-    human: int
-    ai: int
-    total: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trend:
-    """The range in slices, two or more, in order."""
-
-    every: str
-    """How long a slice is: ``day``, ``week`` or ``month``."""
-    slices: Sequence[Slice]
-    open_from: date | None = None
-    """From which day on slices may still change."""
-
-    def cut(self, one: Slice) -> bool:
-        """Whether a slice is shorter than it would be, as the range begins or ends within it."""
-        return _is_cut(self.every, one.date_from, one.date_to)
-
+    from docplatform.cli.report.figures import Trend
 
 _SHORT = 7
 """Of more slices the numbers are folded away."""
@@ -52,39 +29,17 @@ _LEFT, _RIGHT = 2, 98
 """Where the first and the last point are, in percent of the width."""
 
 
-def show(trend: Trend, totals: Totals | None) -> str:
-    """The section of the page; ``totals`` are those of the whole range."""
+def show(trend: Trend, notes: Iterable[str]) -> str:
+    """The section of the page."""
     rows = [
-        f'<th scope="row">{_days(trend, one)}</th>' + "".join(cell(getattr(one, kind)) for kind in KINDS)
+        f'<th scope="row">{text(trend.named(one))}</th>' + "".join(cell(getattr(one, kind)) for kind in KINDS)
         for one in trend.slices
     ]
     opened = " open" if len(rows) <= _SHORT else ""
     numbers = table((trend.every.capitalize(), *KINDS.values()), rows)
-    notes = "".join(f"<p>{line}</p>" for line in _notes(trend, totals))
+    said = "".join(f"<p>{text(note)}</p>" for note in notes)
     details = f"<details{opened}><summary>The numbers</summary>{numbers}</details>"
-    return section("The trend", f"{KEY}{_picture(trend)}{notes}{details}", "trend")
-
-
-def _notes(trend: Trend, totals: Totals | None) -> Iterator[str]:
-    whole = f": the whole range has {totals.total:,}" if totals is not None else ""
-    yield (
-        f"Each point is the unique visitors of one {trend.every}. They do not add up{whole}. A visitor of two "
-        f"{trend.every}s is in both, and once in the range."
-    )
-    if any(map(trend.cut, trend.slices)):
-        yield (
-            f"The range begins or ends in the middle of a {trend.every}: a hollow point has fewer days than the others, "
-            "and is lower for that reason."
-        )
-    if trend.open_from is not None:
-        yield f"From {text(trend.open_from)} on the counts may still change."
-
-
-def _days(trend: Trend, one: Slice) -> str:
-    if trend.every == "day":
-        return text(one.date_from)
-    last = one.date_to - timedelta(1)
-    return f"{text(one.date_from)} to {text(last)}" + (" (cut)" if trend.cut(one) else "")
+    return section("The trend", f"{KEY}{_picture(trend)}{said}{details}", "trend")
 
 
 def _picture(trend: Trend) -> str:
@@ -94,9 +49,21 @@ def _picture(trend: Trend) -> str:
     top = step * max(ceil(most / step), 1)
     lines = "".join(_line(trend, kind, top) for kind in ("human", "ai"))
     grid = "".join(_grid(value, top) for value in range(0, top + 1, step))
-    days = "".join(_day(at, slices) for at in _labelled(len(slices)))
-    label = f"Unique visitors of each {trend.every}, from {slices[0].date_from} on: people and AI agents"
-    return f'<svg class="plot" role="img" aria-label="{text(label)}">{grid}{days}{lines}</svg>'
+    days = "".join(_day(at, trend) for at in _labelled(len(slices)))
+    said = "".join(_said(trend, at) for at in range(len(slices)))
+    label = f"Unique visitors of each {trend.every}, people and AI agents, from {slices[0].date_from} on"
+    return f'<svg class="plot" role="img" aria-label="{text(label)}">{grid}{days}{lines}{said}</svg>'
+
+
+def _said(trend: Trend, at: int) -> str:
+    """What is shown on hover over a slice, anywhere above or below its points."""
+    one, width = trend.slices[at], (_RIGHT - _LEFT) / (len(trend.slices) - 1)
+    title = f"{trend.named(one)}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all"
+    left = max(_x(at, len(trend.slices)) - width / 2, 0)
+    return (
+        f'<rect class="said" x="{left:.2f}%" y="0" width="{min(width, 100 - left):.2f}%" height="100%">'
+        f"<title>{text(title)}</title></rect>"
+    )
 
 
 def _step(most: int) -> int:
@@ -122,8 +89,8 @@ def _grid(value: int, top: int) -> str:
 
 def _short(value: int) -> str:
     """A number of the grid, as short as a phone needs it."""
-    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
-        if value >= 10 * unit or (value >= unit and letter == "M"):
+    for unit, letter in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (1_000, "k")):
+        if value >= 10 * unit or (value >= unit and letter != "k"):
             return f"{value / unit:,.1f}".removesuffix(".0") + letter
     return f"{value:,}"
 
@@ -134,21 +101,24 @@ def _labelled(number: int) -> list[int]:
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})
 
 
-def _day(at: int, slices: Sequence[Slice]) -> str:
+def _day(at: int, trend: Trend) -> str:
+    slices = trend.slices
     last = len(slices) - 1
     anchor = "start" if at == 0 else "end" if at == last else "middle"
     # A phone has room for three.
     kind = "" if at in (0, last) or 2 * at == last else ' class="wide"'
     return (
         f'<text{kind} x="{_x(at, len(slices)):.2f}%" y="100%" dy="-.5em" text-anchor="{anchor}">'
-        f"{text(slices[at].date_from)}</text>"
+        f"{short(slices[at].date_from, trend.every)}</text>"
     )
 
 
 def _line(trend: Trend, kind: str, top: int) -> str:
     number = len(trend.slices)
     places = [(_x(at, number), _y(getattr(one, kind), top)) for at, one in enumerate(trend.slices)]
-    points = " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
+    # Only the first and the last slice can be cut: what is left is one line.
+    whole = [place for place, one in zip(places, trend.slices, strict=True) if not trend.cut(one)]
+    points = " ".join(f"{x:.2f},{y:.2f}" for x, y in whole)
     line = (
         '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
         f'<polyline class="{kind}" points="{points}" vector-effect="non-scaling-stroke"/></svg>'

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from docplatform._hooks.notebook import text
+from docplatform._hooks.paths import BLANK, is_blank, is_turned, shown
 from docplatform.cli.output import count
+from docplatform.cli.report.sentences import PagePath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["KEY", "KINDS", "account", "bars", "cell", "section", "table", "text"]
+    from docplatform.cli.report.sentences import Sentence
+
+__all__ = ["KEY", "KINDS", "account", "bars", "cell", "path", "section", "sentence", "table", "text"]
 
 KINDS = {"human": "People", "ai": "AI agents", "total": "All"}
 """The kinds of visitors, as the page calls them."""
 
 KEY = '<p class="quiet"><span class="key human">People</span> <span class="key ai">AI agents</span></p>'
+MAX_PATH = 80
+"""The most of a path that is shown, in characters; all of it is shown on hover."""
 
 
 def section(title: str, body: str, kind: str = "") -> str:
@@ -23,10 +31,34 @@ def section(title: str, body: str, kind: str = "") -> str:
     return f'<section class="{kind}"><h2>{title}</h2>{body}</section>'
 
 
-def cell(value: object) -> str:
-    """A table's cell with a number, or with words in a number's place."""
-    shown = f"{value:,}" if isinstance(value, int) else text(value)
-    return f'<td class="count">{shown}</td>'
+def path(value: str, site_url: str | None = None) -> str:
+    """A page's path, cut in the middle, and as a link where the site is known."""
+    if is_blank(value):
+        return f'<bdi class="quiet">{BLANK}</bdi>'
+    name = shown(value, MAX_PATH)
+    # Each part by itself: those that are read from right to left do not change places with their neighbours.
+    label = (
+        "/".join(f"<bdi>{text(part)}</bdi>" for part in name.split("/")) if is_turned(name) else text(name)
+    )
+    whole = f' title="{text(value)}"' if name != value else ""
+    if site_url is None:
+        return f'<bdi dir="ltr"{whole}>{label}</bdi>'
+    url = escape(site_url + quote(f"/{value.removeprefix('/')}", safe="/%:@!$&'()*+,;=~", errors="replace"))
+    return f'<a href="{url}" rel="noopener noreferrer"{whole}><bdi dir="ltr">{label}</bdi></a>'
+
+
+def sentence(parts: Sentence, site_url: str | None = None) -> str:
+    """A sentence with its paths."""
+    return "".join(
+        path(part, site_url) if isinstance(part, PagePath) else text(part) if part else "" for part in parts
+    )
+
+
+def cell(value: object, more: str = "") -> str:
+    """A table's cell with a number, or with words in a number's place; ``more`` is a line below it."""
+    said = f"{value:,}" if isinstance(value, int) else text(value)
+    below = f"<small>{text(more)}</small>" if more else ""
+    return f'<td class="count">{said}{below}</td>'
 
 
 def table(columns: Sequence[str], rows: Sequence[str]) -> str:
@@ -34,14 +66,18 @@ def table(columns: Sequence[str], rows: Sequence[str]) -> str:
     first, *others = columns
     head = "".join(f'<th scope="col" class="count">{name}</th>' for name in others)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<table><thead><tr><th scope="col">{first}</th>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def bars(upper: tuple[str, int], lower: tuple[str, int], most: int) -> str:
-    """Two bars, one above the other, each with its class; ``most`` is the whole width."""
-    widths = [f"{100 * number / max(most, 1):.2f}" for _, number in (upper, lower)]
     return (
-        '<svg class="bars" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true">'
+        f'<table class="of-{len(others)}"><thead><tr><th scope="col">{first}</th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def bars(upper: tuple[str, str, int], lower: tuple[str, str, int], most: int) -> str:
+    """Two bars, one above the other, each with its class and its name; ``most`` is the whole width. On hover they say their numbers."""
+    widths = [f"{100 * number / max(most, 1):.2f}" for *_, number in (upper, lower)]
+    said = "; ".join(f"{text(name)}: {number:,}" for _, name, number in (upper, lower))
+    return (
+        f'<svg class="bars" viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"><title>{said}</title>'
         f'<rect class="{upper[0]}" width="{widths[0]}" height="5.5"/>'
         f'<rect class="{lower[0]}" y="6.5" width="{widths[1]}" height="5.5"/></svg>'
     )

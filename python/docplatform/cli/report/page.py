@@ -4,45 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import docplatform
-from docplatform.cli.report import chart, rising
-from docplatform.cli.report.markup import KEY, KINDS, account, bars, cell, section, table, text
-from docplatform.cli.report.parts import Part
+from docplatform.cli.report import chart, facts, sentences
+from docplatform.cli.report.figures import OTHER, listed_sections
+from docplatform.cli.report.markup import KEY, KINDS, bars, cell, path, section, sentence, table, text
+from docplatform.cli.report.parts import NAMES, Part
+from docplatform.cli.report.words import part, percent, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
 
     from docplatform import Totals
-
-
-@dataclass(kw_only=True)
-class Report:
-    """What the page shows."""
-
-    project: str
-    date_from: str | None
-    date_to: str | None
-    made: datetime
-    """When it was asked for, in UTC."""
-    pages: int = 0
-    """How many pages had visitors."""
-    requests: dict[str, int] = field(default_factory=dict)
-    """How many each part took."""
-    totals: Totals | None = None
-    top: Sequence[dict[str, Any]] = ()
-    """The pages that most visitors read, the first one ahead."""
-    top_ai: Sequence[dict[str, Any]] = ()
-    """The same for AI agents."""
-    warnings: list[str] = field(default_factory=list)
-    trend: chart.Trend | None = None
-    rising: rising.Comparison | None = None
-    left_out: Mapping[Part, str] = field(default_factory=dict)
-    """Why the trend or the rising pages are missing, where they were not unwanted."""
+    from docplatform.cli.report.figures import Change, Comparison, Report
 
 
 def render(report: Report) -> str:
@@ -51,19 +26,13 @@ def render(report: Report) -> str:
     # The hash allows this style and no other; nothing else is allowed at all.
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    trend = chart.show(report.trend, report.totals) if report.trend is not None else ""
-    risen = rising.show(report.rising, report.totals) if report.rising is not None else ""
     parts = [
         "<header>",
-        "<h1>Who reads the docs</h1>",
-        f'<p class="quiet">{text(report.project)}, {_days(report)}</p>',
+        f"<h1>{text(report.title)}</h1>",
+        f'<p class="quiet">{text(report.project)}, {text(report.name)}</p>',
         "</header>",
         "<main>",
-        _totals(report.totals),
-        _part(report, Part.TREND, "The trend", trend),
-        _top("The most read pages", report.top, "total"),
-        _part(report, Part.RISING, "Rising pages", risen),
-        _top("What AI agents read most", report.top_ai, "ai"),
+        *(_answers(report) if report.pages or any(report.totals or ()) else _nobody(report)),
         _reading(),
         _asked(report),
         "</main>",
@@ -77,7 +46,7 @@ def render(report: Report) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
-<title>Who reads the docs: {text(report.project)}</title>
+<title>{text(report.title)}: {text(report.project)}, {text(report.name)}</title>
 <style>{style}</style>
 </head>
 <body>
@@ -87,71 +56,193 @@ def render(report: Report) -> str:
 """
 
 
-def _days(report: Report) -> str:
-    if not (report.date_from or report.date_to):
-        return "the days that the service takes where none are named"
-    return f"from {text(report.date_from or 'the first day')} up to, not including, {text(report.date_to or 'now')}"
+def _answers(report: Report) -> list[str]:
+    found = report.comparison
+    trend = chart.show(report.trend, sentences.trend_notes(report)) if report.trend is not None else ""
+    return [
+        _summary(report),
+        _totals(report.totals, found),
+        "".join(f'<p class="quiet">{text(note)}</p>' for note in sentences.notes(report)),
+        _advice(report),
+        _changes(report, found),
+        _part(report, Part.COMPARISON, "What changed", ""),
+        _part(report, Part.TREND, "The trend", trend),
+        _top(report),
+        _shares(report),
+        _sections(report),
+    ]
 
 
-def _totals(totals: Totals | None) -> str:
+def _nobody(report: Report) -> list[str]:
+    checks = "".join(f"<li>{text(check)}</li>" for check in sentences.checks(report))
+    return [
+        f"<section><p><strong>Nobody read a page in {text(report.name)}.</strong> What to check:</p><ul>{checks}</ul></section>"
+    ]
+
+
+def _summary(report: Report) -> str:
+    said = "".join(f"<p>{sentence(one, report.site_url)}</p>" for one in sentences.summary(report))
+    return f'<section class="summary">{said}</section>' if said else ""
+
+
+def _totals(totals: Totals | None, found: Comparison | None) -> str:
     if totals is None:
         return ""
+    before = found.totals if found is not None and found.totals.total else None
     tiles = "".join(
-        f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd></div>'
+        f'<div class="{kind}"><dt>{name}</dt><dd>{getattr(totals, kind):,}</dd>'
+        + (_change(getattr(before, kind), getattr(totals, kind)) if before is not None else "")
+        + "</div>"
         for kind, name in KINDS.items()
     )
-    most = max(totals)
     return (
-        f'<section><dl class="tiles">{tiles}</dl>{_pair(totals.human, totals.ai, most)}'
-        f"<p>Of {totals.total:,} unique visitors of the whole site, {totals.human:,} were seen as people and "
-        f"{totals.ai:,} as AI agents. A visitor seen as both is in both.</p></section>"
+        f'<section><dl class="tiles">{tiles}</dl>{_pair(totals.human, totals.ai, max(totals))}'
+        "<p>Unique visitors of the whole site. One who was seen both as a person and as an AI agent is in both, and once in “All”.</p></section>"
     )
 
 
-def _top(title: str, rows: Sequence[dict[str, Any]], by: str) -> str:
-    if not rows:
-        return section(title, "<p>No page had a visitor.</p>")
-    most = max(max(row["human"], row["ai"]) for row in rows)
-    listed = [
-        f'<th scope="row"><bdi>{text(row["path"])}</bdi>{_pair(row["human"], row["ai"], most)}</th>'
-        + "".join(cell(row[kind]) for kind in KINDS)
-        for row in rows
+def _change(before: int, now: int) -> str:
+    change = percent(before, now)
+    way = "same" if change == "0%" else "up" if now > before else "down"
+    return f'<dd class="change"><span class="{way}">{change}</span> <span>from {before:,}</span></dd>'
+
+
+def _advice(report: Report) -> str:
+    said = "".join(f"<li>{sentence(one, report.site_url)}</li>" for one in sentences.advice(report))
+    return section("What to do", f"<ul>{said}</ul>", "advice") if said else ""
+
+
+def _changes(report: Report, found: Comparison | None) -> str:
+    if found is None or found.pages is None or not found.totals.total:
+        return ""
+    if not (found.risers or found.fallers or found.new or found.vanished):
+        return section("What changed", f"<p>{sentences.NOTHING}</p>", "changes")
+    most = max((max(one.before.total, one.now.total) for one in (*found.risers, *found.fallers)), default=0)
+    key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
+    sides = [
+        _side(
+            "Risers", _moved(report, found, found.risers, most), "No page gained more than chance may bring."
+        ),
+        _side(
+            "Fallers", _moved(report, found, found.fallers, most), "No page lost more than chance may take."
+        ),
     ]
-    return section(title, KEY + table(("Page", *KINDS.values()), listed), f"top-{by}")
+    if report.totals is not None and report.totals.total < found.totals.total:
+        # What made the difference comes first.
+        sides.reverse()
+    came = _side(
+        f"New pages ({found.new_pages:,})",
+        _once(report, "Readers", [(one.path, one.now) for one in found.new]),
+        "No page is new.",
+    )
+    came += _side(
+        f"Vanished pages ({found.vanished_pages:,})",
+        _once(report, "Readers before", [(one.path, one.before) for one in found.vanished]),
+        "No page vanished.",
+    )
+    return section(
+        "What changed",
+        f'<p>{sentences.CHANCE}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
+        "changes",
+    )
+
+
+def _side(title: str, listed: str, nothing: str) -> str:
+    return f"<div><h3>{title}</h3>{listed or f'<p>{nothing}</p>'}</div>"
+
+
+def _moved(report: Report, found: Comparison, pages: Sequence[Change], most: int) -> str:
+    rows = [
+        f'<th scope="row">{path(one.path, report.site_url)}'
+        + bars(("before", found.name, one.before.total), ("now", report.name, one.now.total), most)
+        + f"</th>{cell(one.before.total)}{cell(one.now.total)}"
+        + cell(signed(one.gain), percent(one.before.total, one.now.total))
+        for one in pages
+    ]
+    return table(("Page", "Before", "Now", "Change"), rows) if rows else ""
+
+
+def _once(report: Report, title: str, pages: Sequence[tuple[str, Totals]]) -> str:
+    rows = [
+        f'<th scope="row">{path(name, report.site_url)}</th>{cell(counts.total)}' for name, counts in pages
+    ]
+    return table(("Page", title), rows) if rows else ""
+
+
+def _top(report: Report) -> str:
+    if not report.top:
+        return ""
+    most = max(max(row["human"], row["ai"]) for row in report.top)
+    rows = [
+        f'<th scope="row">{path(row["path"], report.site_url)}{_pair(row["human"], row["ai"], most)}</th>'
+        + "".join(cell(row[kind]) for kind in KINDS)
+        for row in report.top
+    ]
+    return section("The most read pages", KEY + table(("Page", *KINDS.values()), rows), "top")
+
+
+def _shares(report: Report) -> str:
+    if not report.top_ai and not report.top_human:
+        return ""
+    agents = _side(
+        "Read by AI agents", _by_share(report, report.top_ai), "AI agents read no page more than others."
+    )
+    people = _side(
+        "Read by people", _by_share(report, report.top_human), "People read no page more than others."
+    )
+    said = "<p>Pages by the share of AI agents among their readers, where it is not chance: the more readers, the surer.</p>"
+    return section(
+        "What AI agents read, and people do not", f'{said}<div class="pair">{agents}{people}</div>', "shares"
+    )
+
+
+def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        f'<th scope="row">{path(row["path"], report.site_url)}</th>{cell(row["human"])}{cell(row["ai"])}'
+        + cell(part(row["ai"], row["human"] + row["ai"]))
+        for row in listed
+    ]
+    return table(("Page", "People", "AI agents", "AI share"), rows) if rows else ""
+
+
+def _sections(report: Report) -> str:
+    found = report.comparison
+    listed = listed_sections(report.sections, found.sections if found is not None and found.pages else None)
+    if len(listed) < 2:
+        return ""
+    rows = []
+    for name, now, before in listed:
+        label = "All other pages" if name == OTHER else path(name)
+        readings, kinds = now.readings, now.readings.human + now.readings.ai
+        cells = cell(now.pages) + cell(readings.total) + cell(part(readings.ai, kinds))
+        if before is not None:
+            was = before.readings.total
+            cells += cell(signed(readings.total - was), percent(was, readings.total))
+        rows.append(f'<th scope="row">{label}</th>{cells}')
+    changed = ("Change",) if found is not None and found.pages else ()
+    columns = ("Section", "Pages", "Readings", "AI share", *changed)
+    said = "<p>Readings by the first part of the path: a visitor counts once for each page, so that these do add up.</p>"
+    return section("Sections", said + table(columns, rows), "sections")
 
 
 def _pair(human: int, ai: int, most: int) -> str:
-    return bars(("human", human), ("ai", ai), most)
+    return bars(("human", KINDS["human"], human), ("ai", KINDS["ai"], ai), most)
 
 
-def _part(report: Report, part: Part, title: str, shown: str) -> str:
+def _part(report: Report, missing: Part, title: str, shown: str) -> str:
     """A part that may be missing; the page says why, unless it was not wanted."""
-    if shown or part not in report.left_out:
+    if shown or missing not in report.left_out:
         return shown
-    return section(title, f'<p class="quiet">Not shown: {text(report.left_out[part])}.</p>')
+    return section(
+        title,
+        f'<p class="quiet">{NAMES[missing].capitalize()}: not shown, as {text(report.left_out[missing])}.</p>',
+    )
 
 
 def _reading() -> str:
-    return section(
-        "How to read these numbers",
-        "<p>All counts are <em>unique visitors</em>: a visitor who comes back is counted once.</p>"
-        "<p><strong>They do not add up.</strong> Not over pages: a visitor of two pages is in both rows, and once in "
-        "the site's total. Not over days: a visitor of two days of the trend is in both, and the months of a year together are more than the year. Not over kinds: a visitor "
-        "was seen both as a person and as an AI agent is in both, and once in “All”.</p>"
-        "<p>The counts are approximate, and those of the last days may still change.</p>",
-    )
+    return section("How to read these numbers", f"<p>{' '.join(map(text, sentences.READING))}</p>")
 
 
 def _asked(report: Report) -> str:
-    facts: Iterable[tuple[str, object]] = (
-        ("Project", report.project),
-        ("First day", report.date_from or "not named"),
-        ("Up to, not including", report.date_to or "not named"),
-        ("Asked on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
-        ("Pages with visitors", f"{report.pages:,}"),
-        ("Requests", account(report.requests)),
-        ("Made by", f"docplatform {docplatform.__version__}"),
-        *(("Found on the way", warning) for warning in report.warnings),
-    )
-    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts)
+    listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts.facts(report))
     return section("What was asked for", f'<dl class="facts">{listed}</dl>')

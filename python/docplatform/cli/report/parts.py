@@ -1,38 +1,52 @@
-"""The parts of a report that cost requests beyond the range itself: which are wanted, and what they cost, before anything
-is sent.
-"""
+"""The parts of a report that cost requests beyond its period: which are wanted, and what they cost, before anything is sent."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from docplatform import DocPlatformError
+from docplatform import DocPlatformError, Plan
+from docplatform._native import _period
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import date
 
-    from docplatform import Client, Plan, PlanSlice
+    from docplatform import Client
 
 
 class Part(StrEnum):
     """A part, as the options, the summary and the page know it."""
 
     TREND = "trend"
-    RISING = "rising"
+    COMPARISON = "comparison"
 
 
-NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.RISING: "rising pages"}
-OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.RISING: "--rising"}
+NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.COMPARISON: "the pages that changed"}
+OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--compare"}
 """What asks for a part by name."""
 MAX_UNASKED = 25
 """How many requests a part may take that was not asked for by its option."""
 ROWS = 250
 """The rows that one request brings."""
+
+
+class Days(NamedTuple):
+    """A period of whole days; the end is exclusive."""
+
+    date_from: date
+    date_to: date
+    kind: str
+    name: str
+
+    @property
+    def number(self) -> int:
+        """How many days it has."""
+        return (self.date_to - self.date_from).days
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +56,21 @@ class Asked:
     date_from: str | None
     date_to: str | None
     number: int
-    every: Literal["day", "week", "month", "none"] | None
-    rising: bool | None
+    every: Literal["day", "week", "month", "none"] | None = None
+    compare: str | None = None
+    """The period to compare with."""
+    compared: bool = True
+    """Whether anything is to be compared."""
+    title: str | None = None
+    site_url: str | None = None
 
     def named(self, part: Part) -> bool:
         """Whether a part was asked for by name: then it may cost what it costs, and its failing is the command's."""
-        return bool(self.rising) if part is Part.RISING else self.every not in (None, "none")
+        return self.compare is not None if part is Part.COMPARISON else self.every not in (None, "none")
 
     def unwanted(self, part: Part) -> bool:
         """Whether it is not to be there."""
-        return self.rising is False if part is Part.RISING else self.every == "none"
+        return not self.compared if part is Part.COMPARISON else self.every == "none"
 
 
 @dataclass
@@ -60,19 +79,18 @@ class Ahead:
 
     client: Client
     asked: Asked
+    days: Days | None = None
+    """The period, where its days are known."""
+    before: Days | None = None
+    """The one that it is compared with."""
     whole: Plan | None = None
-    """What the range costs; ``None`` where it is not known which days it has."""
+    """What the period costs; ``None`` where it is not known which days it has."""
     plans: dict[Part, Plan] = field(default_factory=dict)
     """What the parts cost that are to be there."""
     every: Literal["day", "week", "month"] | None = None
     """How long a slice of the trend is."""
     left_out: dict[Part, str] = field(default_factory=dict)
     """Why a part is not there that was not unwanted."""
-
-    @property
-    def days(self) -> PlanSlice | None:
-        """The range, where its days are known."""
-        return self.whole.slices[0] if self.whole is not None else None
 
     def leave_out(self, part: Part, why: str) -> None:
         """Does without a part."""
@@ -86,18 +104,26 @@ class Ahead:
         left = self.client.stats.budget_left
         if requests > MAX_UNASKED:
             self.leave_out(
-                part, f"it takes {count(requests, 'more request')}, and {OPTIONS[part]} was not given"
+                part, f"that takes {count(requests, 'more request')}, and {OPTIONS[part]} was not given"
             )
         elif left is not None and requests > left:
             self.leave_out(part, "the request budget does not have enough left for it")
 
+    def costs(self) -> list[Plan]:
+        """What all of it costs."""
+        unknown, one = Plan(1, 0, False, None, ()), Plan(1, 0, True, None, ())
+        totals = [one] if self.before is not None and Part.COMPARISON not in self.plans else []
+        return [self.whole or unknown, *self.plans.values(), *totals]
+
     def announced(self) -> Iterator[str]:
         """What is about to be sent, for people."""
-        costs = [_cost(self.whole, "pages")]
+        costs = [_cost(self.whole, f"pages of {self.days.name}" if self.days is not None else "pages")]
         if Part.TREND in self.plans:
             costs.append(f"{self.plans[Part.TREND].requests or 'none'} for the trend by {self.every}")
-        if Part.RISING in self.plans:
-            costs.append(_cost(self.plans[Part.RISING], "pages of the days before"))
+        if Part.COMPARISON in self.plans and self.before is not None:
+            costs.append(_cost(self.plans[Part.COMPARISON], f"pages of {self.before.name}"))
+        elif self.before is not None:
+            costs.append(f"one for the totals of {self.before.name}")
         yield f"Requests: {'; '.join(costs)}."
         yield from map(self.why, self.left_out)
 
@@ -110,31 +136,36 @@ def plan(client: Client, asked: Asked) -> Ahead:
     """Looks ahead, and sends nothing. A usage error where a part that was asked for by name cannot be had."""
     ahead = Ahead(client, asked)
     wanted = [part for part in NAMES if not asked.unwanted(part)]
-    if why := _cut(ahead):
+    if why := _days(ahead):
         for part in wanted:
             if asked.named(part):
-                raise click.UsageError(f"{OPTIONS[part]} needs --from and --to, as 2026-01-31: {why}")
+                raise click.UsageError(f"{OPTIONS[part]} needs a period such as 2026-01: {why}")
             ahead.leave_out(part, why)
         return ahead
     if Part.TREND in wanted:
         _plan_trend(ahead)
-    if Part.RISING in wanted:
-        _plan_rising(ahead)
+    if Part.COMPARISON in wanted:
+        _plan_comparison(ahead)
     return ahead
 
 
-def _cut(ahead: Ahead) -> str | None:
-    """Why the range can neither be cut into slices nor be compared with the days before it, if so."""
+def _days(ahead: Ahead) -> str | None:
+    """Why the period can neither be cut into slices nor be compared with another, if so."""
     first, last = ahead.asked.date_from, ahead.asked.date_to
     if first is None or last is None:
         return "no first and last day were named"
-    try:
-        ahead.whole = ahead.client.plan_visitors(date_from=first, date_to=last)
-    except DocPlatformError:
-        # A store that cannot be read says nothing of the days.
-        raise
-    except ValueError:
-        return "the range does not consist of whole days"
+    found = _period(None, first, last)
+    if found is None:
+        return "the period does not consist of whole days"
+    ahead.days = Days(*found[0])
+    if ahead.asked.compared:
+        try:
+            other = _period(ahead.asked.compare) if ahead.asked.compare is not None else None
+        except ValueError as error:
+            raise click.UsageError(f"--compare: {error}") from None
+        before = found[1] if other is None else other[0]
+        ahead.before = Days(*before) if before is not None else None
+    ahead.whole = ahead.client.plan_visitors(date_from=first, date_to=last)
     return None
 
 
@@ -142,7 +173,7 @@ def _plan_trend(ahead: Ahead) -> None:
     days = ahead.days
     if days is None:
         return
-    every = ahead.asked.every or _every((days.date_to - days.date_from).days)
+    every = ahead.asked.every or _every(days.number)
     if every == "none":
         return
     try:
@@ -154,10 +185,10 @@ def _plan_trend(ahead: Ahead) -> None:
     except ValueError:
         if ahead.asked.named(Part.TREND):
             raise
-        ahead.leave_out(Part.TREND, "the range is too long for it")
+        ahead.leave_out(Part.TREND, "the period is too long for it")
         return
     if len(found.slices) == 1:
-        ahead.leave_out(Part.TREND, f"the range lies within a single {every}")
+        ahead.leave_out(Part.TREND, f"the period lies within a single {every}")
         return
     ahead.every, ahead.plans[Part.TREND] = every, found
     ahead.afford(Part.TREND, found.requests)
@@ -168,18 +199,15 @@ def _every(days: int) -> Literal["day", "week", "month"]:
     return "day" if days <= 14 else "week" if days <= 92 else "month"
 
 
-def _plan_rising(ahead: Ahead) -> None:
-    days = ahead.days
-    if days is None:
+def _plan_comparison(ahead: Ahead) -> None:
+    before = ahead.before
+    if before is None:
+        ahead.leave_out(Part.COMPARISON, "there is no such period before it")
         return
-    try:
-        before = days.date_from - (days.date_to - days.date_from)
-    except OverflowError:
-        ahead.leave_out(Part.RISING, "there are not as many days before the range")
-        return
-    ahead.plans[Part.RISING] = ahead.client.plan_visitors(date_from=before, date_to=days.date_from)
-    if ahead.plans[Part.RISING].exact:
-        ahead.afford(Part.RISING, ahead.plans[Part.RISING].requests)
+    found = ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)
+    ahead.plans[Part.COMPARISON] = found
+    if found.exact:
+        ahead.afford(Part.COMPARISON, found.requests)
 
 
 def _cost(plan: Plan | None, what: str) -> str:

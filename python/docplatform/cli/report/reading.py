@@ -1,7 +1,7 @@
-"""What the report reads: the range, then its trend, and the days before it for what rises.
+"""What the report reads: its period, then the trend, and the period before it.
 
-The range is what the page is about, and fails with it. Where the trend or the rising pages cannot be read, the page is
-made without them and says why.
+The period is what the report is about, and it fails with it. Where the trend or the pages of the period before cannot be read, the
+report is made without them and says why.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from docplatform import BudgetError, DocPlatformError, RateLimitError
-from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.report import chart, parts, rising
-from docplatform.cli.report.page import Report
+from docplatform import BudgetError, DocPlatformError, RateLimitError, Totals
+from docplatform._hooks import ranges
+from docplatform.cli.output import Progress, shown
+from docplatform.cli.report import figures, parts
 from docplatform.cli.report.parts import Part
-from docplatform.cli.report.top import Top
 from docplatform.cli.visitors import counted
 
 if TYPE_CHECKING:
@@ -27,59 +26,69 @@ if TYPE_CHECKING:
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
+MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
+"""How many rows are kept to be compared where that was not asked for: more would not be read a second time."""
+
 
 @dataclass(kw_only=True)
-class Found(Report):
+class Found(figures.Report):
     """What was read."""
 
     failed: DocPlatformError | None = None
     """What a part failed with that was asked for by name."""
 
 
-def read(session: Session, client: Client, asked: Asked) -> Found:
-    """Says what it will take, and reads it; raises what the range itself fails with."""
-    reading = _Reading(session, client, asked)
-    reading.range()
+def read(session: Session, client: Client, ahead: Ahead) -> Found:
+    """Reads what is ahead; raises what the period itself fails with."""
+    reading = _Reading(session, client, ahead)
+    reading.period()
     reading.trend()
-    reading.rising()
+    reading.comparison()
     return reading.found
 
 
 class _Reading:
-    def __init__(self, session: Session, client: Client, asked: Asked) -> None:
-        self._session, self._client, self._asked = session, client, asked
-        # Says what is wrong with the days, before anything is printed or sent.
+    def __init__(self, session: Session, client: Client, ahead: Ahead) -> None:
+        asked, days = ahead.asked, ahead.days
+        self._session, self._client, self._ahead = session, client, ahead
+        self._asked: Asked = asked
         self._visitors = client.visitors(
             date_from=asked.date_from, date_to=asked.date_to, on_budget=session.on_budget
         )
-        self._ahead: Ahead = parts.plan(client, asked)
-        self._compared: Top[str] = Top(rising.MAX_COMPARED if Part.RISING in self._ahead.plans else 0)
+        self._now: dict[str, Totals] = {}
         self.found = Found(
             project=session.project_id(),
+            name=ranges.name(asked.date_from, asked.date_to) or "",
+            days=days.number if days is not None else None,
             date_from=asked.date_from,
             date_to=asked.date_to,
             made=datetime.now(UTC),
-            left_out=self._ahead.left_out,
+            site_url=asked.site_url,
+            left_out=ahead.left_out,
         )
-        for line in self._ahead.announced():
-            session.say(line)
+        if asked.title is not None:
+            self.found.title = asked.title
+        if days is not None:
+            self.found.unfinished = days.date_to > self.found.made.date()
 
-    def range(self) -> None:
-        """The range's rows, of which only those are kept that are shown or compared."""
-        top, top_ai = Top[dict[str, Any]](self._asked.number), Top[dict[str, Any]](self._asked.number)
+    def period(self) -> None:
+        """The rows of the period, of which only those are kept that are shown or compared."""
+        gathering = figures.Gathering(self._asked.number)
+        kept = Part.COMPARISON in self._ahead.plans
+        most = None if self._asked.named(Part.COMPARISON) else MAX_COMPARED
         found = self.found
         with self._counted("the pages"), self._progress("Reading visitors") as progress:
             for row in counted(self._visitors, progress):
-                top.add(row["total"], row)
-                top_ai.add(row["ai"], row)
-                self._compared.add(row["total"], row["path"])
+                gathering.add(row)
+                if kept:
+                    self._now[row["path"]] = Totals(row["human"], row["ai"], row["total"])
+                    kept = most is None or len(self._now) <= most
             found.totals = self._visitors.totals()
-        found.pages = top.seen
-        found.top, found.top_ai = ([row for _, row in ranked.ranked()] for ranked in (top, top_ai))
+        vars(found).update(vars(gathering.figures()))
         found.warnings += self._visitors.warnings
 
     def trend(self) -> None:
-        """The range in slices."""
+        """The period in slices."""
         every, days = self._ahead.every, self._ahead.days
         plan = self._ahead.plans.get(Part.TREND)
         if plan is None or days is None or every is None or not self._affords(Part.TREND, plan.requests):
@@ -91,43 +100,50 @@ class _Reading:
                 every=every,
                 on_budget=self._on_budget(Part.TREND),
             )
-            slices = [chart.Slice(**{name: row[name] for name in chart.Slice._fields}) for row in read]
-            self.found.trend = chart.Trend(every=every, slices=slices, open_from=read.open_from)
+            slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
+            self.found.trend = figures.Trend(every=every, slices=slices, open_from=read.open_from)
             self.found.warnings += read.warnings
 
-    def rising(self) -> None:
-        """What rose over the days before."""
-        plan, days = self._ahead.plans.get(Part.RISING), self._ahead.days
-        if plan is None or days is None:
+    def comparison(self) -> None:
+        """The period before: its pages, or where these are too many its totals alone."""
+        plan, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
+        if before is None:
             return
-        # Where the store does not know, most likely as many as the range has.
-        if not self._affords(
-            Part.RISING, plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
+        # Where the store does not know, most likely as many as the period has.
+        if plan is not None and self._affords(
+            Part.COMPARISON, plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
         ):
-            return
-        ((before_from, before_to, *_),) = plan.slices
-        text = f"Reading the {count((before_to - before_from).days, 'day')} before"
-        now = {path: read for read, path in reversed(self._compared.ranked())}
-        before: dict[str, int] = {}
-        with self._part(Part.RISING), self._progress(text) as progress:
+            self._pages(before)
+        else:
+            self._totals(before)
+
+    def _pages(self, before: parts.Days) -> None:
+        text = f"Reading {before.name}"
+        with self._part(Part.COMPARISON), self._progress(text) as progress:
             visitors = self._client.visitors(
-                date_from=before_from, date_to=before_to, on_budget=self._on_budget(Part.RISING)
+                date_from=before.date_from, date_to=before.date_to, on_budget=self._on_budget(Part.COMPARISON)
             )
-            pages = 0
-            for row in counted(visitors, progress, text):
-                pages += 1
-                if row["path"] in now:
-                    before[row["path"]] = max(row["total"], before.get(row["path"], 0))
-            self.found.rising = rising.Comparison(
-                date_from=before_from,
-                date_to=before_to,
-                pages=pages,
+            rows = list(counted(visitors, progress, text))
+            self.found.comparison = figures.compare(
+                rows,
+                self._now,
+                self._asked.number,
+                name=before.name,
+                days=before.number,
                 totals=visitors.totals(),
-                rows=rising.risen(before, now, self._asked.number) if pages else (),
-                whole=self._compared.seen <= rising.MAX_COMPARED,
-                unfinished=days.date_to > self.found.made.date(),
             )
-            self.found.warnings += [f"in the days before: {warning}" for warning in visitors.warnings]
+            self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
+
+    def _totals(self, before: parts.Days) -> None:
+        """The totals alone: one request, which says whether the site grew."""
+        left = self._client.stats.budget_left
+        if left is not None and left < 1:
+            return
+        with self._part(Part.COMPARISON), self._progress(f"Reading the totals of {before.name}"):
+            totals = self._client.visitor_totals(
+                date_from=before.date_from, date_to=before.date_to, on_budget="stop"
+            )
+            self.found.comparison = figures.Comparison(name=before.name, days=before.number, totals=totals)
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Nobody is to wait an hour for what nobody asked for."""
@@ -142,7 +158,8 @@ class _Reading:
         try:
             yield
         finally:
-            self.found.requests[what] = self._client.stats.requests - before
+            sent = self._client.stats.requests - before
+            self.found.requests[what] = self.found.requests.get(what, 0) + sent
 
     @contextmanager
     def _part(self, part: Part) -> Iterator[None]:

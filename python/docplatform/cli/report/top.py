@@ -15,9 +15,9 @@ class Top(Generic[T]):
         self._number = number
         self.seen: int = 0
         """How many there were."""
-        self._heap: list[tuple[int, int, T]] = []
+        self._heap: list[tuple[float, int, T]] = []
 
-    def add(self, rank: int, value: T) -> None:
+    def add(self, rank: float, value: T) -> None:
         """One more; of those of the same rank the earlier ones stay."""
         self.seen += 1
         # No two have the same second place, so that values are never compared.
@@ -27,6 +27,6 @@ class Top(Generic[T]):
         elif self._heap and entry > self._heap[0]:
             heapq.heapreplace(self._heap, entry)
 
-    def ranked(self) -> list[tuple[int, T]]:
+    def ranked(self) -> list[tuple[float, T]]:
         """Ranks and values, the highest first."""
         return [(rank, value) for rank, _, value in sorted(self._heap, reverse=True)]
