@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -119,18 +118,6 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
             call(wrong, "Fix it")
 
 
-@pytest.mark.row("G8")
-@pytest.mark.parametrize("odd", ["é~日本", "a&b=c;d,e+f", "{project_id}"])
-def test_other_ids_are_percent_encoded(face: Face, odd: str) -> None:
-    with StubServer(projects=(odd,)) as stub:
-        client = face.client(stub)
-        face.run(client.create_job("Fix it"))
-        stub.jobs[0].id = odd
-        seen = face.run(client.get_job(odd))
-        assert (seen.id, seen.project_id) == (odd, odd)
-        assert stub.requests[-1].path == f"/v2/agent/{quote(odd, safe='')}/job/{quote(odd, safe='')}"
-
-
 # -- paths -----------------------------------------------------------------------------------------
 
 
@@ -179,6 +166,3 @@ def test_custom_headers_arrive_with_every_request(face: Face, stub: StubServer) 
     for request in stub.requests:
         names = ("x-team", "x-trace", "x-empty", "authorization")
         assert [request.headers[name] for name in names] == ["docs", "a b", "", "Bearer ***"]
-
-
-# -- proxies ---------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import logging
 import os
 import pickle
 import stat
-import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, ConfigurationError, DocPlatformError
+from docplatform import BudgetError, DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
-from helpers.exports import eventually
 from helpers.scripts import environment
 
 DATES: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
@@ -34,12 +32,6 @@ def spent(face: Face, client: Any) -> BudgetError:
     with pytest.raises(BudgetError) as caught:
         ask(face, client)
     return caught.value
-
-
-def test_without_a_budget_none_is_counted(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    ask(face, client, 3)
-    assert client.stats.budget_left is None
 
 
 def test_a_budget_counts_analytics_alone(face: Face, stub: StubServer) -> None:
@@ -133,31 +125,6 @@ def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
     assert len(stub.requests) == 1
 
 
-INTERRUPTED = """
-import docplatform, json, logging, os, signal, threading
-
-class Interrupt(logging.Handler):
-    def emit(self, record):
-        if "budget is spent" in record.getMessage():
-            signal.raise_signal(signal.SIGINT)
-
-logging.getLogger("docplatform").addHandler(Interrupt())
-logging.getLogger("docplatform").setLevel("INFO")
-client = docplatform.Client(requests_per_hour=2, store=os.environ["STORE"])
-rows = client.visitors(date_from="2026-01-01", date_to="2026-02-01")
-try:
-    rows.collect()
-except KeyboardInterrupt:
-    print(json.dumps(sum(1 for _, row in zip(range(500), rows))))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_ctrl_c_ends_a_wait_and_keeps_the_pages(stub: StubServer, tmp_path: Path) -> None:
-    assert tell("sync", INTERRUPTED, **environment(stub, STORE=str(tmp_path / "visitors.db"))) == 500
-    assert len(stub.requests) == 2
-
-
 def test_a_store_is_one_ledger_for_all_who_use_it(face: Face, stub: StubServer, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"requests_per_hour": 6, "store": tmp_path / "visitors.db"}
     client, other = face.client(stub, **settings), face.client(stub, **settings)
@@ -213,25 +180,6 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
     settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}
     carried = face.make(**make, **settings).__reduce__()[1][1]
     assert {name: carried[name] for name in settings} == {**settings, "store": str(tmp_path / "v.db")}
-
-
-@pytest.mark.parametrize(
-    ("what", "content"),
-    [("no SQLite file", b"path,human\n/a,1\n" * 100), ("damaged", None)],
-)
-def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
-    face: Face, stub: StubServer, tmp_path: Path, what: str, content: bytes | None
-) -> None:
-    store = tmp_path / "visitors.db"
-    if content is None:
-        ask(face, face.client(stub, store=store, requests_per_hour=9))
-        face.close_clients()
-        eventually(lambda: not store.with_name(f"{store.name}-wal").exists())
-        content = store.read_bytes()[:5000] + b"\xff" * 90_000
-    store.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=what):
-        ask(face, face.client(stub, store=store, requests_per_hour=9))
-    assert store.read_bytes() == content
 
 
 @pytest.mark.row("M13")

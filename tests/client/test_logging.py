@@ -63,27 +63,6 @@ def test_a_failure_that_is_raised_is_logged_once(
     assert text.startswith("GET /v2/agent/{project_id}/job/{id}: attempt 1 failed")
 
 
-def test_a_longer_pause_is_logged_before_it_begins(face: Face, stub: StubServer) -> None:
-    seen: list[tuple[str, int, str]] = []
-
-    class Watch(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            seen.append((record.levelname, len(stub.requests), record.getMessage()))
-
-    watch, logger = Watch(), logging.getLogger("docplatform")
-    logger.addHandler(watch)
-    try:
-        stub.fail_next(status=429, retry_after=1)
-        face.run(face.client(stub).create_job("Fix it"))
-    finally:
-        logger.removeHandler(watch)
-    assert [(level, sent) for level, sent, _ in seen] == [("WARNING", 1), ("INFO", 1)]
-    assert len(stub.requests) == 2
-    text = seen[1][2]
-    assert text.startswith("POST /v2/agent/{project_id}/job: ")
-    assert "waiting 1." in text or "waiting 2." in text
-
-
 def test_a_handler_that_fails_does_not_break_the_call(face: Face, stub: StubServer) -> None:
     class Broken(logging.Filter):
         def filter(self, record: logging.LogRecord) -> bool:

@@ -92,25 +92,15 @@ def test_every_request_of_a_call_names_the_callers_span(face: Face, stub: StubSe
     assert set(sent(stub)) == {span}
 
 
-def test_pages_name_the_span_that_turned_them(face: Face) -> None:
+@pytest.mark.parametrize(("prefetch", "taken"), [(0, 10), (1, 0)])
+def test_a_page_names_the_span_that_asked_for_it(face: Face, prefetch: int, taken: int) -> None:
     with StubServer(rows(0, 30)) as stub:
-        visitors = face.client(stub).visitors(page_size=10, prefetch=0)
-        face.next(visitors)
-        for _ in range(9):
+        visitors = face.client(stub).visitors(page_size=10, prefetch=prefetch, max_rows=20 + taken)
+        for _ in range(taken):
             face.next(visitors)
-        step = visitors.__next__ if face.name == "sync" else visitors.__anext__
-        span, _ = traced(face, step)
+        span, _ = traced(face, visitors.__next__ if face.name == "sync" else visitors.__anext__)
         assert len(face.all(visitors)) == 19
-        assert sent(stub) == [None, span, None]
-
-
-def test_a_page_asked_for_ahead_names_the_span_that_asked(face: Face) -> None:
-    with StubServer(rows(0, 20)) as stub:
-        visitors = face.client(stub).visitors(page_size=10, prefetch=1)
-        step = visitors.__next__ if face.name == "sync" else visitors.__anext__
-        span, _ = traced(face, step)
-        assert len(face.all(visitors)) == 19
-        assert sent(stub) == [span, span]
+        assert sent(stub) == ([span, span] if prefetch else [None, span, None])
 
 
 def test_each_task_and_thread_names_its_own(face: Face, stub: StubServer) -> None:

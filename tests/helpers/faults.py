@@ -16,31 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Self, TypeAlias
 
-from helpers.connection import Connection, Gone, Request, answer
+from helpers.connection import Connection, Gone, Request
 from helpers.layers import Context, Tls
-
-__all__ = [
-    "APPLY",
-    "CLOSE",
-    "CUT_TLS",
-    "DRIP",
-    "FIN",
-    "FLOOD",
-    "GATE",
-    "HOLD",
-    "JOB",
-    "RAW",
-    "READ_ALL",
-    "READ_HEAD",
-    "RST",
-    "SEND",
-    "TLS",
-    "Blackhole",
-    "FaultServer",
-    "Script",
-    "Step",
-    "answer",
-]
 
 Step: TypeAlias = Callable[["Connection"], None]
 Script: TypeAlias = Sequence[Step]
@@ -76,17 +53,6 @@ def SEND(data: bytes | Callable[[Request], bytes]) -> Step:  # noqa: N802
 def RAW(data: bytes) -> Step:  # noqa: N802
     """Send bytes beneath TLS."""
     return lambda connection: connection.raw.send(data)
-
-
-def DRIP(data: bytes, pause: float) -> Step:  # noqa: N802
-    """Send byte by byte."""
-
-    def drip(connection: Connection) -> None:
-        for byte in data:
-            connection.send(bytes([byte]))
-            connection.pause(pause)
-
-    return drip
 
 
 def FLOOD(piece: bytes, most: int) -> Step:  # noqa: N802

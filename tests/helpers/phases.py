@@ -10,6 +10,9 @@ from docplatform.testing import StubRequest, StubServer
 HOLD = 60.0
 """The latency that holds a request until its client gives it up."""
 
+AT_ONCE = 10.0
+"""Seconds within which what was to end has ended, also on a busy machine: without it, ``HOLD`` would be over first."""
+
 UNKNOWN = "its outcome is unknown"
 GOES_ON = "job job-1 goes on by itself"
 

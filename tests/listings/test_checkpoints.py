@@ -13,7 +13,6 @@ import pytest
 
 from docplatform import (
     AuthenticationError,
-    RateLimitError,
 )
 from docplatform.testing import StubServer
 from helpers import Face
@@ -74,26 +73,6 @@ def test_an_error_carries_the_checkpoint(face: Face, given: StubServer) -> None:
     assert other.value.checkpoint is None
     rest = face.all(client.visitors(resume=caught.value.checkpoint))
     assert got + face.all(visitors) == got + rest == face.all(new) == ROWS
-
-
-@pytest.mark.row("B2", "E10")
-def test_an_export_that_is_throttled_for_an_hour_ends_at_once_and_can_be_resumed(face: Face) -> None:
-    with StubServer(rows(0, 95)) as stub:
-        client = face.client(stub)
-        visitors = client.visitors(page_size=10)
-        got = [face.next(visitors) for _ in range(50)]
-        # The page that is on its way has to be there: the next one is to be refused.
-        stub.wait_for(lambda s: sum(request.status == 200 for request in s.requests) == 6)
-        stub.fail_next(status=429, retry_after=3600)
-        with pytest.raises(RateLimitError) as caught:
-            while True:
-                got.append(face.next(visitors))
-        assert (len(got), caught.value.retry_after) == (60, 3600)
-        assert (client.stats.waited, client.stats.retries) == (0, 0)
-        before = len(stub.requests)
-        got += face.all(face.client(stub).visitors(resume=caught.value.checkpoint))
-        assert got == rows(0, 95)
-        assert stub.requests[before].query["offset"] == "60"
 
 
 def test_another_process_resumes_it(face: Face, given: StubServer) -> None:

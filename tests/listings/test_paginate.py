@@ -10,8 +10,6 @@ import pytest
 
 from docplatform import (
     AsyncRows,
-    DataWarning,
-    PaginationError,
     ResponseError,
     Rows,
 )
@@ -93,23 +91,6 @@ def test_a_listing_is_resumed_and_another_query_refused(face: Face) -> None:
                 client.paginate(VISITORS, **{"items": "visitors", **other}, resume=checkpoint)
         with pytest.raises(ValueError, match="another query"):
             client.paginate("/v1/other", items="visitors", params=params, resume=checkpoint)
-
-
-@pytest.mark.row("E1", "E4")
-def test_a_page_without_progress_or_a_short_one_is_noticed_in_any_listing(
-    face: Face, stub: StubServer
-) -> None:
-    client = face.client(stub)
-    answer(stub, {"rows": [], "hasMore": True})
-    with pytest.raises(PaginationError, match="no rows") as caught:
-        face.all(client.paginate("/v3/things", items="rows"))
-    assert caught.value.checkpoint
-    answer(stub, {"rows": [1, 2], "hasMore": True}, {"rows": [2, 3], "hasMore": False})
-    listing = client.paginate("/v3/things", items="rows", page_size=5)
-    with pytest.warns(DataWarning, match="2 rows where 5"):
-        face.all(listing)
-    assert stub.requests[-1].query["offset"] == "2"
-    assert len(listing.warnings) == 1
 
 
 @pytest.mark.row("D4", "D5")

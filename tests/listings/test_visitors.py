@@ -12,8 +12,9 @@ import pytest
 from docplatform import Totals, VisitorsPage
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
+from helpers.connection import answer
 from helpers.exports import offsets
-from helpers.faults import HOLD, READ_ALL, SEND, FaultServer, answer
+from helpers.faults import HOLD, READ_ALL, SEND, FaultServer
 
 ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n} for n in range(600)]
 TOTALS = (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
@@ -224,20 +225,6 @@ def test_dropping_an_iterator_drops_its_request(face: Face) -> None:
         del visitors
         gc.collect()
         server.wait_for(lambda server: server.connections[1].ended)
-
-
-def test_a_closed_client_fetches_no_more_pages(face: Face, given: StubServer) -> None:
-    client = face.client(given)
-    visitors = client.visitors(prefetch=0)
-    rows = [face.next(visitors) for _ in range(10)]
-    face.run(client.close())
-    rows += [face.next(visitors) for _ in range(240)]
-    with pytest.raises(RuntimeError, match="closed"):
-        face.next(visitors)
-    assert rows == ROWS[:250]
-    assert len(given.requests) == 1
-    rows += face.all(face.client(given).visitors(resume=visitors.checkpoint))
-    assert rows == ROWS
 
 
 def test_closing_a_client_leaves_the_iterators_of_its_other_handles(face: Face, given: StubServer) -> None:

@@ -18,12 +18,11 @@ from docplatform import (
     TransportError,
     UnconfirmedWriteError,
 )
-from helpers.connection import Connection, Request
+from helpers.connection import Connection, Request, answer
 from helpers.faults import (
     APPLY,
     CLOSE,
     CUT_TLS,
-    DRIP,
     FIN,
     FLOOD,
     HOLD,
@@ -35,7 +34,6 @@ from helpers.faults import (
     SEND,
     TLS,
     Step,
-    answer,
 )
 from helpers.layers import Authority
 from helpers.pages import page, rows
@@ -64,15 +62,6 @@ def test_a_read_that_stalls_is_tried_again(wire: Wire, sent: bytes) -> None:
     error = lost(wire, RequestTimeoutError, timeout=0.1)
     assert len(error.attempts) == 2
     wire.server.wait_for(lambda server: all(connection.ended for connection in server.connections))
-
-
-@pytest.mark.row("C2")
-@pytest.mark.parametrize("settings", [{"timeout": 0.2}, {"deadline": 0.2}])
-def test_bytes_that_drip_keep_no_call_alive(wire: Wire, settings: dict[str, float]) -> None:
-    # Each byte comes long before anything that waits for a next one would give up.
-    wire.server.script([READ_ALL, DRIP(answer(200, b" " * 5_000), 0.01)])
-    error = lost(wire, RequestTimeoutError, max_retries=0, **settings)
-    assert error.attempts[0].elapsed >= 0.2
 
 
 @pytest.mark.row("C24")
@@ -253,40 +242,6 @@ def test_trailers_that_are_too_large_are_a_transport_error(wire: Wire, sent: byt
 
 
 # -- bodies that are no JSON of ours ---------------------------------------------------------------
-
-PORTAL = b"<!DOCTYPE html><html><title>Sign in to \x1b[31mthe caf\xc3\xa9</title>" + b"<p>" * 5_000
-
-
-@pytest.mark.row("D1")
-@pytest.mark.parametrize("labelled", ["text/html; charset=utf-8", "application/json", None])
-@pytest.mark.parametrize("status", [200, 203])
-def test_a_captive_portal_is_no_answer(wire: Wire, labelled: str | None, status: int) -> None:
-    headers = [f"Content-Type: {labelled}"] if labelled else []
-    wire.server.rest(READ_ALL, SEND(answer(status, PORTAL, *headers)))
-    client = wire.client()
-    for call in (lambda: client.get_job("job-1"), client.visitor_totals):
-        error = wire.fails(ResponseError, call)
-        assert (error.status, len(error.attempts)) == (status, 1)
-        assert (labelled or "no content type") in str(error)
-        assert "Sign in to" in str(error)
-        assert str(error).isprintable()
-        assert len(str(error)) < 600
-    assert len(wire.server.connections) == 2
-
-
-@pytest.mark.row("D5")
-@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'[{"a":'])
-def test_what_is_nested_without_end_is_an_error_and_no_crash(wire: Wire, opening: bytes) -> None:
-    wire.server.rest(READ_ALL, SEND(answer(200, opening * 300_000)))
-    client = wire.client()
-    calls: list[Any] = [
-        lambda: client.get_job("job-1"),
-        client.visitor_totals,
-        lambda: client.request("GET", "/v3/things"),
-    ]
-    for call in calls:
-        wire.fails(ResponseError, call)
-
 
 CREATED = SEND(answer(201, JOB))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

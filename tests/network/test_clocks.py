@@ -11,7 +11,8 @@ import pytest
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
-from helpers.faults import HOLD, JOB, READ_ALL, SEND, answer
+from helpers.connection import answer
+from helpers.faults import HOLD, JOB, READ_ALL, SEND
 from helpers.wire import Wire
 
 SCRIPT = """

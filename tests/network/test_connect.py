@@ -9,7 +9,8 @@ import pytest
 
 from docplatform import ConnectError, DocPlatformError, UnconfirmedWriteError
 from helpers.children import tell
-from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer, answer
+from helpers.connection import answer
+from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer
 from helpers.layers import Authority
 from helpers.preload import Resolver
 from helpers.wire import Wire

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from docplatform import ConnectError
+from helpers.connection import answer
 from helpers.faults import (
     APPLY,
     CLOSE,
@@ -22,7 +23,6 @@ from helpers.faults import (
     TLS,
     FaultServer,
     Script,
-    answer,
 )
 from helpers.layers import Authority
 from helpers.wire import Wire

@@ -15,7 +15,8 @@ from docplatform import (
     StatusError,
     UnconfirmedWriteError,
 )
-from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Step, answer
+from helpers.connection import answer
+from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Step
 from helpers.layers import (
     Authority,
     Context,

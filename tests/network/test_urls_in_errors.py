@@ -9,7 +9,8 @@ import pytest
 
 from docplatform import DocPlatformError
 from helpers import AnyClient
-from helpers.faults import APPLY, FIN, HOLD, JOB, READ_ALL, RST, SEND, FaultServer, Script, answer
+from helpers.connection import answer
+from helpers.faults import APPLY, FIN, HOLD, JOB, READ_ALL, RST, SEND, FaultServer, Script
 from helpers.wire import Wire
 
 QUERY, PROJECT, JOB_ID = "walrus-of-the-customer", "otter-of-the-customer", "heron-of-the-customer"

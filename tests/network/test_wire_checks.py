@@ -12,16 +12,8 @@ import pytest
 
 from docplatform import Client, DocPlatformError
 from helpers import SyncFace
-from helpers.faults import (
-    APPLY,
-    HOLD,
-    JOB,
-    READ_ALL,
-    SEND,
-    FaultServer,
-    Script,
-    answer,
-)
+from helpers.connection import answer
+from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, FaultServer, Script
 from helpers.wire import (
     Remains,
     Wire,

@@ -13,7 +13,7 @@ import pytest
 
 from docplatform import ConnectError, StatusError, UnconfirmedWriteError
 from helpers.children import tell
-from helpers.connection import Connection
+from helpers.connection import Connection, answer
 from helpers.faults import (
     APPLY,
     CLOSE,
@@ -30,7 +30,6 @@ from helpers.faults import (
     TLS,
     Script,
     Step,
-    answer,
 )
 from helpers.layers import Authority
 from helpers.wire import Wire
@@ -196,22 +195,6 @@ def test_a_write_to_a_service_that_hung_up_with_its_handshake_is_unsent_only_whe
 # -- refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.row("A10", "G1")
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("hops", [1, 2])
-def test_a_write_is_not_led_elsewhere(wire: Wire, status: int, hops: int) -> None:
-    # Two hops within the other origin are what made a client give the key away.
-    target = f"{wire.elsewhere.url}/{hops}\x9b2J"
-    wire.server.script(*[[READ_ALL, SEND(answer(status, None, f"Location: {target}"))]] * hops)
-    client = wire.client()
-    for _ in range(hops):
-        prompt = wire.prompt()
-        error = wire.fails(StatusError, client.create_job, prompt)
-        assert (error.outcome, error.status) == ("rejected", status)
-        assert f"{wire.elsewhere.url}/{hops}" in str(error)
-        assert str(error).isprintable()
-
-
 @pytest.mark.parametrize("steps", [[READ_HEAD, SEND(answer(413))], [READ_HEAD, SEND(answer(401)), FIN]])
 def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) -> None:
     wire.server.script(steps)
@@ -228,10 +211,10 @@ def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) ->
 def test_writes_to_a_server_that_resets_after_each_answer_are_all_confirmed(wire: Wire) -> None:
     wire.server.rest(READ_ALL, APPLY, SEND(answer(201, JOB, keep=True)), RST)
     client = wire.client()
-    prompts = [wire.prompt() for _ in range(2_000)]
+    prompts = [wire.prompt() for _ in range(200)]
     jobs = [wire.run(client.create_job, prompt) for prompt in prompts]
-    assert [job.id for job in jobs] == ["job-1"] * 2_000
-    assert len(wire.server.connections) == len(wire.server.applied) == 2_000
+    assert [job.id for job in jobs] == ["job-1"] * 200
+    assert len(wire.server.connections) == len(wire.server.applied) == 200
     assert client.stats.retries == 0
 
 

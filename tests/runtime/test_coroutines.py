@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import AsyncClient, Job, Totals
+from docplatform import AsyncClient, Job
 from docplatform.testing import StubServer
 from helpers import AsyncFace
 from helpers.coroutines import Call, every_call, face
@@ -89,34 +89,11 @@ def test_eager_tasks(stub: StubServer) -> None:
     asyncio.run(main())
 
 
-def test_tuples_and_nothing_arrive_as_they_are(face: AsyncFace, stub: StubServer) -> None:
-    client = face.client(stub)
-    totals = face.run(client.visitor_totals())
-    assert isinstance(totals, Totals)
-    stub.fail_next(200, body=b"")
-    assert face.run(client.request("GET", "/empty")) is None
-    page = face.run(client.visitors(page_size=3).pages().__anext__())
-    assert (len(page.rows), page.totals) == (3, totals)
-    assert face.run(client.close()) is None
-
-
-def test_the_end_of_an_iterator_fits_through_every_door(face: AsyncFace, stub: StubServer) -> None:
-    rows = face.client(stub).visitors(max_rows=1)
-    assert face.run(rows.__anext__())["path"]
-
-    async def at_the_end() -> None:
-        with pytest.raises(StopAsyncIteration):
-            await rows.__anext__()
-        assert await anext(rows, "nothing left") == "nothing left"
-
-    face.run(at_the_end())
-
-
 @pytest.mark.row("I17")
 @pytest.mark.parametrize("prefetch", [0, 1, 4])
-@pytest.mark.parametrize("pages", [False, True])
+@pytest.mark.parametrize("by", ["row", "page", "async for"])
 def test_every_page_turn_lets_the_loop_have_a_turn(
-    face: AsyncFace, stub: StubServer, prefetch: int, pages: bool
+    face: AsyncFace, stub: StubServer, prefetch: int, by: str
 ) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -129,13 +106,14 @@ def test_every_page_turn_lets_the_loop_have_a_turn(
 
         loop.call_soon(count)
         rows = face.client(stub).visitors(page_size=25, prefetch=prefetch)
+        passing = aiter(rows) if by == "async for" else rows
         for page in range(40):
             before = turns
-            if pages:
+            if by == "page":
                 await anext(rows.pages())
             else:
                 for _ in range(25):
-                    await anext(rows)
+                    await anext(passing)
             assert turns > before, f"page {page} was turned without the loop"
 
     face.run(main())

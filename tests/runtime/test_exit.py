@@ -56,10 +56,6 @@ def leave(job=None):
 async def run_all(*coroutines):
     await asyncio.gather(*coroutines)
 
-async def export(rows):
-    async for row in rows:
-        pass
-
 often = {"poll_interval": 0.001, "max_poll_interval": 0.001}
 rarely = {"poll_interval": 60, "max_poll_interval": 60}
 """
@@ -83,8 +79,8 @@ def rounds(script: str, stub: StubServer) -> list[Ended]:
 
 def check(ended: list[Ended], *, status: int = 7) -> None:
     assert [(end.status, end.out, end.err) for end in ended] == [(status, "", "")] * len(ended)
-    # Measured: 0.1 s to 0.2 s, the start of the interpreter included.
-    assert max(end.seconds for end in ended) < 5.0
+    # Measured: 0.1 s to 0.2 s, the start of the interpreter included. One that waits for an answer takes 60.
+    assert max(end.seconds for end in ended) < HOLD / 2
 
 
 def with_a_job(stub: StubServer) -> None:
@@ -247,21 +243,3 @@ sys.exit(7)
 def test_loops_that_are_closed_with_work_in_flight(prepare: str, loop: str) -> None:
     ended = run_script(CLOSED_LOOPS.format(prepare=prepare, loop=loop))
     assert (ended.status, ended.out, ended.err) == (7, "", "")
-
-
-@pytest.mark.row("I2")
-def test_a_hundred_runs_that_leave_tasks_behind(stub: StubServer) -> None:
-    script = """
-async def main():
-    for work in (later.get_job("job-1"), later.visitor_totals(), export(later.visitors())):
-        asyncio.create_task(work)
-    await asyncio.sleep(0)
-
-for _ in range(100):
-    asyncio.run(main())
-sys.exit(7)
-"""
-    stub.latency = HOLD
-    ended = run_script(PRELUDE + script, "0", stub=stub)
-    assert (ended.status, ended.out, ended.err) == (7, "", "")
-    stub.wait_for(lambda s: all(request.disconnected for request in s.requests))

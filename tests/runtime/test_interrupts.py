@@ -15,13 +15,10 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.phases import HOLD, UNKNOWN, pending
+from helpers.phases import AT_ONCE, HOLD, UNKNOWN, pending
 from helpers.scripts import Script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-
-AT_ONCE = 2.0
-"""In seconds, and generous: a blocked call looks for signals every 50 ms, and that is what was measured."""
 
 PRELUDE = """
 import os, signal, sys, time

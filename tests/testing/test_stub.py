@@ -384,14 +384,6 @@ def test_open_ranges_are_thirty_days(stub: StubServer) -> None:
     assert first("") == first(f"dateFrom={start}") == first(f"dateTo={end}") == both
 
 
-@pytest.mark.parametrize(("limit", "rows"), [(50, 20), (10, 10)])
-def test_page_cap_limits_every_page(limit: int, rows: int) -> None:
-    with StubServer(60, page_cap=20) as stub:
-        page = call(stub, "GET", f"{VISITORS}?limit={limit}").body
-        assert (len(page["visitors"]), page["hasMore"]) == (rows, True)
-        assert len(rows_of(stub)) == 60
-
-
 # -- the story that the numbers tell ---------------------------------------------------------------
 
 
@@ -584,23 +576,6 @@ def test_an_unusable_fault_is_a_value_error(stub: StubServer, wrong: dict[str, A
 # -- latency, and clients that leave ---------------------------------------------------------------
 
 
-def test_a_client_that_leaves_is_seen_at_once() -> None:
-    with StubServer(latency=60.0) as stub:
-        with dial(stub) as connection:
-            body = json.dumps(PROMPT)
-            head = request_bytes(stub, "POST", JOBS, f"Content-Length: {len(body)}")
-            connection.sendall(head + body.encode())
-            stub.wait_for(lambda s: s.jobs)  # done when read, long before it is answered
-            assert stub.connections == 1
-            left = time.monotonic()
-        stub.wait_for(lambda s: s.requests[0].disconnected)
-        stub.wait_for(lambda s: s.connections == 0)
-        (request,) = stub.requests
-        assert request.status is None
-        assert request.disconnected is not None
-        assert request.disconnected - left < 0.1
-
-
 def test_closing_the_stub_is_not_the_client_leaving() -> None:
     stub = StubServer(latency=60.0).start()
     with dial(stub) as connection:
@@ -639,18 +614,6 @@ def test_a_malformed_request_is_refused_and_prints_nothing(
     assert stub.requests == []
     assert call(stub, "GET", VISITORS).status == 200
     assert capfd.readouterr() == ("", "")
-
-
-def test_connections_are_kept_alive_or_closed_as_asked(stub: StubServer) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port_of(stub), timeout=10)
-    for _ in range(3):
-        connection.request("GET", VISITORS, headers={"Authorization": f"Bearer {stub.api_key}"})
-        connection.getresponse().read()
-    assert stub.connections == stub.peak_connections == 1
-    connection.close()
-    stub.wait_for(lambda s: s.connections == 0)
-    old = request_bytes(stub).replace(b"HTTP/1.1", b"HTTP/1.0")
-    assert statuses(exchange(stub, old)) == [200]
 
 
 @pytest.mark.row("K6")

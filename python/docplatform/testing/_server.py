@@ -318,9 +318,10 @@ class StubServer:
         call = read_call(received.method, received.target, received.headers, received.body)
         with self._changed:
             self._requests.append(call.request)
-            answer = self._decide(call)
+            # With the latency of this moment: who waits for the request may set another as soon as it is seen.
+            exchange = Exchange(call.request, self._decide(call), self._latency)
             self._notify()
-        return Exchange(call.request, answer, self._latency)
+        return exchange
 
     def _answered(self, request: StubRequest, status: int) -> None:
         with self._changed:

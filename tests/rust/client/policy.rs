@@ -117,27 +117,6 @@ fn no_failure_lets_a_write_be_sent_again_unless_it_proves_that_nothing_happened(
     }
 }
 
-#[test]
-fn each_status_has_the_class_that_users_catch() {
-    for (status, class) in [
-        (302, "StatusError"),
-        (400, "BadRequestError"),
-        (401, "AuthenticationError"),
-        (403, "PermissionDeniedError"),
-        (404, "NotFoundError"),
-        (409, "ConflictError"),
-        (418, "StatusError"),
-        (422, "UnprocessableError"),
-        (429, "RateLimitError"),
-        (500, "ServerError"),
-        (503, "ServerError"),
-        (599, "ServerError"),
-    ] {
-        assert_eq!(Kind::Status.class(Some(status)), class, "{status}");
-    }
-    assert_eq!(Kind::UnconfirmedWrite.class(Some(500)), "UnconfirmedWriteError");
-}
-
 /// Rows: B1.
 #[test]
 fn backoff_doubles_up_to_its_cap() {

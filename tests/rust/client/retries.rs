@@ -117,24 +117,6 @@ async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
     assert_eq!(script.gaps(), [secs(20)]);
 }
 
-/// Rows: B3.
-#[tokio::test(start_paused = true)]
-async fn a_retry_after_date_counts_from_the_answers_own_clock() {
-    for (date, asked, wait) in [
-        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:50:07 GMT", 30),
-        ("Sat, 06 Nov 2094 08:49:37 GMT", "Sat, 06 Nov 2094 08:50:07 GMT", 30),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:50:07 GMT", 30),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:50:07 1994", 30),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 07:00:00 GMT", 0),
-    ] {
-        let throttled = reply(429, "").header("date", date).header("retry-after", asked);
-        let script = Script::new([throttled.into(), good()]);
-        let result = call(&client(&script), read()).await;
-        assert!(result.is_ok(), "{date} {asked}: {result:?}");
-        assert_eq!(script.gaps(), [secs(wait)], "{date} {asked}");
-    }
-}
-
 /// Rows: B3, C25.
 #[tokio::test(start_paused = true)]
 async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_own() {
@@ -272,25 +254,6 @@ async fn a_request_is_counted_when_it_leaves() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn max_retries_zero_is_one_attempt() {
-    let script = Script::new([bare(503)]);
-    let once = Options { max_retries: 0, ..options() };
-    assert_eq!(fail(&client_with(&script, &once, 0.0), read()).await.attempts.len(), 1);
-}
-
-/// Rows: B10.
-#[tokio::test(start_paused = true)]
-async fn many_retries_saturate_their_backoff() {
-    let script = Script::each(|_| bare(500));
-    let many = Options { max_retries: 30, deadline: 1e6, ..options() };
-    fail(&client_with(&script, &many, 1.0), read()).await;
-    let gaps = script.gaps();
-    assert_eq!(gaps.len(), 30);
-    assert_eq!(gaps[..7], [millis(500), secs(1), secs(2), secs(4), secs(8), secs(16), secs(20)]);
-    assert!(gaps[6..].iter().all(|gap| *gap == secs(20)));
-}
-
 /// Rows: B1.
 #[tokio::test(start_paused = true)]
 async fn dice_are_thrown_for_every_pause() {
@@ -301,17 +264,4 @@ async fn dice_are_thrown_for_every_pause() {
     let client = Client::new(settings, Arc::clone(&script) as _, Arc::<Stats>::default(), jitter);
     fail(&client, read()).await;
     assert_eq!(script.gaps(), [Duration::ZERO, millis(500)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_service_that_comes_back_within_the_retries_costs_only_time() {
-    let begun = Instant::now();
-    let script =
-        Script::each(
-            move |_| {
-                if begun.elapsed() < millis(1400) { Step::Unsent { fatal: false } } else { good() }
-            },
-        );
-    call(&client_with(&script, &options(), 1.0), read()).await.unwrap();
-    assert_eq!(script.count(), 3);
 }

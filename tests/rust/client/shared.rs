@@ -122,8 +122,8 @@ async fn a_call_without_quota_raises_its_first_error() {
 
 /// Rows: B6, F7.
 #[tokio::test(start_paused = true)]
-async fn waits_for_ten_thousand_jobs_do_not_storm_a_service_that_is_down() {
-    const WAITS: usize = 10_000;
+async fn waits_for_thousands_of_jobs_do_not_storm_a_service_that_is_down() {
+    const WAITS: usize = 2_000;
     let script = Script::each(|_| bare(503));
     let client = client_with(&script, &options(), 0.5);
     let begun = Instant::now();
@@ -142,7 +142,7 @@ async fn waits_for_ten_thousand_jobs_do_not_storm_a_service_that_is_down() {
     for each in waits {
         assert_eq!(each.await.unwrap().kind, Kind::WaitTimeout);
     }
-    // Each looks at once and once more at its end: that is 20,000, and 100 retries are paid for.
+    // Each looks at once and once more at its end, and 100 retries are paid for.
     assert_eq!(script.count(), 2 * WAITS + 100);
     assert!(script.most_in_flight() <= MAX_READS);
     assert!(begun.elapsed() < secs(60), "{:?}", begun.elapsed());

@@ -106,16 +106,6 @@ async fn a_write_that_never_had_a_connection_was_not_sent_whichever_timer_ends_i
     }
 }
 
-/// Rows: C19.
-#[tokio::test(start_paused = true)]
-async fn a_wrong_certificate_is_not_tried_again() {
-    let error = create_once(Step::Unsent { fatal: true }).await;
-    assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
-    let script = Script::new([Step::Unsent { fatal: true }]);
-    let error = fail(&client(&script), read()).await;
-    assert_eq!((error.kind, error.outcome, error.transient), (Kind::Connect, None, false));
-}
-
 /// Rows: A6.
 #[tokio::test(start_paused = true)]
 async fn a_success_that_cannot_be_read_did_happen() {
@@ -226,22 +216,6 @@ async fn a_throttled_write_waits_as_asked_and_goes_out_again() {
     assert_eq!(error.retry_after, Some(secs(1)));
 }
 
-/// Rows: A8.
-#[tokio::test(start_paused = true)]
-async fn a_throttled_write_without_retry_after_is_raised_at_once() {
-    for (header, wait) in [(None, None), (Some("soon"), None), (Some("3600"), Some(secs(3600)))] {
-        let begun = Instant::now();
-        let mut answer = reply(429, r#"{"error": "slow down"}"#);
-        if let Some(header) = header {
-            answer = answer.header("retry-after", header);
-        }
-        let error = create_once(answer).await;
-        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
-        assert_eq!((error.status, error.retry_after), (Some(429), wait));
-        assert_eq!(begun.elapsed(), Duration::ZERO);
-    }
-}
-
 /// Rows: A10.
 #[tokio::test(start_paused = true)]
 async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
@@ -257,16 +231,6 @@ async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
     assert!(error.message.contains("never followed (to nowhere)"), "{error}");
     let script = Script::new([bare(301)]);
     assert_eq!(fail(&client(&script), read()).await.status, Some(301), "nor those of a read");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_refusal_is_final_and_not_tried_again() {
-    for status in [400, 401, 403, 404, 405, 409, 410, 413, 415, 421, 422, 425, 431, 451] {
-        let error = create_once(told(status, "1")).await;
-        assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)), "{status}");
-        let script = Script::new([told(status, "1")]);
-        assert_eq!(fail(&client(&script), read()).await.attempts.len(), 1, "{status}");
-    }
 }
 
 /// Rows: A1.

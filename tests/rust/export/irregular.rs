@@ -161,23 +161,16 @@ async fn the_same_page_again_is_an_error() {
 
 /// Rows: E2.
 #[tokio::test(start_paused = true)]
-async fn a_service_that_ignores_the_offset_ends_in_an_error() {
-    let script = Script::each(|_| crate::helpers::site::Site::new(100).answer(0, 10));
-    let error = fails(&script, 10, Paging { prefetch: 1, ..PLAIN }).await;
-    assert_eq!(error.kind, Kind::Pagination);
-    assert!(script.count() <= 3);
-}
-
-/// Rows: E2.
-#[tokio::test(start_paused = true)]
 async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_counts_move() {
-    let mut requests = 0;
-    let script = Script::each(move |_| {
-        requests += 1;
-        reply(200, page(&[row("/0", requests), row("/1", requests)], 9, true)).into()
-    });
-    assert_eq!(fails(&script, 2, PLAIN).await.kind, Kind::Pagination);
-    assert_eq!(script.count(), 2);
+    for (prefetch, moving) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let mut requests = 0;
+        let script = Script::each(move |_| {
+            requests += moving;
+            reply(200, page(&[row("/0", requests), row("/1", requests)], 9, true)).into()
+        });
+        assert_eq!(fails(&script, 2, Paging { prefetch, ..PLAIN }).await.kind, Kind::Pagination);
+        assert!(script.count() <= 2 + prefetch as usize);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,9 +10,7 @@ use docplatform::listing::Listing;
 use docplatform::listing::rows::Totals;
 use tokio::time::{sleep, timeout};
 
-use crate::helpers::site::{
-    PLAIN, Site, asked, export, page, pager, pager_at, pager_of, pages, row, start, turn,
-};
+use crate::helpers::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, turn};
 use crate::helpers::support::{BASE_URL, Script, Step, Told, bare, client, query, secs, segment, told};
 
 #[tokio::test(start_paused = true)]
@@ -114,27 +112,12 @@ async fn max_rows_is_what_is_handed_out_and_the_last_request_asks_for_no_more() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn max_rows_beyond_the_end_is_all() {
-    let script = Site::new(25).serve();
-    let paging = Paging { max_rows: Some(1000), prefetch: 1, ..PLAIN };
-    assert_eq!(export(pager(&script, 10, paging)).await.unwrap().paths.len(), 25);
-    assert_eq!(asked(&script), [(0, 10), (10, 10), (20, 10)]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn max_rows_holds_also_where_the_service_sends_more_than_was_asked_for() {
     let script = Site::new(100).at_least(30).serve();
     let paging = Paging { max_rows: Some(7), ..PLAIN };
     let export = export(pager(&script, 10, paging)).await.unwrap();
     assert_eq!(export.paths, Site::new(7).paths());
     assert_eq!(script.count(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_row_a_page() {
-    let script = Site::new(5).serve();
-    assert_eq!(export(pager(&script, 1, PLAIN)).await.unwrap().paths, Site::new(5).paths());
-    assert_eq!(script.count(), 5);
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,23 +165,6 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
         sleep(secs(1)).await;
         assert_eq!((script.in_flight(), script.count()), (0, 1 + under_way));
     }
-}
-
-/// Rows: E14.
-#[tokio::test(start_paused = true)]
-async fn two_exports_of_one_client_do_not_touch_each_other() {
-    let script = Site::new(50).serve();
-    let client = client(&script);
-    let paging = Paging { prefetch: 1, ..PLAIN };
-    let (mut one, mut two) =
-        (pager_of(client.clone(), start(10), paging), pager_of(client, start(20), paging));
-    let (mut ones, mut twos) = (Vec::new(), Vec::new());
-    for _ in 0..6 {
-        ones.extend(turn(&mut one).await.unwrap().map(|turn| crate::helpers::site::names(&turn.rows)));
-        twos.extend(turn(&mut two).await.unwrap().map(|turn| crate::helpers::site::names(&turn.rows)));
-    }
-    assert_eq!((ones.concat(), twos.concat()), (Site::new(50).paths(), Site::new(50).paths()));
-    assert_eq!(script.count(), 5 + 3);
 }
 
 /// Rows: E10.

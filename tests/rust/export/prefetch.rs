@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::Paging;
-use docplatform::http::MAX_READS;
 use tokio::time::{Instant, sleep};
 
-use crate::helpers::site::{PLAIN, Site, asked, export, names, pager, turn};
+use crate::helpers::site::{PLAIN, Site, export, names, pager, turn};
 use crate::helpers::support::{Script, Step, Told, bare, query, reply, secs, told};
 
 #[tokio::test(start_paused = true)]
@@ -117,37 +116,6 @@ async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
     }
     assert_eq!(rows.len(), 20);
     assert_eq!(turn(&mut pager).await.unwrap_err().status, Some(403));
-}
-
-#[tokio::test(start_paused = true)]
-async fn speculation_stays_within_max_rows() {
-    for (max_rows, expected) in [(10, vec![(0, 10)]), (25, vec![(0, 10), (10, 10), (20, 5)])] {
-        let script = Site::new(1000).serve();
-        let paging = Paging { max_rows: Some(max_rows), prefetch: 16, ..PLAIN };
-        let export = export(pager(&script, 10, paging)).await.unwrap();
-        assert_eq!(export.paths.len() as u64, max_rows);
-        assert_eq!(asked(&script), expected);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn speculation_keeps_to_the_places_of_its_client() {
-    let script = Site::new(10_000).latency(secs(1)).serve();
-    let client = crate::helpers::support::client(&script);
-    let paging = Paging { prefetch: 16, ..PLAIN };
-    let exports: Vec<_> = (0..4)
-        .map(|_| {
-            tokio::spawn(export(crate::helpers::site::pager_of(
-                client.clone(),
-                crate::helpers::site::start(250),
-                paging,
-            )))
-        })
-        .collect();
-    for each in exports {
-        assert_eq!(each.await.unwrap().unwrap().paths.len(), 10_000);
-    }
-    assert!(script.most_in_flight() <= MAX_READS);
 }
 
 #[tokio::test(start_paused = true)]

@@ -57,57 +57,12 @@ async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
                 for handed in 0..=turn.rows.len() {
                     let place = reread(&turn.mark.behind(handed));
                     assert_eq!(place.rows, (row + handed) as u64, "{name}");
-                    for prefetch in [0, 2] {
-                        let rest = pager_at(&script, place.clone(), Paging { prefetch, ..PLAIN });
-                        let rest = export(rest).await.unwrap();
-                        assert_eq!(rest.paths, every[row + handed..], "{name}: behind row {}", row + handed);
-                        assert!(rest.findings.iter().all(|f| !f.is_change()), "{name}: {:?}", rest.findings);
-                    }
+                    let rest = pager_at(&script, place, Paging { prefetch: 2, ..PLAIN });
+                    let rest = export(rest).await.unwrap();
+                    assert_eq!(rest.paths, every[row + handed..], "{name}: behind row {}", row + handed);
+                    assert!(rest.findings.iter().all(|f| !f.is_change()), "{name}: {:?}", rest.findings);
                 }
                 row += turn.rows.len();
-            }
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_export_may_stop_after_every_single_row() {
-    for (name, site, page_size) in sites() {
-        for step in [1, 3] {
-            let script = site.serve();
-            let mut place = start(page_size);
-            let mut paths = Vec::new();
-            while let Some(turn) = turn(&mut pager_at(&script, place.clone(), PLAIN)).await.unwrap() {
-                assert!(script.count() < 1000, "{name}: no progress behind {paths:?}");
-                let handed = turn.rows.len().min(step);
-                paths.extend_from_slice(&names(&turn.rows)[..handed]);
-                place = reread(&turn.mark.behind(handed));
-            }
-            assert_eq!(paths, site.paths(), "{name}, {step} at a time");
-            assert_eq!(place.rows, paths.len() as u64);
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_export_may_be_cut_into_parts_by_max_rows() {
-    for (name, site, page_size) in sites() {
-        // One row at a time, a service that leaves rows out has pages that say "none, but there is more".
-        let parts = if name.starts_with("filtered") { [4, 5, 10, 13] } else { [1, 4, 10, 13] };
-        for part in parts {
-            for prefetch in [0, 3] {
-                let script = site.serve();
-                let mut place = start(page_size);
-                let mut paths = Vec::new();
-                for _ in 0..100 {
-                    let paging = Paging { max_rows: Some(part), prefetch, ..PLAIN };
-                    let mut pager = pager_at(&script, place.clone(), paging);
-                    let part = turns(&mut pager).await;
-                    paths.extend(part.iter().flat_map(|turn| names(&turn.rows)));
-                    let Some(last) = part.last() else { break };
-                    place = reread(&last.mark.behind(last.rows.len()));
-                }
-                assert_eq!(paths, site.paths(), "{name}, {part} a part");
             }
         }
     }
@@ -323,13 +278,13 @@ async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
 #[tokio::test(start_paused = true)]
 async fn what_is_written_can_always_be_read_again() {
     // A service that sends far more than was asked for.
-    let script = Site::new(6000).at_least(3000).serve();
+    let script = Site::new(2000).at_least(1000).serve();
     let first = turn(&mut pager(&script, 250, PLAIN)).await.unwrap().unwrap();
     let all = first.rows.len();
     for handed in [1, all / 2, all] {
         let place = Checkpoint::parse(&first.mark.behind(handed).text(), BASE_URL).unwrap();
         let rest = export(pager_at(&script, place, PLAIN)).await.unwrap();
-        assert!(rest.paths == Site::new(6000).paths()[handed..], "behind row {handed}");
+        assert!(rest.paths == Site::new(2000).paths()[handed..], "behind row {handed}");
     }
 }
 

@@ -24,10 +24,10 @@ fn today(shop: &Shop) -> Date {
     Timestamp::from_second(day * 86_400).unwrap().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// The last year up to yesterday, day by day.
-fn year(shop: &Shop) -> Vec<Slice> {
+/// The last ninety days up to yesterday, day by day.
+fn quarter(shop: &Shop) -> Vec<Slice> {
     let to = today(shop);
-    slices(&Moment::of(to.checked_sub(365.days()).unwrap()), &Moment::of(to), Some(Every::Day)).unwrap()
+    slices(&Moment::of(to.checked_sub(90.days()).unwrap()), &Moment::of(to), Some(Every::Day)).unwrap()
 }
 
 async fn totals(client: &Client, slices: &[Slice]) -> Trend {
@@ -39,24 +39,24 @@ fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
 }
 
 #[tokio::test]
-async fn a_year_of_daily_totals_costs_a_request_a_day_from_then_on() {
+async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
     for (settle_days, each_day) in [(0, 1), (2, 3)] {
         let (shop, script) = (Shop::new(), Site::new(9).serve());
         let client = client(&shop, &script, settle_days);
-        assert_eq!(totals(&client, &year(&shop)).await.requests, 365);
+        assert_eq!(totals(&client, &quarter(&shop)).await.requests, 90);
         for day in 1..5 {
             shop.day.store(END + 2 + day, Ordering::Relaxed);
-            let days = year(&shop);
+            let days = quarter(&shop);
             let planned = plan(&client, &segment("demo"), days.clone(), What::Totals).await.unwrap();
             assert_eq!(planned.requests(), each_day, "{settle_days}");
             let trend = totals(&client, &days).await;
-            assert_eq!((trend.table.len(), trend.requests), (365, each_day), "{settle_days}");
+            assert_eq!((trend.table.len(), trend.requests), (90, each_day), "{settle_days}");
             let open = i64::from(settle_days);
             let from = (open > 0).then(|| today(&shop).checked_sub(open.days()).unwrap());
             assert_eq!(trend.open_from, from);
         }
         let last = usize::try_from(each_day).unwrap();
-        assert_eq!(script.count(), 365 + 4 * last);
+        assert_eq!(script.count(), 90 + 4 * last);
     }
 }
 
@@ -79,7 +79,7 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
 async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let (shop, script) = (Shop::new(), Site::new(620).serve());
     let client = client(&shop, &script, 30_000);
-    let days = year(&shop).split_off(360);
+    let days = quarter(&shop).split_off(85);
     let demo = segment("demo");
     let cost = || plan(&client, &demo, days.clone(), What::Pages);
     let floor = cost().await.unwrap();
