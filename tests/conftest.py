@@ -13,6 +13,7 @@ import pytest
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face, SyncFace
 from helpers.cli import Cli
+from helpers.exports import ROWS
 from helpers.faults import FaultServer
 from helpers.layers import Authority
 from helpers.preload import build
@@ -61,6 +62,13 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
     with StubServer() as stub:
+        yield stub
+
+
+@pytest.fixture
+def given() -> Iterator[StubServer]:
+    """A stub with ``ROWS``, and totals that are their sums: three pages of 250, 250 and 100."""
+    with StubServer(ROWS) as stub:
         yield stub
 
 

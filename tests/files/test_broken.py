@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,12 +23,6 @@ from helpers.scripts import run_script
 
 every_way = pytest.mark.parametrize("way", FILES)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX's")
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 @pytest.mark.row("E10", "J1")

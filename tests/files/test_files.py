@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,6 @@ from helpers.exports import FILES, ROWS, export, names, read
 
 every_way = pytest.mark.parametrize("way", FILES)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are POSIX's")
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 @pytest.fixture(scope="module")

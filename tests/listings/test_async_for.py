@@ -6,7 +6,7 @@ import asyncio
 import gc
 import sys
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,12 +19,6 @@ from helpers.exports import ROWS, offsets, sums
 from helpers.pages import page, serve
 
 __all__ = ["face"]
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 @pytest.fixture

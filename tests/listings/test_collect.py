@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pickle
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,6 @@ from helpers.exports import FILES, MEMORY, ROWS, break_off, dicts, export, offse
 from helpers.pages import page, row, rows, serve
 
 every_way = pytest.mark.parametrize("way", MEMORY + FILES)
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 @every_way

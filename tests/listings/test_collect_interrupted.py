@@ -6,7 +6,6 @@ import asyncio
 import signal
 import sys
 import threading
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,6 @@ STREAMED = ("to_csv", "to_jsonl")
 
 class Leave(BaseException):
     """Ends a call as a Ctrl-C does, and leaves the loop alone."""
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 def is_as_before(folder: Path) -> bool:

@@ -13,18 +13,10 @@ from docplatform import Totals, VisitorsPage
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.connection import answer
-from helpers.exports import offsets
+from helpers.exports import ROWS, offsets
 from helpers.faults import HOLD, READ_ALL, SEND, FaultServer
 
-ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n} for n in range(600)]
 TOTALS = (sum(range(600)), 2 * sum(range(600)), 3 * sum(range(600)))
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    """600 rows, so three pages of 250, 250 and 100."""
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 def test_rows_are_dicts_in_the_services_order(face: Face, given: StubServer) -> None:

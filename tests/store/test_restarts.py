@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
 from docplatform import ConnectError, DocPlatformError, TransportError
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.exports import eventually
 from helpers.pages import rows
 
 
@@ -19,6 +21,21 @@ def given() -> Iterator[StubServer]:
         yield stub
 
 
+@contextmanager
+def away(stub: StubServer, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """The service is not there, and comes back once it was missed."""
+
+    def restart() -> None:
+        eventually(lambda: "attempt 1 failed" in caplog.text)
+        stub.start()
+
+    stub.close()
+    with ThreadPoolExecutor(1) as pool:
+        restarting = pool.submit(restart)
+        yield
+        restarting.result()
+
+
 @pytest.mark.row("B13")
 def test_an_export_survives_a_restart_within_its_retries(
     face: Face, given: StubServer, caplog: pytest.LogCaptureFixture
@@ -26,19 +43,8 @@ def test_an_export_survives_a_restart_within_its_retries(
     client = face.client(given, max_retries=30)
     visitors = client.visitors()
     got = [face.next(visitors)]
-    given.close()
-    came_back = threading.Event()
-
-    def restart() -> None:
-        # Only once it was missed.
-        while "attempt 1 failed" not in caplog.text:
-            came_back.wait(0.005)
-        given.start()
-
-    helper = threading.Thread(target=restart)
-    helper.start()
-    got += face.all(visitors)
-    helper.join()
+    with away(given, caplog):
+        got += face.all(visitors)
     assert got == rows(0, 3_000)
 
 
@@ -70,15 +76,5 @@ def test_a_wait_survives_a_restart(face: Face, given: StubServer, caplog: pytest
     given.script_job("active", "completed")
     job = face.run(client.create_job("Fix it"))
     face.run(client.get_job(job))
-    given.close()
-    came_back = threading.Event()
-
-    def restart() -> None:
-        while "attempt 1 failed" not in caplog.text:
-            came_back.wait(0.005)
-        given.start()
-
-    helper = threading.Thread(target=restart)
-    helper.start()
-    assert face.run(client.wait_for_job(job, poll_interval=0.01)).status == "completed"
-    helper.join()
+    with away(given, caplog):
+        assert face.run(client.wait_for_job(job, poll_interval=0.01)).status == "completed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ MISSING = {
         'to_parquet() needs pyarrow or polars or duckdb: pip install "docplatform[arrow]"',
     ),
 }
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 @pytest.mark.parametrize(("way", "modules", "text"), [(way, *rest) for way, rest in MISSING.items()])

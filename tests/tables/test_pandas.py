@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,6 @@ EXTRAS = [
 @pytest.fixture(scope="module")
 def table() -> VisitorTable:
     return collect(ROWS)
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS) as stub:
-        yield stub
 
 
 def test_texts_are_as_this_pandas_has_them() -> None:
