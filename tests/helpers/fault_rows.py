@@ -39,22 +39,16 @@ def matrix() -> dict[str, str]:
 
 
 def in_python(text: str, file: str) -> Iterator[Covered]:
-    """What the marks of a test module say; one on a class or on the module counts for all tests in it."""
-    tree = ast.parse(text)
-    yield from _in_body(tree.body, file, [row for node in tree.body for row in _module_rows(node)])
-
-
-def _in_body(body: list[ast.stmt], file: str, outer: list[str]) -> Iterator[Covered]:
+    """What the marks of a test module say; one on the module counts for all tests in it."""
+    body = ast.parse(text).body
+    everywhere = [row for node in body for row in _module_rows(node)]
     for node in body:
-        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        rows = outer + [row for mark in node.decorator_list for row in _rows(mark)]
-        if isinstance(node, ast.ClassDef):
-            yield from _in_body(node.body, file, rows)
-        elif node.name.startswith("test"):
-            yield from (Covered(row, file, node.name) for row in dict.fromkeys(rows))
-        elif len(rows) > len(outer):
-            raise SystemExit(f"{file}: {node.name} is marked with rows and is no test")
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            rows = [row for mark in node.decorator_list for row in _rows(mark)]
+            if node.name.startswith("test"):
+                yield from (Covered(row, file, node.name) for row in dict.fromkeys(everywhere + rows))
+            elif rows:
+                raise SystemExit(f"{file}: {node.name} is marked with rows and is no test")
 
 
 def _module_rows(node: ast.stmt) -> list[str]:
