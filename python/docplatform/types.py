@@ -22,6 +22,10 @@ __all__ = [
 ]
 
 
+def _count(number: float, thing: str) -> str:
+    return f"{number:,g} {thing}{'' if number == 1 else 's'}"
+
+
 class Totals(NamedTuple):
     """Unique visitors of a whole site and range.
 
@@ -93,7 +97,9 @@ class PlanSlice(NamedTuple):
     cached: int
     """Requests whose answers are in the client's store."""
     exact: bool
-    """Whether ``requests`` is known; else it is a minimum."""
+    """Whether ``requests`` is known; else it is an estimate or a minimum."""
+    estimated: bool = False
+    """Whether ``requests`` is an estimate, from ranges of about the same length in the store."""
 
 
 class Plan(NamedTuple):
@@ -104,19 +110,27 @@ class Plan(NamedTuple):
     cached: int
     """Requests whose answers are in the client's store, and which are not sent."""
     exact: bool
-    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is a minimum."""
+    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is an estimate or a minimum."""
     hours: float | None
     """Hours to wait for the budget, rounded up to whole ones; ``None`` without a budget."""
     slices: tuple[PlanSlice, ...]
     """The same for each slice, in order."""
 
+    @property
+    def estimated(self) -> bool:
+        """Whether ``requests`` is an estimate from neighbouring ranges in the store; if neither this nor ``exact``, a minimum."""
+        return not self.exact and all(slice_.exact or slice_.estimated for slice_ in self.slices)
+
+    def __str__(self) -> str:
+        """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
+        known = "" if self.exact else "about " if self.estimated else "at least "
+        waits = "" if self.hours is None else f", {_count(self.hours, 'hour')} to wait for the budget"
+        return f"{known}{_count(self.requests, 'request')}, {self.cached:,} cached{waits}"
+
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook
 
-        least = "" if self.exact else "at least "
-        plural = "" if self.requests == 1 else "s"
-        waits = "" if self.hours is None else f"; {self.hours:,g} hours to wait for the budget"
-        caption = f"Plan: {least}{self.requests:,} request{plural} to be sent; {self.cached:,} cached{waits}"
+        caption = f"Plan: {self}"
         return notebook.tuples(caption, PlanSlice._fields, self.slices, "slices")
 
 

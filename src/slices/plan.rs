@@ -7,7 +7,10 @@ use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::export::pager::Paging;
 use crate::listing::Listing;
-use crate::store::{Export, Stock, What};
+use crate::store::{Export, Neighbour, Stock, What};
+
+/// How many ranges an estimate rests on: days of a whole week, as weekends differ.
+const MAX_NEIGHBOURS: usize = 7;
 
 /// What some slices cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +30,10 @@ pub struct Planned {
     pub requests: u64,
     /// Requests whose answers are in the store.
     pub cached: u64,
-    /// Whether `requests` is known; else it is a floor.
+    /// Whether `requests` is known; else it is an estimate or a floor.
     pub exact: bool,
+    /// Whether it is an estimate, from the ranges around it.
+    pub estimated: bool,
 }
 
 impl Plan {
@@ -41,13 +46,23 @@ impl Plan {
 /// Looks into the store; sends nothing.
 pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: What) -> Result<Plan> {
     let mut planned = Vec::with_capacity(slices.len());
+    let mut neighbours = None;
     for slice in slices {
         let stored_slice = stored_slice(client, project, slice, what).await?;
         planned.push(match what {
             What::Totals => {
                 cost(slice, u64::from(!stored_slice.cached), u64::from(stored_slice.cached), true)
             }
-            What::Pages => pages(slice, &stored_slice.pages),
+            What::Pages => {
+                let mut planned = pages(slice, &stored_slice.pages);
+                if !planned.exact {
+                    if neighbours.is_none() {
+                        neighbours = Some(rows_of_ranges(client, project, slice).await?);
+                    }
+                    planned.estimate(neighbours.as_deref().unwrap_or_default());
+                }
+                planned
+            }
         });
     }
     let mut plan = Plan { slices: planned, hours: None };
@@ -91,7 +106,50 @@ pub(crate) async fn stored_slice(
 }
 
 fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
-    Planned { slice, requests, cached, exact }
+    Planned { slice, requests, cached, exact, estimated: false }
+}
+
+/// A range of days, and how many rows it had.
+type RowsOf = (Slice, u64);
+
+/// Those of every range that the store has by path, of the same project and listing as `slice`.
+async fn rows_of_ranges(client: &Client, project: &Segment, slice: Slice) -> Result<Vec<RowsOf>> {
+    let Some(exports) = client.exports() else {
+        return Ok(Vec::new());
+    };
+    let range = Listing::days(project, slice).range(client.settings().settle_days);
+    let days = |range: &Neighbour| {
+        Some(Slice { from: range.date_from.parse().ok()?, to: range.date_to.parse().ok()? })
+    };
+    let found = exports.neighbours(range).await?;
+    Ok(found.iter().filter_map(|range| Some((days(range)?, range.rows))).collect())
+}
+
+impl Planned {
+    /// As many rows as the nearest ranges of about its length had on average, and no fewer than a range within it.
+    fn estimate(&mut self, ranges: &[RowsOf]) {
+        let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
+        let is_alike = |days: &Slice| {
+            let (length, own) = (length(*days), length(self.slice));
+            length <= 2 * own && own <= 2 * length
+        };
+        let least = ranges.iter().filter(|(days, _)| is_within(days)).map(|(_, rows)| *rows).max();
+        let mut alike: Vec<_> = ranges.iter().filter(|(days, _)| is_alike(days)).collect();
+        alike.sort_by_key(|(days, _)| (days.from - self.slice.from).get_days().abs());
+        alike.truncate(MAX_NEIGHBOURS);
+        let sum: u64 = alike.iter().map(|(_, rows)| *rows).sum();
+        let mean =
+            u64::try_from(alike.len()).ok().filter(|count| *count > 0).map(|count| sum.div_ceil(count));
+        let Some(rows) = mean.max(least) else { return };
+        let pages = rows.div_ceil(u64::from(Paging::PAGE_SIZE));
+        self.requests = self.requests.max(pages.saturating_sub(self.cached));
+        self.estimated = mean.is_some();
+    }
+}
+
+/// Its days.
+fn length(days: Slice) -> i32 {
+    (days.to - days.from).get_days()
 }
 
 fn pages(slice: Slice, stock: &Stock) -> Planned {

@@ -14,6 +14,7 @@ use crate::store::Store;
 use crate::store::export_table::{self, ExportTable};
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
+use crate::store::neighbours::{self, Neighbour};
 use crate::store::pages::{self, StoredPage};
 
 /// What of a range.
@@ -138,6 +139,15 @@ impl Exports {
             ExportTable { account, transaction: &transaction }.stock(&range, what, page_size, clock.now())
         };
         self.store.run(look).await
+    }
+
+    /// Every range of the project and listing of `range` that was fetched by path, with its rows.
+    pub async fn neighbours(&self, range: Range) -> Result<Vec<Neighbour>> {
+        let Range { project_id, path, .. } = range;
+        self.look(move |export_table, _| {
+            neighbours::find(export_table.transaction, export_table.account, project_id.as_deref(), &path)
+        })
+        .await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.

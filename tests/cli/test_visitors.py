@@ -149,6 +149,20 @@ def test_a_dry_run_says_that_a_minimum_is_one(cli: Cli) -> None:
     assert cli(*line, "-q").err == ""
 
 
+def test_a_dry_run_estimates_from_what_the_store_has_of_neighbouring_ranges(cli: Cli, store: Path) -> None:
+    shared = ("--store", str(store))
+    days = ("--from", "2024-02-01", "--to", "2024-03-01")
+    assert cli("visitors", "export", *JANUARY, *shared, "-o", "-").status == 0
+    before = len(cli.stub.requests)
+    assert before > 1
+    line = ("visitors", "export", *days, *shared)
+    assert cost(cli, *line) == {"requests": str(before), "cached": "0", "exact": "no"}
+    said = f"About {before} requests: an estimate from neighbouring ranges in the store.\nNothing was sent.\n"
+    assert cli(*line, "--dry-run").err == said
+    found = json.loads(cli(*line, "-o", "february.csv", "--dry-run", "--json").out)
+    assert (found["exact"], found["estimated"], found["slices"][0]["estimated"]) == (False, True, True)
+
+
 def test_a_dry_run_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None:
     line = ("visitors", "trend", *JANUARY, "--store", str(store), "--requests-per-hour")
     assert cost(cli, *line, "100")["hours"] == "0"
@@ -163,7 +177,7 @@ def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
     cli("visitors", "totals", "2024-W02", "--store", str(store))
     found = json.loads(cli(*line, "--dry-run", "--requests-per-hour", "3").out)
     assert [one["date_from"] for one in found.pop("slices")] == WEEKS
-    assert found == {"dry_run": True, "requests": 4, "cached": 1, "exact": True, "hours": 1}
+    assert found == {"dry_run": True, "requests": 4, "cached": 1, "exact": True, "estimated": False, "hours": 1}
 
 
 def test_a_dry_run_of_a_sync_counts_all_projects(cli: Cli, store: Path) -> None:

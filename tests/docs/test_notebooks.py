@@ -102,14 +102,21 @@ def test_progress_in_a_notebook_is_a_widget(call: str, tmp_path: Path) -> None:
 
 def test_plans_totals_and_reports_are_tables() -> None:
     days = [date(2026, 1, day) for day in range(1, 14)]
-    slices = tuple(PlanSlice(*pair, 1_000, 0, True) for pair in pairwise(days))
+    slices = tuple(PlanSlice(*pair, 1_000, 0, False) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
     assert (
-        "Plan: at least 12,000 requests to be sent; 3 cached; 2 hours to wait for the budget; first 10 of 12 slices"
+        "Plan: at least 12,000 requests, 3 cached, 2 hours to wait for the budget; first 10 of 12 slices"
         in html
     )
     assert html.count("<tr>") == 11
-    assert re.findall("<th [^>]*>(.*?)</th>", html) == ["date_from", "date_to", "requests", "cached", "exact"]
+    assert re.findall("<th [^>]*>(.*?)</th>", html) == [
+        "date_from",
+        "date_to",
+        "requests",
+        "cached",
+        "exact",
+        "estimated",
+    ]
     assert "2026-01-02" in html
     assert "2026-01-12" not in html
     assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0

@@ -40,15 +40,20 @@ def tell(session: Session, plans: Sequence[Plan]) -> None:
     """Prints what some plans cost together."""
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
+    estimated = not exact and all(plan.exact or plan.estimated for plan in plans)
     # Each plan begins with the budget that there is now: the hours of several cannot be had from them.
     hours = int(plans[0].hours) if len(plans) == 1 and plans[0].hours is not None else None
     if session.json:
         slices = [part._asdict() for plan in plans for part in plan.slices]
-        found = {"requests": requests, "cached": cached, "exact": exact, "hours": hours, "slices": slices}
-        output.document({"dry_run": True, **found})
+        known = {"exact": exact, "estimated": estimated, "hours": hours}
+        output.document({"dry_run": True, "requests": requests, "cached": cached, **known, "slices": slices})
         return
-    known = "yes" if exact else "no"
-    output.fields([("requests", requests), ("cached", cached), ("exact", known), ("hours", hours)])
-    if not exact:
+    shown = "yes" if exact else "no"
+    output.fields([("requests", requests), ("cached", cached), ("exact", shown), ("hours", hours)])
+    if estimated:
+        session.say(
+            f"About {output.count(requests, 'request')}: an estimate from neighbouring ranges in the store."
+        )
+    elif not exact:
         session.say("It may be more: for each 250 rows it takes a request.")
     session.say("Nothing was sent.")

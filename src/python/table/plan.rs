@@ -11,7 +11,7 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {
         let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
-        class.call1((from, to, planned.requests, planned.cached, planned.exact))
+        class.call1((from, to, planned.requests, planned.cached, planned.exact, planned.estimated))
     });
     let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
     let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();

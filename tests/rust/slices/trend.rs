@@ -93,3 +93,26 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
         assert_eq!((planned.requests() == 15, planned.slices[0].exact), (before > 0, before > 0));
     }
 }
+
+#[tokio::test]
+async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floor() {
+    let (shop, script) = (Shop::new(), Site::new(620).serve());
+    let client = client(&shop, &script, 30_000);
+    let days = year(&shop).split_off(358);
+    let demo = segment("demo");
+    let fetched = &days[..3];
+    trend(&client, &demo, fetched, What::Pages, Arc::new(Told::default())).await.unwrap();
+    let cost = async |slices: &[Slice]| {
+        let planned = plan(&client, &demo, slices.to_vec(), What::Pages).await.unwrap().slices;
+        planned.iter().map(|slice| (slice.requests, slice.exact, slice.estimated)).collect::<Vec<_>>()
+    };
+    assert_eq!(cost(&days[2..5]).await, [(3, true, false), (3, false, true), (3, false, true)]);
+    // A range of another length: no fewer rows than the days within it, and nobody knows how many more.
+    let whole = Slice { from: days[0].from, to: days[6].to };
+    assert_eq!(cost(&[whole]).await, [(3, false, false)]);
+    let elsewhere = Slice { from: days[5].from, to: days[6].to.checked_add(20.days()).unwrap() };
+    assert_eq!(cost(&[elsewhere]).await, [(1, false, false)]);
+    let other = segment("other");
+    let planned = plan(&client, &other, days[3..4].to_vec(), What::Pages).await.unwrap();
+    assert_eq!((planned.requests(), planned.slices[0].estimated), (1, false), "of another project");
+}
