@@ -61,11 +61,13 @@ from docplatform.types import (
     SyncFailure,
     SyncReport,
     Totals,
+    VisitorRow,
     VisitorsPage,
 )
 
 if TYPE_CHECKING:
     from docplatform.dataset.export import export_dataset
+    from docplatform.dataset.reading import read_visitors
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
@@ -111,6 +113,7 @@ __all__ = [
     "TrendTable",
     "UnconfirmedWriteError",
     "UnprocessableError",
+    "VisitorRow",
     "VisitorTable",
     "Visitors",
     "VisitorsPage",
@@ -118,6 +121,7 @@ __all__ = [
     "WaitWarning",
     "__version__",
     "export_dataset",
+    "read_visitors",
 ]
 
 
@@ -127,6 +131,10 @@ def __getattr__(name: str) -> Any:
         from docplatform.dataset.export import export_dataset
 
         return export_dataset
+    if name == "read_visitors":
+        from docplatform.dataset.reading import read_visitors
+
+        return read_visitors
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -33,7 +33,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
 
-from docplatform.types import Plan, Source, Stats, SyncReport, Totals, VisitorsPage
+from docplatform.types import Plan, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
 
 __all__ = [
     "AsyncClient",
@@ -60,6 +60,7 @@ __all__ = [
     "_job",
     "_panic",
     "_period",
+    "_read_visitors",
     "_safe",
     "_table",
     "_trend",
@@ -926,14 +927,14 @@ class Job:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
-class Visitors(Iterator[_Row]):
+class Visitors(Iterator[VisitorRow]):
     """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
     whatever else the service sent. Break and go on as with any iterator; a new pass after the end
     is a ``RuntimeError``. Several threads may share it: each row is handed out once.
     """
 
     def __iter__(self) -> Self: ...
-    def __next__(self) -> _Row: ...
+    def __next__(self) -> VisitorRow: ...
     def totals(self) -> Totals:
         """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
     def pages(self) -> Iterator[VisitorsPage]:
@@ -956,10 +957,15 @@ class Visitors(Iterator[_Row]):
         """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
     def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
         """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
-    def to_dicts(self, *, progress: bool | None = None) -> list[_Row]:
+    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
         """All that is left, as a list of dicts; errors as from :meth:`collect`."""
     def to_csv(
-        self, path: str | PathLike[str], *, escape_formulas: bool = True, progress: bool | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        escape_formulas: bool = True,
+        bom: bool = False,
+        progress: bool | None = None,
     ) -> int:
         """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
 
@@ -970,6 +976,7 @@ class Visitors(Iterator[_Row]):
             path: Where the file is to be.
             escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
                 a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
+            bom: Whether the file begins with a byte order mark, without which Excel does not take it for UTF-8.
             progress: As for :meth:`collect`.
 
         Returns:
@@ -985,6 +992,29 @@ class Visitors(Iterator[_Row]):
 
         The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
         came are there for the next call. The file is whole or not there.
+        """
+    def to_excel(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all that is left into an Excel workbook (``.xlsx``), with XlsxWriter: one sheet with a header.
+
+        Dates are dates and counts are numbers. A text is a text: no formula runs, and no URL becomes a link. The rows are
+        collected first, and the file is whole or not there.
+
+        Args:
+            path: Where the file is to be.
+            progress: As for :meth:`collect`.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            ValueError: More than 1,048,575 rows, or a text of more than 32,767 characters: a sheet has no room for them. No
+                file was written, and the rows are there for the next call, such as :meth:`to_csv`.
+            ImportError: XlsxWriter is missing; says which extra to install. Nothing was sent.
+            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+
+        Example:
+            >>> client.visitors("2026-01").to_excel("january.xlsx")
+            1000
         """
     @property
     def checkpoint(self) -> str:
@@ -1011,14 +1041,14 @@ class Rows(Iterator[Any]):
     def _repr_html_(self) -> str: ...
 
 @final
-class AsyncVisitors(AsyncIterator[_Row]):
+class AsyncVisitors(AsyncIterator[VisitorRow]):
     """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
     whatever else the service sent. Break and go on as with any iterator; a new pass after the end
     is a ``RuntimeError``. Several tasks may share it: each row is handed out once.
     """
 
-    def __aiter__(self) -> AsyncIterator[_Row]: ...  # noqa: PYI034 - a generator over what is left
-    def __anext__(self) -> Coroutine[Any, Any, _Row]: ...
+    def __aiter__(self) -> AsyncIterator[VisitorRow]: ...  # noqa: PYI034 - a generator over what is left
+    def __anext__(self) -> Coroutine[Any, Any, VisitorRow]: ...
     def totals(self) -> Coroutine[Any, Any, Totals]:
         """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
     def pages(self) -> AsyncIterator[VisitorsPage]:
@@ -1041,10 +1071,15 @@ class AsyncVisitors(AsyncIterator[_Row]):
         """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
     def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
         """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
-    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[_Row]]:
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
         """All that is left, as a list of dicts; errors as from :meth:`collect`."""
     def to_csv(
-        self, path: str | PathLike[str], *, escape_formulas: bool = True, progress: bool | None = None
+        self,
+        path: str | PathLike[str],
+        *,
+        escape_formulas: bool = True,
+        bom: bool = False,
+        progress: bool | None = None,
     ) -> Coroutine[Any, Any, int]:
         """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
 
@@ -1055,6 +1090,7 @@ class AsyncVisitors(AsyncIterator[_Row]):
             path: Where the file is to be.
             escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
                 a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
+            bom: Whether the file begins with a byte order mark, without which Excel does not take it for UTF-8.
             progress: As for :meth:`collect`.
 
         Returns:
@@ -1074,6 +1110,31 @@ class AsyncVisitors(AsyncIterator[_Row]):
 
         The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
         came are there for the next call. The file is whole or not there.
+        """
+    def to_excel(
+        self, path: str | PathLike[str], *, progress: bool | None = None
+    ) -> Coroutine[Any, Any, int]:
+        """Writes all that is left into an Excel workbook (``.xlsx``), with XlsxWriter: one sheet with a header.
+
+        Dates are dates and counts are numbers. A text is a text: no formula runs, and no URL becomes a link. The rows are
+        collected first, and the file is whole or not there.
+
+        Args:
+            path: Where the file is to be.
+            progress: As for :meth:`collect`.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            ValueError: More than 1,048,575 rows, or a text of more than 32,767 characters: a sheet has no room for them. No
+                file was written, and the rows are there for the next call, such as :meth:`to_csv`.
+            ImportError: XlsxWriter is missing; says which extra to install. Nothing was sent.
+            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+
+        Example:
+            >>> await client.visitors("2026-01").to_excel("january.xlsx")
+            1000
         """
     @property
     def checkpoint(self) -> str:
@@ -1156,10 +1217,10 @@ class VisitorTable:
         """What was found on the way: data that moved, short pages, invalid characters."""
     def __len__(self) -> int: ...
     @overload
-    def __getitem__(self, key: SupportsIndex, /) -> _Row: ...
+    def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
     @overload
-    def __getitem__(self, key: slice, /) -> list[_Row]: ...
-    def __iter__(self) -> Iterator[_Row]: ...
+    def __getitem__(self, key: slice, /) -> list[VisitorRow]: ...
+    def __iter__(self) -> Iterator[VisitorRow]: ...
     def __arrow_c_schema__(self) -> object:
         """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -1174,14 +1235,16 @@ class VisitorTable:
         """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
     def to_arrow(self) -> pa.Table:
         """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
-    def to_dicts(self) -> list[_Row]:
+    def to_dicts(self) -> list[VisitorRow]:
         """A list of dicts."""
-    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True) -> int:
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
         """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
     def to_jsonl(self, path: str | PathLike[str]) -> int:
         """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
     def to_parquet(self, path: str | PathLike[str]) -> int:
         """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def to_excel(self, path: str | PathLike[str]) -> int:
+        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Visitors.to_excel`."""
     def plot(
         self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
     ) -> Axes:
@@ -1209,6 +1272,7 @@ class VisitorTable:
             >>> matplotlib.pyplot.savefig("january.png")
         """
     def _repr_html_(self) -> str: ...
+    def _schema(self) -> list[tuple[str, str]]: ...
     def _columns(self) -> list[str]: ...
     def _days(self, name: str) -> bytearray: ...
     def _counts(self, name: str) -> bytearray: ...
@@ -1269,12 +1333,14 @@ class TrendTable:
         """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
     def to_dicts(self) -> list[_Row]:
         """A list of dicts."""
-    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True) -> int:
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
         """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
     def to_jsonl(self, path: str | PathLike[str]) -> int:
         """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
     def to_parquet(self, path: str | PathLike[str]) -> int:
         """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def to_excel(self, path: str | PathLike[str]) -> int:
+        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Visitors.to_excel`."""
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """People and AI agents by slice as a matplotlib chart, for a trend without ``pages``; returns its ``Axes``.
 
@@ -1283,6 +1349,7 @@ class TrendTable:
             ImportError: matplotlib is missing; says which extra to install.
         """
     def _repr_html_(self) -> str: ...
+    def _schema(self) -> list[tuple[str, str]]: ...
     def _columns(self) -> list[str]: ...
     def _days(self, name: str) -> bytearray: ...
     def _counts(self, name: str) -> bytearray: ...
@@ -1303,6 +1370,19 @@ def _dataset_slices(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
+def _read_visitors(
+    store: str | PathLike[str],
+    every: str | None,
+    by_path: bool,
+    *,
+    period: str | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    project_id: str | None = None,
+    base_url: str | None = None,
+    organization: str | None = None,
+    settle_days: int = 2,
+) -> VisitorTable | TrendTable: ...
 def _dataset_rows(
     store: str | PathLike[str], exports: list[int], *, settle_days: int = 2
 ) -> _DatasetRows: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
     from docplatform.errors import DocPlatformError
@@ -18,6 +18,7 @@ __all__ = [
     "SyncFailure",
     "SyncReport",
     "Totals",
+    "VisitorRow",
     "VisitorsPage",
 ]
 
@@ -46,11 +47,29 @@ class Totals(NamedTuple):
         return notebook.tuples("Unique visitors of the whole site (they do not add up)", self._fields, [self])
 
 
+class VisitorRow(TypedDict):
+    """The visitors of one path, as a dict. Whatever else the service sends stands beside these, under the service's names.
+
+    Example:
+        >>> next(client.visitors("2026-01"))
+        {'path': '/quickstart', 'human': 812, 'ai': 341, 'total': 1109}
+    """
+
+    path: str
+    """The path of a documentation page."""
+    human: int
+    """Unique people."""
+    ai: int
+    """Unique AI agents."""
+    total: int
+    """Unique visitors, deduplicated; need not be ``human + ai``."""
+
+
 class VisitorsPage(NamedTuple):
     """One page of visitors, or what was left of it when it was asked for."""
 
-    rows: list[dict[str, Any]]
-    """``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sent."""
+    rows: list[VisitorRow]
+    """The rows, one for each path."""
     totals: Totals
     """The totals that came with the page."""
     offset: int

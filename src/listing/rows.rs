@@ -10,7 +10,7 @@ use crate::listing::visitor_rows::VisitorRows;
 use crate::text::json::Count;
 
 /// Unique visitors of a whole site and range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
     /// Unique people.
     #[serde(deserialize_with = "count")]

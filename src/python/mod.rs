@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use super::listing::{AsyncRows, AsyncVisitors, AtHand, ListedRows, Visitors};
     #[pymodule_export]
-    use super::table::dataset::{_dataset_rows, _dataset_slices, PyDatasetRows};
+    use super::table::dataset::{_dataset_rows, _dataset_slices, _read_visitors, PyDatasetRows};
     #[pymodule_export]
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]

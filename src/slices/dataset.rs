@@ -35,7 +35,7 @@ pub struct DatasetSlice {
 }
 
 impl DatasetSlice {
-    fn of(held: FinishedExport, settle_days: u32, now: Millis) -> Option<Self> {
+    pub(crate) fn of(held: FinishedExport, settle_days: u32, now: Millis) -> Option<Self> {
         let day = |text: &str| Moment::parse("date", text).ok()?.day();
         let days = Slice { from: day(&held.date_from)?, to: day(&held.date_to)? };
         let settled = is_final(held.begun, days.settles(settle_days), now);
@@ -70,11 +70,7 @@ impl Wish {
         let slices = all.into_iter().filter(|held| self.is_of(held));
         let slices: Vec<_> =
             slices.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now)).collect();
-        if let (Some(first), Some(last)) = (slices.first(), slices.last())
-            && account(&first.held) != account(&last.held)
-        {
-            return Err(several(&slices));
-        }
+        of_one_account(&slices)?;
         if let Some(wanted) = &self.projects {
             let held = |id: &&String| !slices.iter().any(|slice| slice.held.project_id == **id);
             if let Some(missing) = wanted.iter().find(held) {
@@ -106,19 +102,29 @@ impl Wish {
     }
 
     fn is_of(&self, held: &FinishedExport) -> bool {
-        let named = |name: &String| {
-            held.organization == *name || held.organization.strip_prefix("name:") == Some(name)
-        };
-        self.base_url.as_ref().is_none_or(|url| url.trim_end_matches('/') == held.base_url)
-            && self.organization.as_ref().is_none_or(named)
+        is_of(held, self.base_url.as_deref(), self.organization.as_deref())
     }
+}
+
+/// Whether an export is of this service and organization, as far as they are named.
+pub(crate) fn is_of(held: &FinishedExport, base_url: Option<&str>, organization: Option<&str>) -> bool {
+    let named =
+        |name: &str| held.organization == name || held.organization.strip_prefix("name:") == Some(name);
+    base_url.is_none_or(|url| url.trim_end_matches('/') == held.base_url) && organization.is_none_or(named)
 }
 
 fn account(held: &FinishedExport) -> (&str, &str) {
     (&held.base_url, &held.organization)
 }
 
-/// The store holds what several organizations fetched.
+/// An error where the store has what several organizations fetched. They come account by account.
+pub(crate) fn of_one_account(slices: &[DatasetSlice]) -> Result<()> {
+    match (slices.first(), slices.last()) {
+        (Some(first), Some(last)) if account(&first.held) != account(&last.held) => Err(several(slices)),
+        _ => Ok(()),
+    }
+}
+
 fn several(slices: &[DatasetSlice]) -> Error {
     let mut accounts: Vec<_> = slices.iter().map(|slice| account(&slice.held)).collect();
     accounts.dedup();
@@ -132,7 +138,7 @@ fn several(slices: &[DatasetSlice]) -> Error {
     ))
 }
 
-fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn some<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let mut ids: Vec<_> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
@@ -199,8 +205,18 @@ impl DatasetRows {
     }
 }
 
-/// All rows of a slice, by the way that a client's rows go.
 async fn collect(holdings: &FinishedExports, slice: &DatasetSlice) -> Result<Table> {
+    let mut builder = Builder::default();
+    read(holdings, slice, &mut builder).await?;
+    Ok(builder.finish())
+}
+
+/// Adds all rows of a slice to `builder`, by the way that a client's rows go; what was found in them, in words.
+pub(crate) async fn read(
+    holdings: &FinishedExports,
+    slice: &DatasetSlice,
+    builder: &mut Builder,
+) -> Result<Vec<String>> {
     let FinishedExport { export, base_url, project_id, page_size, .. } = &slice.held;
     let listing = Listing::days(&Segment::stored(project_id), slice.days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
@@ -208,11 +224,10 @@ async fn collect(holdings: &FinishedExports, slice: &DatasetSlice) -> Result<Tab
     let mut pager =
         Pager::new(source, place, Paging { max_rows: None, prefetch: 1, strict: false, window: None });
     let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
-    let mut builder = Builder::default();
     while let Some(turn) = pager.next_page(&observer).await? {
         builder.extend(&turn.rows.into_visitors()?);
     }
-    Ok(builder.finish())
+    Ok(pager.warnings())
 }
 
 /// The rows of a slice, with what is the same in all of them.
@@ -289,6 +304,7 @@ mod tests {
             page_size: 250,
             begun,
             rows: 1,
+            totals: None,
         }
     }
 

@@ -2,5 +2,6 @@
 
 pub mod dataset;
 pub mod plan;
+pub mod reading;
 pub mod sync;
 pub mod trend;

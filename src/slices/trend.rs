@@ -65,14 +65,19 @@ pub async fn trend(
             break;
         }
     }
-    warnings.extend(open_from.map(|day| {
-        format!("the slices from {day} on may still change: they ended too short a time ago, or have not ended yet")
-    }));
+    warnings.extend(open_from.map(may_still_change));
     Ok(Trend { table: builder.finish(), warnings, requests: reader.requests(), open_from })
 }
 
+/// The warning about slices that are not final.
+pub(crate) fn may_still_change(from: Date) -> String {
+    format!(
+        "the slices from {from} on may still change: they ended too short a time ago, or have not ended yet"
+    )
+}
+
 /// The totals as a row of their own.
-fn of_site(totals: Totals) -> VisitorRows {
+pub(crate) fn of_site(totals: Totals) -> VisitorRows {
     let mut rows = VisitorRows::default();
     rows.push_plain("", totals.human, totals.ai, totals.total);
     rows

@@ -143,11 +143,13 @@ impl Exports {
 
     /// Every range of the project and listing of `range` that was fetched by path, with its rows.
     pub async fn neighbours(&self, range: Range) -> Result<Vec<Neighbour>> {
-        let Range { project_id, path, .. } = range;
-        self.look(move |export_table, _| {
-            neighbours::find(export_table.transaction, export_table.account, project_id.as_deref(), &path)
-        })
-        .await
+        let (owner, Range { project_id, path, .. }) = (Arc::clone(&self.owner), range);
+        let look = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
+            neighbours::find(&transaction, account, project_id.as_deref(), &path)
+        };
+        self.store.run(look).await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.

@@ -6,7 +6,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
 use crate::error::{Error, Result};
+use crate::listing::rows::Totals;
 use crate::store::Store;
+use crate::store::exports::What;
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, page_size, whole};
 
@@ -31,13 +33,16 @@ pub struct FinishedExport {
     pub begun: Millis,
     /// How many rows came.
     pub rows: u64,
+    /// The totals of its first page.
+    pub totals: Option<Totals>,
 }
 
 impl FinishedExport {
     /// What stands in a `SELECT` after the number: the columns, and which exports count.
-    const REST: &str = "base_url, organization, project_id, date_from, date_to, page_size, begun, rows
+    const REST: &str =
+        "base_url, organization, project_id, date_from, date_to, page_size, begun, rows, human, ai, total
          FROM export JOIN account ON account.id = export.account
-         WHERE path = ?1 AND kind = 'pages' AND finished IS NOT NULL
+         WHERE path = ?1 AND finished IS NOT NULL
              AND project_id IS NOT NULL AND date_from IS NOT NULL AND date_to IS NOT NULL";
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -51,6 +56,10 @@ impl FinishedExport {
             page_size: page_size(row, 6)?,
             begun: row.get(7)?,
             rows: whole(row.get(8)?),
+            totals: match (row.get(9)?, row.get(10)?, row.get(11)?) {
+                (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
+                _ => None,
+            },
         })
     }
 }
@@ -68,13 +77,18 @@ impl FinishedExports {
         Ok(Self { store: Store::to_read(file)?, path: path.to_owned() })
     }
 
-    /// Of each account, project and range the latest, in their order.
-    pub async fn latest(&self) -> Result<Vec<FinishedExport>> {
+    /// Of each account, project and range the latest that has `what`, in their order.
+    pub async fn latest(&self, what: What) -> Result<Vec<FinishedExport>> {
         let path = self.path.clone();
+        let has = match what {
+            What::Pages => "kind = 'pages'",
+            // They come with the first page, too.
+            What::Totals => "total IS NOT NULL",
+        };
         let look = move |connection: &mut Connection| {
             // What stands beside a maximum is of the row that has it.
             let mut latest = connection.prepare(&format!(
-                "SELECT max(export.id), {} GROUP BY account, project_id, date_from, date_to
+                "SELECT max(export.id), {} AND {has} GROUP BY account, project_id, date_from, date_to
                  ORDER BY base_url, organization, project_id, date_from, date_to",
                 FinishedExport::REST
             ))?;
@@ -88,8 +102,10 @@ impl FinishedExports {
     pub async fn export(&self, export: i64) -> Result<FinishedExport> {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
-            let mut one = connection
-                .prepare(&format!("SELECT export.id, {} AND export.id = ?2", FinishedExport::REST))?;
+            let mut one = connection.prepare(&format!(
+                "SELECT export.id, {} AND kind = 'pages' AND export.id = ?2",
+                FinishedExport::REST
+            ))?;
             one.query_row((path, export), FinishedExport::read).optional()?.ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await

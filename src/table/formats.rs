@@ -14,10 +14,15 @@ pub enum Format {
     Csv {
         /// Whether a text that a spreadsheet would take for a formula gets an apostrophe before it.
         escape_formulas: bool,
+        /// Whether the file begins with U+FEFF, without which Excel does not take it for UTF-8.
+        bom: bool,
     },
     /// One JSON object a line.
     JsonLines,
 }
+
+/// U+FEFF in UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Writes rows in a format.
 #[derive(Debug)]
@@ -51,10 +56,13 @@ impl Encoder {
         let mut rows = rows.map(Into::into);
         match self.format {
             Format::JsonLines => rows.try_for_each(|record| json_line(columns, record, out)),
-            Format::Csv { escape_formulas } => {
+            Format::Csv { escape_formulas, bom } => {
                 for name in rows.clone().filter_map(|record| record.row.extra).flat_map(|extra| extra.keys())
                 {
                     self.more.add(name);
+                }
+                if bom && self.headed.is_none() {
+                    out.extend_from_slice(BOM);
                 }
                 let mut writer =
                     WriterBuilder::new().flexible(true).terminator(Terminator::Any(b'\n')).from_writer(out);
@@ -100,10 +108,13 @@ impl Encoder {
     }
 
     /// Copies what was written, with empty fields where a field was not known yet.
-    pub fn mend(&self, written: impl io::Read, mended: impl io::Write) -> io::Result<()> {
-        let Format::Csv { escape_formulas } = self.format else {
+    pub fn mend(&self, written: impl io::Read, mut mended: impl io::Write) -> io::Result<()> {
+        let Format::Csv { escape_formulas, bom } = self.format else {
             return Ok(());
         };
+        if bom {
+            mended.write_all(BOM)?;
+        }
         let mut reader = ReaderBuilder::new().flexible(true).from_reader(written);
         let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(mended);
         writer.write_record(header(self.columns, &self.more, escape_formulas))?;

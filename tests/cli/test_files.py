@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import stat
 import sys
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, SCRIPT, TOTALS, Cli, kept, page, shell
+from helpers.exports import sheet
 from helpers.scripts import Script, run_script
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
@@ -38,6 +40,12 @@ def read(path: Path) -> list[dict[str, Any]]:
             rows = pl.read_csv(path).to_dicts()
         case ".jsonl":
             rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        case ".xlsx":
+            head, *lines = sheet(path)
+            rows = [dict(zip(map(str, head), line, strict=True)) for line in lines]
+            for row, name in itertools.product(rows, ("date_from", "date_to")):
+                if name in row:
+                    row[name] = date(1899, 12, 30) + timedelta(days=int(row[name]))
         case ".parquet":
             rows = pl.read_parquet(path).to_dicts()
         case _:
@@ -53,7 +61,7 @@ def listed(folder: Path) -> list[str]:
 
 
 @pytest.mark.row("J15")
-@pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "V.CSV"])
+@pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "v.xlsx", "V.CSV"])
 @pytest.mark.parametrize("command", ["export", "trend", "trend --by-path"])
 def test_the_name_of_a_file_chooses_its_format(cli: Cli, tmp_path: Path, command: str, name: str) -> None:
     file = tmp_path / name
@@ -130,14 +138,22 @@ def test_lines_of_json_contain_nothing_that_a_terminal_obeys(cli: Cli) -> None:
     assert json.loads(out)["path"] == path
 
 
-@pytest.mark.parametrize("name", ["v.parquet", "v.arrow"])
+@pytest.mark.parametrize(
+    ("name", "extra"), [("v.parquet", "arrow"), ("v.arrow", "arrow"), ("v.xlsx", "excel")]
+)
 def test_a_missing_library_is_named(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, extra: str
 ) -> None:
     monkeypatch.setattr("docplatform._hooks.frames.find_spec", lambda _: None)
     ended = cli(*EXPORT, "-o", str(tmp_path / name))
     assert (ended.status, cli.stub.requests) == (2, [])
-    assert 'pip install "docplatform[arrow]"' in ended.err
+    assert f'pip install "docplatform[{extra}]"' in ended.err
+
+
+def test_a_byte_order_mark_is_written_where_it_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    for options, begin in (([], b"path,"), (["--bom"], b"\xef\xbb\xbfpath,")):
+        assert cli(*EXPORT, *options, "--force", "-o", str(tmp_path / "v.csv")).status == 0
+        assert (tmp_path / "v.csv").read_bytes().startswith(begin)
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
@@ -245,7 +261,7 @@ def test_without_a_store_an_export_that_ends_early_leaves_nothing(
 
 @posix
 @pytest.mark.row("I4")
-@pytest.mark.parametrize("name", ["v.csv", "v.parquet", "v.arrow", "v.jsonl", "-"])
+@pytest.mark.parametrize("name", ["v.csv", "v.parquet", "v.arrow", "v.jsonl", "v.xlsx", "-"])
 def test_after_ctrl_c_an_export_with_a_store_continues(
     stub: StubServer, tmp_path: Path, store: Path, name: str
 ) -> None:

@@ -177,7 +177,14 @@ def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
     cli("visitors", "totals", "2024-W02", "--store", str(store))
     found = json.loads(cli(*line, "--dry-run", "--requests-per-hour", "3").out)
     assert [one["date_from"] for one in found.pop("slices")] == WEEKS
-    assert found == {"dry_run": True, "requests": 4, "cached": 1, "exact": True, "estimated": False, "hours": 1}
+    assert found == {
+        "dry_run": True,
+        "requests": 4,
+        "cached": 1,
+        "exact": True,
+        "estimated": False,
+        "hours": 1,
+    }
 
 
 def test_a_dry_run_of_a_sync_counts_all_projects(cli: Cli, store: Path) -> None:

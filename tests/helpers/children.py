@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from docplatform import Client
+from docplatform import Client, VisitorRow
 
 PRELUDE = """
 import asyncio, json, sys
@@ -83,7 +83,7 @@ def in_child(work: Callable[[], Any]) -> Any:
 # -- importable in a process that was spawned, which a test module is not --------------------------
 
 
-def export_rest(settings: dict[str, Any], checkpoint: str) -> tuple[int, list[dict[str, Any]], str]:
+def export_rest(settings: dict[str, Any], checkpoint: str) -> tuple[int, list[VisitorRow], str]:
     """Go on with an export; the process, the rows, and where it ended."""
     with Client(**settings) as client:
         visitors = client.visitors(resume=checkpoint)

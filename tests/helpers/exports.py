@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -21,7 +24,7 @@ ROWS = rows(0, 600)
 """Three pages of 250, 250 and 100."""
 
 MEMORY = ("collect", "to_pandas", "to_polars", "to_arrow", "to_dicts")
-FILES = ("to_csv", "to_jsonl", "to_parquet")
+FILES = ("to_csv", "to_jsonl", "to_parquet", "to_excel")
 
 
 def collect(rows: Any, **how: Any) -> VisitorTable:
@@ -67,9 +70,48 @@ def read(path: Path, way: str) -> list[dict[str, Any]]:
         with path.open(encoding="utf-8", newline="") as file:
             counts = ("human", "ai", "total")
             return [line | {name: int(line[name]) for name in counts} for line in csv.DictReader(file)]
+    if way == "to_excel":
+        head, *lines = sheet(path)
+        return [{str(name): value for name, value in zip(head, line, strict=True)} for line in lines]
     import pyarrow.parquet  # type: ignore[import-untyped]
 
     return list(pyarrow.parquet.read_table(path).to_pylist())
+
+
+def sheet(path: Path) -> list[list[str | int | float | bool | None]]:
+    """The cells of a workbook's one sheet, as the file types them: a formula or a link fails."""
+    with zipfile.ZipFile(path) as book:
+        assert not any("rels" in name and "sheet" in name for name in book.namelist()), "a link"
+        tree = ET.fromstring(book.read("xl/worksheets/sheet1.xml"))  # our own
+    space = {"x": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+    rows: list[list[str | int | float | bool | None]] = []
+    for line in tree.iterfind(".//x:row", space):
+        # A cell without a value is not there.
+        found = {str(cell.get("r")): _cell(cell, space) for cell in line.iterfind("x:c", space)}
+        width = len(rows[0]) if rows else len(found)
+        number = len(rows) + 1
+        rows.append([found.pop(f"{_column(at)}{number}", None) for at in range(width)])
+        assert not found
+    assert tree.find(".//x:f", space) is None, "a formula"
+    return rows
+
+
+def _column(at: int) -> str:
+    """The letters of a column."""
+    return (_column(at // 26 - 1) if at >= 26 else "") + chr(ord("A") + at % 26)
+
+
+def _cell(cell: ET.Element, space: dict[str, str]) -> str | int | float | bool | None:
+    match cell.get("t"):
+        case "inlineStr":
+            text = "".join(part.text or "" for part in cell.iterfind(".//x:t", space))
+            return re.sub("_x([0-9A-F]{4})_", lambda code: chr(int(code[1], 16)), text)
+        case "b":
+            return cell.findtext("x:v", namespaces=space) == "1"
+        case kind:
+            assert kind in {None, "n"}, kind
+            number = cell.findtext("x:v", namespaces=space)
+            return None if number is None else float(number) if "." in number else int(number)
 
 
 def break_off(stub: StubServer, pages: int = 1, status: int = 404) -> None:

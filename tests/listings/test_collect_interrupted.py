@@ -169,12 +169,12 @@ def test_a_program_without_stderr_shows_no_progress(
 # -- the event loop ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow", "to_parquet"])
+@pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow", "to_parquet", "to_excel"])
 def test_the_loop_runs_while_a_frame_is_made(
     async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered, ticked = threading.Event(), threading.Event()
-    what = "docplatform._hooks.frames." + ("encode_parquet" if way == "to_parquet" else way)
+    what = "docplatform._hooks.frames." + ("encode" if way in FILES else way)
     module, _, name = what.rpartition(".")
     make = getattr(import_module(module), name)
 
@@ -231,7 +231,7 @@ def test_cancelling_while_a_frame_is_made_loses_no_row(
 ) -> None:
     """No row is lost, and no file is left, though the other thread comes to its end."""
     entered, go_on = threading.Event(), threading.Event()
-    what = "encode_parquet" if way == "to_parquet" else way
+    what = "encode" if way in FILES else way
     make = getattr(import_module("docplatform._hooks.frames"), what)
 
     def gated(*arguments: Any) -> Any:

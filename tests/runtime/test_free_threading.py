@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from docplatform import Totals, Visitors, VisitorsPage, VisitorTable
+from docplatform import Totals, VisitorRow, Visitors, VisitorsPage, VisitorTable
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.scripts import run_script
@@ -122,18 +122,18 @@ def test_one_iterator_is_emptied_in_every_way_at_once(given: StubServer, prefetc
         assert sorted((row for part in parts for row in part), key=lambda row: row["human"]) == ROWS
 
 
-def emptied(visitors: Visitors) -> list[list[dict[str, Any]]]:
+def emptied(visitors: Visitors) -> list[list[VisitorRow]]:
     """What each thread got of the rows."""
     pages = visitors.pages()
 
-    def rows() -> list[dict[str, Any]]:
+    def rows() -> list[VisitorRow]:
         return list(iter(lambda: next(visitors, None), None))
 
-    def whole_pages() -> list[dict[str, Any]]:
+    def whole_pages() -> list[VisitorRow]:
         taken: list[VisitorsPage] = list(iter(lambda: next(pages, None), None))
         return [row for page in taken for row in page.rows]
 
-    def look() -> list[dict[str, Any]]:
+    def look() -> list[VisitorRow]:
         for _ in range(50):
             assert visitors.warnings == []
             assert "offset" in visitors.checkpoint
@@ -155,7 +155,7 @@ def test_a_table_is_read_in_every_way_at_once(given: StubServer, tmp_path: Path)
         assert table.to_csv(path) == 600
         return path.read_bytes()
 
-    def by_index() -> list[dict[str, Any]]:
+    def by_index() -> list[VisitorRow]:
         return [table[n] for n in range(len(table))]
 
     ways: list[tuple[Callable[[], Any], Any]] = [
@@ -168,8 +168,8 @@ def test_a_table_is_read_in_every_way_at_once(given: StubServer, tmp_path: Path)
         (to_csv, csv),
     ]
 
-    def all_ways(first: int) -> list[dict[str, Any]]:
-        mine: list[dict[str, Any]] = []
+    def all_ways(first: int) -> list[VisitorRow]:
+        mine: list[VisitorRow] = []
         for turn in range(2 * len(ways)):
             mine += [row for row in (next(shared, None) for _ in range(9)) if row]
             way, expected = ways[(first + turn) % len(ways)]

@@ -22,6 +22,7 @@ MISSING = {
         ["pyarrow", "polars", "duckdb"],
         'to_parquet() needs pyarrow or polars or duckdb: pip install "docplatform[arrow]"',
     ),
+    "to_excel": (["xlsxwriter"], 'to_excel() needs xlsxwriter: pip install "docplatform[excel]"'),
 }
 
 

@@ -21,13 +21,21 @@ _MODULES = {
     "to_polars": ("polars",),
     "to_arrow": ("pyarrow",),
     "to_parquet": ("pyarrow", "polars", "duckdb"),
+    "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
     "docplatform.dask.read_visitors": ("dask",),
     "docplatform.spark.register": ("pyspark",),
 }
 # The extra that brings a module.
-_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow", "dask": "dask", "pyspark": "spark"}
+_EXTRAS = {
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "arrow",
+    "dask": "dask",
+    "pyspark": "spark",
+    "xlsxwriter": "excel",
+}
 
 
 def need(way: str) -> str:
@@ -100,20 +108,33 @@ def to_arrow(table: VisitorTable | TrendTable) -> Any:
 
 def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
     """A Parquet file; returns the number of rows."""
-    need("to_parquet")
+    return _to_file("to_parquet", table, path)
+
+
+def to_excel(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+    """An Excel workbook; returns the number of rows."""
+    return _to_file("to_excel", table, path)
+
+
+def _to_file(way: str, table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+    need(way)
     file = _WholeFile(path)
     try:
-        rows = encode_parquet(table, file)
+        rows = encode(way, table, file)
         file.commit()
     finally:
         file.discard()
     return rows
 
 
-def encode_parquet(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+def encode(way: str, table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     """The same under the temporary name of ``file``, which is then to be committed."""
     try:
-        parquet.write(need("to_parquet"), table, file.path)
+        module = need(way)
+        if way == "to_excel":
+            import_module("docplatform._hooks.excel").write(table, file.path)
+        else:
+            parquet.write(module, table, file.path)
     except BaseException:
         # Now: the traceback would keep it.
         file.discard()

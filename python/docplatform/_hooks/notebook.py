@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from docplatform._native import Job, TrendTable, VisitorTable
 
@@ -84,7 +84,7 @@ def _first_rows(table: VisitorTable | TrendTable, caption: str) -> str:
     return _grid(caption, rows, list(dict.fromkeys(name for row in rows for name in row)) or table._columns())
 
 
-def _grid(caption: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     styles = [_style([row.get(name) for row in rows]) for name in names]
     head = "".join(
         f'<th style="{style}">{text(name)}</th>' for name, style in zip(names, styles, strict=True)

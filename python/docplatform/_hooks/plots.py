@@ -59,7 +59,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
         raise ValueError(f"by: must be one of {', '.join(Totals._fields)}, not {_safe(by, 60)!r}")
     _need()
     counts = memoryview(table._counts(by)).cast("q")
-    rows = [table[at] for at in heapq.nlargest(n, range(len(table)), key=counts.__getitem__)]
+    rows: list[Any] = [table[at] for at in heapq.nlargest(n, range(len(table)), key=counts.__getitem__)]
     axes = ax if ax is not None else _axes(len(rows))
     for style, kind, at in ((HUMAN, "human", -_BAR / 2), (AI, "ai", _BAR / 2)):
         axes.barh([at + place for place in range(len(rows))], [row[kind] for row in rows], _BAR, **style)

@@ -45,6 +45,7 @@ def export(
     max_rows: int | None,
     strict: bool,
     raw: bool,
+    bom: bool,
 ) -> None:
     """Export the unique visitors of every path, one row each.
 
@@ -56,7 +57,7 @@ def export(
     if session.dry_run:
         cost.show(session, [(date_from, date_to)])
         return
-    going = begin(name, format_, raw=raw, force=force, json=session.json)
+    going = begin(name, format_, raw=raw, bom=bom, force=force, json=session.json)
     query: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "page_size": page_size}
     with session.client() as client:
         visitors = client.visitors(

@@ -37,6 +37,7 @@ def trend(
     format_: str | None,
     force: bool,
     raw: bool,
+    bom: bool,
 ) -> None:
     """Show the site's visitors by day, week or month.
 
@@ -52,7 +53,7 @@ def trend(
         return
     writer = None
     if name is not None or format_ is not None:
-        writer = begin(name or "-", format_, raw=raw, force=force, json=session.json)
+        writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
         writer.check()
     slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "by_path": by_path}
     with session.client() as client:

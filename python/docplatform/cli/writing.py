@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from docplatform import TrendTable, VisitorTable
 
-FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow"}
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".xlsx": "xlsx"}
 """The format of a file by the end of its name."""
-NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow"}
+NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow", "xlsx": "to_excel"}
 """The formats that need a library, and the method that needs the same one."""
 READING = "Reading visitors"
 
@@ -38,6 +38,7 @@ class Writer:
     path: Path | None
     format: str
     raw: bool
+    bom: bool = False
     rows: int = 0
     """How many were written."""
     progress: Progress = field(default_factory=lambda: Progress(READING, quiet=True))
@@ -67,11 +68,13 @@ class Writer:
         counted: dict[str, Any] = {"progress": True} if isinstance(rows, Visitors) else {}
         match self.format:
             case "csv":
-                self.rows = rows.to_csv(path, escape_formulas=not self.raw, **counted)
+                self.rows = rows.to_csv(path, escape_formulas=not self.raw, bom=self.bom, **counted)
             case "jsonl":
                 self.rows = rows.to_jsonl(path, **counted)
             case "parquet":
                 self.rows = rows.to_parquet(path, **counted)
+            case "xlsx":
+                self.rows = rows.to_excel(path, **counted)
             case _:
                 # Opened before anything is fetched, as the others do.
                 file = _WholeFile(path)
@@ -121,7 +124,7 @@ def output_options(
             type=FILE,
             default=default,
             metavar="FILE",
-            help="Where to: a name that ends in .csv, .jsonl, .parquet or .arrow; - is standard output.  "
+            help="Where to: a name that ends in .csv, .jsonl, .parquet, .arrow or .xlsx; - is standard output.  "
             f"[default: {otherwise}]",
         ),
         click.option(
@@ -134,10 +137,15 @@ def output_options(
         click.option(
             "--raw", is_flag=True, help="CSV: no apostrophe before what a spreadsheet would run as a formula."
         ),
+        click.option(
+            "--bom",
+            is_flag=True,
+            help="CSV: a byte order mark, without which Excel does not take it for UTF-8.",
+        ),
     )
 
 
-def begin(name: str, format_: str | None, *, raw: bool, force: bool, json: bool) -> Writer:
+def begin(name: str, format_: str | None, *, raw: bool, bom: bool, force: bool, json: bool) -> Writer:
     """A writer; a usage error if it could not write. With ``json``, standard output is for the summary."""
     path = None if name == "-" else Path(name)
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
@@ -155,4 +163,4 @@ def begin(name: str, format_: str | None, *, raw: bool, force: bool, json: bool)
             frames.need(NEEDS[kind])
     except ImportError as error:
         raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
-    return Writer(path, kind, raw)
+    return Writer(path, kind, raw, bom)

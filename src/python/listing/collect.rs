@@ -28,8 +28,8 @@ pub(crate) enum Into {
     Dicts(Py<PyList>),
     /// What a function of `docplatform._hooks.frames` makes of it.
     Frame(&'static str),
-    /// A Parquet file.
-    Parquet(Box<PyWholeFile>),
+    /// A file that a library writes, for this way of `docplatform._hooks.frames`.
+    Encoded(&'static str, Box<PyWholeFile>),
 }
 
 /// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
@@ -41,7 +41,7 @@ pub(crate) fn table(
 ) -> PyResult<Operation> {
     let owner = Arc::clone(cursor);
     // Out of a file export comes no table: its rows stay for the next call.
-    let is_file = matches!(into, Into::Parquet(_));
+    let is_file = matches!(into, Into::Encoded(..));
     let op = cursor.work(
         name,
         move |stream, left, observer| {
@@ -98,9 +98,9 @@ pub(crate) fn table(
                     };
                     (call, Box::new(then))
                 }
-                Into::Parquet(file) => {
+                Into::Encoded(way, file) => {
                     let file = Bound::new(py, *file)?;
-                    let call = partial.call1((frames.getattr("encode_parquet")?, table, &file))?;
+                    let call = partial.call1((frames.getattr("encode")?, way, table, &file))?;
                     let file = file.unbind();
                     let then = move |_: Python<'_>, made: Py<PyAny>| {
                         let (file, path) = file.get().take()?;

@@ -139,6 +139,22 @@ impl BaseRows {
         self.face.run(py, collect::table(&self.cursor, name, bar, Into::Frame(frame))?)
     }
 
+    /// A file that a library writes.
+    fn encoded(
+        &self,
+        py: Python<'_>,
+        name: &'static str,
+        progress: Option<bool>,
+        path: &Bound<'_, PyAny>,
+        way: &'static str,
+    ) -> PyResult<Py<PyAny>> {
+        py.import("docplatform._hooks.frames")?.getattr("need")?.call1((way,))?;
+        // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
+        let into = Into::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
+        let bar = self.bar(py, progress)?;
+        self.face.run(py, collect::table(&self.cursor, name, bar, into)?)
+    }
+
     fn file(
         &self,
         name: &'static str,
@@ -234,14 +250,15 @@ impl BaseVisitors {
     }
 
     /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
-    #[pyo3(signature = (path, *, escape_formulas = true, progress = None))]
+    #[pyo3(signature = (path, *, escape_formulas = true, bom = false, progress = None))]
     fn to_csv(
         slf: &Bound<'_, Self>,
         path: &Bound<'_, PyAny>,
         escape_formulas: bool,
+        bom: bool,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().file("Visitors.to_csv", progress, path, Format::Csv { escape_formulas })
+        slf.as_super().get().file("Visitors.to_csv", progress, path, Format::Csv { escape_formulas, bom })
     }
 
     /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
@@ -261,12 +278,17 @@ impl BaseVisitors {
         path: &Bound<'_, PyAny>,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.as_super().get());
-        py.import("docplatform._hooks.frames")?.getattr("need")?.call1(("to_parquet",))?;
-        // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-        let into = Into::Parquet(Box::new(whole_file::PyWholeFile::new(path, None)?));
-        let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(&rows.cursor, "Visitors.to_parquet", bar, into)?)
+        slf.as_super().get().encoded(slf.py(), "Visitors.to_parquet", progress, path, "to_parquet")
+    }
+
+    /// Writes all that is left into an Excel workbook with `XlsxWriter`; returns the number of rows.
+    #[pyo3(signature = (path, *, progress = None))]
+    fn to_excel(
+        slf: &Bound<'_, Self>,
+        path: &Bound<'_, PyAny>,
+        progress: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        slf.as_super().get().encoded(slf.py(), "Visitors.to_excel", progress, path, "to_excel")
     }
 }
 

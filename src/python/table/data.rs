@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use arrow_schema::{DataType, FieldRef, Schema};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice, PyString};
 use serde::{Deserialize, Serialize};
 
 use crate::config::url::Segment;
@@ -16,6 +18,7 @@ use crate::listing::visitor_rows::Line;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::table::formats::Format;
 use crate::table::{Builder, Table};
@@ -60,6 +63,12 @@ impl Meta {
         }
     }
 
+    /// Of a range that came out of a store.
+    pub(crate) fn of_stored(project: &Segment, slices: &[Slice], stored: &StoreAnswer) -> Self {
+        let totals = stored.totals.map(|totals| (totals.human, totals.ai, totals.total));
+        Self { totals, open_from: None, ..Self::of_trend(project, slices, None, &stored.trend) }
+    }
+
     pub(crate) fn new(listing: &Listing, stream: &ExportStream) -> Self {
         Self {
             totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
@@ -86,6 +95,26 @@ impl Data {
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self.table.record(at).ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
         rows::Dicts::new(py, self.table.columns()).make(row)
+    }
+
+    /// A row, or those of a slice.
+    pub(crate) fn at(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        if let Ok(slice) = at.cast::<PySlice>() {
+            let range = slice.indices(self.table.len().cast_signed())?;
+            let places = (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
+            let rows = places.map(|at| self.row(py, at.cast_unsigned()));
+            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind());
+        }
+        let at: isize =
+            at.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(py) {
+                true => PyIndexError::new_err("row index out of range"),
+                false => error,
+            })?;
+        let at = if at < 0 { at + self.table.len().cast_signed() } else { at };
+        match usize::try_from(at) {
+            Ok(at) => self.row(py, at),
+            Err(_) => Err(PyIndexError::new_err("row index out of range")),
+        }
     }
 
     pub(crate) fn write(&self, py: Python<'_>, path: &Bound<'_, PyAny>, format: Format) -> PyResult<usize> {
@@ -115,6 +144,26 @@ impl Data {
 pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let day = text.map(str::parse).transpose().map_err(Error::bug)?;
     day.map(|day| convert::day(py, day)).transpose()
+}
+
+/// The `TypeError` of a table that is asked for a column by its name, which says what to do instead.
+pub(crate) fn no_column(table: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<PyErr> {
+    let shown = table.py().import("docplatform._hooks.shown")?;
+    let text: String = shown.getattr("column")?.call1((table, name))?.extract()?;
+    Ok(PyTypeError::new_err(text))
+}
+
+/// The columns of a schema and their types, as polars names them.
+pub(crate) fn kinds(schema: &Schema) -> Vec<(String, &'static str)> {
+    let kind = |field: &FieldRef| match field.data_type() {
+        DataType::Int64 => "i64",
+        DataType::Float64 => "f64",
+        DataType::Boolean => "bool",
+        DataType::Date32 => "date",
+        DataType::Timestamp(..) => "datetime",
+        _ => "str",
+    };
+    schema.fields().iter().map(|field| (field.name().clone(), kind(field))).collect()
 }
 
 /// Something that `docplatform._hooks.frames` does with a table.

@@ -1,11 +1,14 @@
 //! What a store holds, for what has no client: `docplatform.dataset.parts` rests on it.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatchIterator;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::clock::Clock;
+use crate::config::url::Segment;
 use crate::dates::slices::Every;
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
@@ -14,9 +17,11 @@ use crate::python::bridge;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
 use crate::python::listing::collect;
-use crate::python::table::arrow;
+use crate::python::table::data::Meta;
+use crate::python::table::{TrendTable, VisitorTable, arrow};
 use crate::slices::dataset::{self, DatasetSlice, Wish};
-use crate::store::{FinishedExport, FinishedExports};
+use crate::slices::reading::{StoreAnswer, StoreQuery};
+use crate::store::{FinishedExport, FinishedExports, What};
 
 /// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
 /// the last, when it was begun, rows, whether it has settled.
@@ -50,7 +55,7 @@ pub(crate) fn _dataset_slices(
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let look = move |_| async move {
-        let held = FinishedExports::of(&file, VISITORS)?.latest().await?;
+        let held = FinishedExports::of(&file, VISITORS)?.latest(What::Pages).await?;
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
         Wish { every, projects, from, to, base_url, organization, settle_days, now }.choose(held)
@@ -84,6 +89,50 @@ pub(crate) fn _dataset_rows(
     let finish =
         |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, PyDatasetRows(rows))?.into_any().unbind()));
     bridge::block(py, Operation::new("_dataset_rows", read, finish))
+}
+
+/// A range of a store's visitors: see `docplatform.read_visitors`.
+#[pyfunction]
+#[pyo3(signature = (store, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
+    base_url = None, organization = None, settle_days = 2))]
+#[expect(clippy::too_many_arguments)]
+pub(crate) fn _read_visitors(
+    py: Python<'_>,
+    store: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+    by_path: bool,
+    period: Option<&Bound<'_, PyAny>>,
+    date_from: Option<&Bound<'_, PyAny>>,
+    date_to: Option<&Bound<'_, PyAny>>,
+    project_id: Option<String>,
+    base_url: Option<String>,
+    organization: Option<String>,
+    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+) -> PyResult<Py<PyAny>> {
+    let slices = convert::slices(period, date_from, date_to, every)?;
+    let file = collect::path(store)?;
+    let (name, what, days) = (file.display().to_string(), What::of(by_path), slices.clone());
+    let read = move |_| async move {
+        let holdings = FinishedExports::of(&file, VISITORS)?;
+        let now = Clock::system().now();
+        let (project, store) = (project_id, name);
+        let slices = days;
+        StoreQuery { project, base_url, organization, slices, every, what, settle_days, now, store }
+            .read(&holdings)
+            .await
+    };
+    let finish = move |py: Python<'_>, stored: StoreAnswer| {
+        let project = Segment::stored(&stored.project);
+        let made = if every.is_none() && by_path {
+            let meta = Meta::of_stored(&project, &slices, &stored);
+            Py::new(py, VisitorTable::new(Arc::new(stored.trend.table), meta))?.into_any()
+        } else {
+            let meta = Meta::of_trend(&project, &slices, every, &stored.trend);
+            Py::new(py, TrendTable::new(Arc::new(stored.trend.table), meta))?.into_any()
+        };
+        Ok(Next::Value(made))
+    };
+    bridge::block(py, Operation::new("read_visitors", read, finish))
 }
 
 fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {

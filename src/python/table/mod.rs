@@ -10,9 +10,9 @@ pub(crate) mod whole_file;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pyo3::exceptions::{PyIndexError, PyOSError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use crate::dates::slices::Slice;
 use crate::listing::rows::Totals;
@@ -70,23 +70,11 @@ macro_rules! table {
                 self.table.len()
             }
 
-            fn __getitem__(&self, py: Python<'_>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                if let Ok(slice) = at.cast::<PySlice>() {
-                    let range = slice.indices(self.table.len().cast_signed())?;
-                    let places = (0..range.slicelength).map(|step| range.start + step.cast_signed() * range.step);
-                    let rows = places.map(|at| self.row(py, at.cast_unsigned()));
-                    return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind());
+            fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                if let Ok(name) = at.cast::<PyString>() {
+                    return Err(data::no_column(slf.as_any(), name)?);
                 }
-                let at: isize =
-                    at.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(py) {
-                        true => PyIndexError::new_err("row index out of range"),
-                        false => error,
-                    })?;
-                let at = if at < 0 { at + self.table.len().cast_signed() } else { at };
-                match usize::try_from(at) {
-                    Ok(at) => self.row(py, at),
-                    Err(_) => Err(PyIndexError::new_err("row index out of range")),
-                }
+                slf.get().at(slf.py(), at)
             }
 
             fn __iter__(&self) -> TableRows {
@@ -132,9 +120,15 @@ macro_rules! table {
             }
 
             /// Writes a CSV file; returns the number of rows.
-            #[pyo3(signature = (path, *, escape_formulas = true))]
-            fn to_csv(&self, py: Python<'_>, path: &Bound<'_, PyAny>, escape_formulas: bool) -> PyResult<usize> {
-                self.write(py, path, Format::Csv { escape_formulas })
+            #[pyo3(signature = (path, *, escape_formulas = true, bom = false))]
+            fn to_csv(
+                &self,
+                py: Python<'_>,
+                path: &Bound<'_, PyAny>,
+                escape_formulas: bool,
+                bom: bool,
+            ) -> PyResult<usize> {
+                self.write(py, path, Format::Csv { escape_formulas, bom })
             }
 
             /// Writes a JSON Lines file; returns the number of rows.
@@ -148,8 +142,24 @@ macro_rules! table {
                 Ok(frames.getattr("to_parquet")?.call1((slf, path))?.unbind())
             }
 
+            /// Writes an Excel workbook with `XlsxWriter`; returns the number of rows.
+            fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                let frames = slf.py().import("docplatform._hooks.frames")?;
+                Ok(frames.getattr("to_excel")?.call1((slf, path))?.unbind())
+            }
+
             fn __repr__(&self) -> String {
                 self.repr($name)
+            }
+
+            fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+                let shown = slf.py().import("docplatform._hooks.shown")?;
+                Ok(shown.getattr("text")?.call1((slf,))?.unbind())
+            }
+
+            /// The columns and their types, as people name them.
+            fn _schema(&self) -> PyResult<Vec<(String, &'static str)>> {
+                Ok(data::kinds(&*self.table.schema()?))
             }
 
             fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {

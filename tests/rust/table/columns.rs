@@ -220,7 +220,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
     let fields: Vec<_> = table.schema().unwrap().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(fields, names);
     assert_eq!(batches(&table)[0].column(6).as_string::<i32>().value(0), "theirs");
-    for format in [Format::Csv { escape_formulas: true }, Format::JsonLines] {
+    for format in [Format::Csv { escape_formulas: true, bom: false }, Format::JsonLines] {
         let mut written = Vec::new();
         Encoder::with(format, table.columns()).encode(table.records(), &mut written).unwrap();
         let written = String::from_utf8(written).unwrap();
@@ -256,7 +256,7 @@ fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
     assert_eq!((others.null_count(), others.value(9_999)), (MAX_COLUMNS, r#"{"x9999":9999}"#));
     // A file that is written page by page has the same columns.
     let csv = crate::table::formats::read(&crate::table::formats::write(
-        Format::Csv { escape_formulas: true },
+        Format::Csv { escape_formulas: true, bom: false },
         &pages,
     ));
     assert_eq!((csv.len(), csv[0].len()), (10_001, 4 + MAX_COLUMNS + 1));

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use crate::any::cases;
 use crate::table::columns::{more, rows};
 
-const CSV: Format = Format::Csv { escape_formulas: true };
-const RAW: Format = Format::Csv { escape_formulas: false };
+const CSV: Format = Format::Csv { escape_formulas: true, bom: false };
+const RAW: Format = Format::Csv { escape_formulas: false, bom: false };
 
 /// Pages of rows, written and mended where that is needed.
 pub(crate) fn write(format: Format, pages: &[VisitorRows]) -> Vec<u8> {

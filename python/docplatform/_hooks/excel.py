@@ -1,0 +1,105 @@
+"""A table as an Excel workbook, written by XlsxWriter: dates as dates, counts as numbers, and a formula is never live."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from importlib import import_module
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from docplatform._native import TrendTable, VisitorTable
+
+MAX_ROWS = 1_048_575
+"""Rows of a sheet, below its header."""
+MAX_TEXT = 32_767
+"""Characters of a cell."""
+MAX_DIGITS = 10**15
+"""Integers from here on lose digits in Excel, so that they are written as text."""
+FIRST_DAY = date(1900, 3, 1)
+"""Excel takes 1900 for a leap year, so that earlier days are written as text."""
+WIDTHS = {"str": 60, "date": 12, "datetime": 20}
+"""How wide a column is, in characters; a number's is 12."""
+
+
+def write(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> None:
+    """Writes the rows; a ``ValueError`` where a sheet cannot take them."""
+    if len(table) > MAX_ROWS:
+        raise ValueError(
+            f"an Excel sheet has room for {MAX_ROWS:,} rows, and these are {len(table):,}: no file was written; "
+            "use to_csv() or to_parquet(), or a shorter range"
+        )
+    xlsxwriter = import_module("xlsxwriter")
+    columns = table._schema()
+    # Rows wait in a file of the folder, and not in memory, until the workbook is put together.
+    with TemporaryDirectory(prefix="docplatform-") as folder:
+        workbook = xlsxwriter.Workbook(
+            path, {"constant_memory": True, "tmpdir": folder, "remove_timezone": True}
+        )
+        workbook.use_zip64()
+        sheet = workbook.add_worksheet("docplatform")
+        try:
+            _fill(sheet, workbook, columns, table)
+            workbook.close()
+        except xlsxwriter.exceptions.FileCreateError as error:
+            raise error.args[0] from None
+        finally:
+            # Or else its file could not be removed everywhere.
+            sheet._opt_close()
+
+
+def _fill(
+    sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: VisitorTable | TrendTable
+) -> None:
+    formats = {
+        "date": workbook.add_format({"num_format": "yyyy-mm-dd"}),
+        "datetime": workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+        "i64": workbook.add_format({"num_format": "#,##0"}),
+    }
+    head = workbook.add_format({"bold": True})
+    for at, (name, kind) in enumerate(columns):
+        sheet.set_column(at, at, WIDTHS.get(kind, 12))
+        sheet.write_string(0, at, _text(name, 0, "the header"), head)
+    sheet.freeze_panes(1, 0)
+    if len(table):
+        sheet.autofilter(0, 0, len(table), len(columns) - 1)
+    for number, row in enumerate(table, 1):
+        for at, (name, kind) in enumerate(columns):
+            _cell(sheet, number, at, name, row.get(name), formats.get(kind))
+
+
+def _cell(sheet: Any, number: int, at: int, name: str, value: object, style: Any) -> None:
+    match value:
+        case None:
+            return
+        case bool():
+            sheet.write_boolean(number, at, value)
+        case int() if abs(value) < MAX_DIGITS:
+            sheet.write_number(number, at, value, style)
+        case float():
+            sheet.write_number(number, at, value)
+        case datetime() if value.date() >= FIRST_DAY:
+            instant = value if value.tzinfo is None else value.astimezone(UTC)
+            sheet.write_datetime(number, at, instant, style)
+        case date() if not isinstance(value, datetime) and value >= FIRST_DAY:
+            sheet.write_datetime(number, at, value, style)
+        case list() | dict():
+            # As the other formats have it.
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            sheet.write_string(number, at, _text(text, number, name))
+        case _:
+            # Never `write`, which would run a formula and make a link of a URL.
+            sheet.write_string(number, at, _text(str(value), number, name))
+
+
+def _text(text: str, number: int, name: str) -> str:
+    if len(text.encode("utf-16-le")) // 2 > MAX_TEXT:
+        raise ValueError(
+            f"an Excel cell has room for {MAX_TEXT:,} characters, and {name} of row {number:,} has more: no file was "
+            "written; use to_csv() or to_parquet()"
+        )
+    return text

@@ -1,0 +1,137 @@
+"""A table as text, as ``print`` shows it: its shape, the first and the last rows, and each column's type."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+from unicodedata import combining, east_asian_width
+
+from docplatform._native import _safe
+
+if TYPE_CHECKING:
+    from docplatform._native import TrendTable, VisitorTable
+
+HEAD = 5
+"""Rows that are shown at each end of a table that has more than twice as many."""
+LEAST = 12
+"""To how few characters a text column is shortened; then columns are left out."""
+MAX_TEXT = 2_000
+"""How much of one text is looked at, in characters."""
+GAP = "…"
+
+
+def text(table: VisitorTable | TrendTable) -> str:
+    """The table in as many columns as the terminal has, or 80 where there is none."""
+    columns = table._schema()
+    rows = [*table] if len(table) <= 2 * HEAD else [*table[:HEAD], None, *table[-HEAD:]]
+    cells = [
+        [
+            _safe(name, MAX_TEXT),
+            "---",
+            kind,
+            *(GAP if row is None else _shown(row.get(name), kind) for row in rows),
+        ]
+        for name, kind in columns
+    ]
+    right = [kind in {"i64", "f64"} for _, kind in columns]
+    cells, right = _fitted(cells, right, shutil.get_terminal_size().columns)
+    widths = [max(map(_width, column)) for column in cells]
+    lines = ["│ " + " ┆ ".join(map(_padded, line, widths, right)) + " │" for line in zip(*cells, strict=True)]
+    rule = ["─" * (width + 2) for width in widths]
+    return "\n".join(
+        [
+            f"shape: ({len(table):,}, {len(columns)})",
+            f"┌{'┬'.join(rule)}┐",
+            *lines[:3],
+            f"╞{'╪'.join('═' * len(part) for part in rule)}╡",
+            *lines[3:],
+            f"└{'┴'.join(rule)}┘",
+        ]
+    )
+
+
+def column(table: VisitorTable | TrendTable, name: str) -> str:
+    """What to write instead of ``table["path"]``."""
+    known = [column for column, _ in table._schema()]
+    name = _safe(name, 60)
+    if name not in known:
+        return (
+            f"rows are numbered: table[0] or table[:10]; there is no column {name!r}, but {', '.join(known)}"
+        )
+    return (
+        f"table[{name!r}]: rows are numbered, table[0] or table[:10]; for a column, use "
+        f"table.to_pandas()[{name!r}], table.to_polars()[{name!r}] or [row[{name!r}] for row in table]"
+    )
+
+
+def _shown(value: object, kind: str) -> str:
+    if value is None:
+        return "null"
+    if kind == "i64":
+        return f"{value:,}"
+    # A text in quotes would be two characters longer, and a line break would break the line.
+    return _safe(str(value), MAX_TEXT)
+
+
+def _fitted(cells: list[list[str]], right: list[bool], width: int) -> tuple[list[list[str]], list[bool]]:
+    """Leaves out columns before the last, and shortens the widest texts, until a line fits."""
+    cells, dropped = [*cells], 0
+
+    def beyond(widths: list[int]) -> int:
+        return sum(width + 3 for width in widths) + 1 - width
+
+    def widest(column: list[str]) -> int:
+        return max(map(_width, column))
+
+    # A number that is cut would be another number.
+    while (
+        len(cells) > 2 + dropped
+        and beyond(
+            [
+                widest(column) if is_number else min(LEAST, widest(column))
+                for column, is_number in zip(cells, right, strict=True)
+            ]
+        )
+        > 0
+    ):
+        # One column stands for all that are left out.
+        del cells[-2 - dropped], right[-2 - dropped]
+        if not dropped:
+            cells.insert(-1, [GAP] * len(cells[0]))
+            right.insert(-1, False)
+        dropped = 1
+    widths = [*map(widest, cells)]
+    while beyond(widths) > 0:
+        at = max(range(len(widths)), key=lambda at: 0 if right[at] else widths[at])
+        if right[at] or widths[at] <= LEAST:
+            break
+        widths[at] -= 1
+    return [
+        [_shortened(cell, width) for cell in column] for column, width in zip(cells, widths, strict=True)
+    ], right
+
+
+def _shortened(cell: str, limit: int) -> str:
+    """The beginning and the end of a text, which tell paths apart."""
+    if _width(cell) <= limit:
+        return cell
+    begin, end = cell, ""
+    while begin and _width(begin) > (limit - 1) // 2:
+        begin = begin[:-1]
+    for character in reversed(cell):
+        if _width(begin + GAP + character + end) > limit:
+            break
+        end = character + end
+    return begin + GAP + end
+
+
+def _width(cell: str) -> int:
+    """How many columns of a terminal it takes."""
+    if cell.isascii():
+        return len(cell)
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in cell)
+
+
+def _padded(cell: str, width: int, right: bool) -> str:  # for `map`
+    space = " " * (width - _width(cell))
+    return space + cell if right else cell + space

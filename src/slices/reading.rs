@@ -1,0 +1,170 @@
+//! A range as a store has it, whole or slice by slice: without a client, a key or a request.
+
+use crate::clock::Millis;
+use crate::dates::slices::{Every, Slice};
+use crate::error::{Error, Result};
+use crate::listing::rows::Totals;
+use crate::slices::dataset::{DatasetSlice, is_of, of_one_account, read, some};
+use crate::slices::trend::{Trend, may_still_change, of_site};
+use crate::store::{FinishedExports, What};
+use crate::table::Builder;
+use crate::text::safe;
+
+/// What is to be read.
+#[derive(Debug, Clone)]
+pub struct StoreQuery {
+    /// Of which project; `None`: of the only one that there is.
+    pub project: Option<String>,
+    /// Of which service.
+    pub base_url: Option<String>,
+    /// Of which organization: its name, or as the store writes it.
+    pub organization: Option<String>,
+    /// The days.
+    pub slices: Vec<Slice>,
+    /// How long a slice is.
+    pub every: Option<Every>,
+    /// What of them.
+    pub what: What,
+    /// How many days after its end a slice is taken to change no more.
+    pub settle_days: u32,
+    /// The time of day.
+    pub now: Millis,
+    /// The store, as it was named: for commands to copy.
+    pub store: String,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct StoreAnswer {
+    /// Of which project.
+    pub project: String,
+    /// The totals of the last slice, where its pages had some.
+    pub totals: Option<Totals>,
+    /// The rows.
+    pub trend: Trend,
+}
+
+impl StoreQuery {
+    /// Reads them; an error that says what is missing, and what to run, where the store has not all of it.
+    pub async fn read(&self, holdings: &FinishedExports) -> Result<StoreAnswer> {
+        let latest = holdings.latest(self.what).await?.into_iter();
+        let wanted =
+            latest.filter(|held| is_of(held, self.base_url.as_deref(), self.organization.as_deref()));
+        let found = wanted.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now));
+        let mut found: Vec<_> = found.collect();
+        of_one_account(&found)?;
+        let project = self.project(&found)?;
+        found.retain(|slice| slice.held.project_id == project);
+        let slices = self.slices.iter().filter_map(|wanted| found.iter().find(|slice| slice.days == *wanted));
+        let slices: Vec<_> = slices.collect();
+        if slices.len() < self.slices.len() {
+            return Err(self.missing(&project, &found));
+        }
+        let is_whole = self.every.is_none() && self.what == What::Pages;
+        let mut builder =
+            if is_whole { Builder::default() } else { Builder::sliced(self.what == What::Pages) };
+        let mut warnings = Vec::new();
+        for slice in &slices {
+            match (self.what, slice.held.totals) {
+                (What::Pages, _) => {
+                    let found = read(holdings, slice, &mut builder).await?;
+                    warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.days.from)));
+                }
+                (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
+            }
+            if !is_whole {
+                builder.end_slice(slice.days);
+            }
+        }
+        let open_from = slices.iter().find(|slice| !slice.settled).map(|slice| slice.days.from);
+        warnings.extend(open_from.map(may_still_change));
+        let totals = slices.last().and_then(|slice| slice.held.totals);
+        let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from };
+        Ok(StoreAnswer { project, totals, trend })
+    }
+
+    /// The project that is meant.
+    fn project(&self, found: &[DatasetSlice]) -> Result<String> {
+        let ids = || found.iter().map(|slice| slice.held.project_id.as_str());
+        match &self.project {
+            Some(wanted) => Ok(wanted.clone()),
+            None => match ids().next() {
+                Some(only) if ids().all(|id| id == only) => Ok(only.to_owned()),
+                Some(_) => Err(Error::argument(format!(
+                    "the store has several projects: name one with project_id; it has {}",
+                    some(ids())
+                ))),
+                None => Err(Error::argument(format!(
+                    "{} has no visitors yet: fetch some with client.sync(), or docplatform sync",
+                    self.store
+                ))),
+            },
+        }
+    }
+
+    /// The error that says what the store has not, and how to fetch it.
+    fn missing(&self, project: &str, found: &[DatasetSlice]) -> Error {
+        let missing: Vec<_> =
+            self.slices.iter().filter(|wanted| found.iter().all(|slice| slice.days != **wanted)).collect();
+        let (Some(first), Some(last), Some(lacking)) =
+            (self.slices.first(), self.slices.last(), missing.first())
+        else {
+            return Error::argument("there is nothing to read");
+        };
+        let (from, to, count) = (first.from, last.to, self.slices.len());
+        let id = safe(project, 60);
+        let range = format!("date_from=\"{from}\", date_to=\"{to}\"");
+        let options = format!("--from {from} --to {to} --store {}", quoted(&self.store));
+        let word = quoted(&id);
+        let by_path = self.what == What::Pages;
+        let (lacks, call, command) = match self.every {
+            Some(every) => {
+                let every = every.as_str();
+                let (flag, option) = if by_path { ("True", "") } else { ("False", " --totals") };
+                (
+                    format!(
+                        "{} of {count} slices are missing, first {} to {}",
+                        missing.len(),
+                        lacking.from,
+                        lacking.to
+                    ),
+                    format!("client.sync({id:?}, {range}, every={every:?}, by_path={flag})"),
+                    format!("docplatform sync {word} {options} --every {every}{option}"),
+                )
+            }
+            None if by_path => (
+                "the range as a whole is missing".to_owned(),
+                format!("client.visitors({range}, project_id={id:?}).collect()"),
+                format!("docplatform visitors export --project {word} {options} -o visitors.csv"),
+            ),
+            None => (
+                "the range as a whole is missing".to_owned(),
+                format!("client.visitor_totals({range}, project_id={id:?})"),
+                format!("docplatform visitors totals --project {word} {options}"),
+            ),
+        };
+        let has = match found.last() {
+            Some(other) => format!(
+                "it has {} other ranges of this project, the last from {} to {}",
+                found.len(),
+                other.days.from,
+                other.days.to
+            ),
+            None => "it has none of this project".to_owned(),
+        };
+        Error::argument(format!(
+            "{} does not have the visitors of project {id:?} from {from} to {to}: {lacks} ({has}). Fetch them with {call}, or: \
+             {command}",
+            self.store,
+        ))
+    }
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+,-".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

@@ -1,0 +1,196 @@
+"""``read_visitors``: what a client put into a store comes out of it with no client, key or request; what is not there is an error."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import ConfigurationError, TrendTable, VisitorTable, read_visitors
+from docplatform.testing import StubServer
+from helpers import Face
+from helpers.cli import SCRIPT as MAIN
+from helpers.lake import alter
+from helpers.scripts import run_script
+
+JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DOCPLATFORM_PROJECT_ID", raising=False)
+
+
+@pytest.mark.parametrize("days", [JANUARY, {"period": "2024-01"}], ids=["dates", "period"])
+def test_a_range_is_read_as_the_client_had_it(
+    face: Face, stub: StubServer, store: Path, days: dict[str, Any]
+) -> None:
+    client = face.client(stub, store=store)
+    fetched: VisitorTable = face.run(client.visitors(**JANUARY).collect())
+    sent = len(stub.requests)
+    table = read_visitors(store, **days)
+    assert isinstance(table, VisitorTable)
+    assert list(table) == list(fetched)
+    assert (table.totals, table.requests, table.warnings) == (fetched.totals, 0, [])
+    assert (table.date_from, table.date_to, table.project_id) == ("2024-01-01", "2024-02-01", "demo")
+    assert len(stub.requests) == sent
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+@pytest.mark.parametrize("every", ["day", "week", "month"])
+def test_slices_are_read_as_the_client_had_them(
+    face: Face, stub: StubServer, store: Path, every: str, by_path: bool
+) -> None:
+    client = face.client(stub, store=store)
+    how: dict[str, Any] = {**JANUARY, "every": every, "by_path": by_path}
+    fetched: TrendTable = face.run(client.visitor_trend(**how))
+    trend = read_visitors(store, **how)
+    assert isinstance(trend, TrendTable)
+    assert list(trend) == list(fetched)
+    assert (trend.every, trend.open_from, trend.requests) == (every, None, 0)
+    assert (trend.date_from, trend.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
+
+
+def test_totals_come_from_pages_too(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    face.run(client.sync("demo", **JANUARY, every="week"))
+    trend = read_visitors(store, **JANUARY, every="week")
+    sent = len(stub.requests)
+    assert list(trend) == list(face.run(client.visitor_trend(**JANUARY, every="week")))
+    assert len(stub.requests) == sent
+    whole = face.run(client.visitor_totals(**JANUARY))
+    [row] = read_visitors(store, **JANUARY, by_path=False)
+    assert (row["human"], row["ai"], row["total"]) == whole
+
+
+def test_what_may_still_change_is_read_with_a_warning(face: Face, stub: StubServer, store: Path) -> None:
+    today = date.today()  # noqa: DTZ011  # a day more or less
+    days: dict[str, Any] = {"date_from": today - timedelta(days=9), "date_to": today + timedelta(days=1)}
+    client = face.client(stub, store=store)
+    fetched = face.run(client.visitor_trend(**days))
+    trend = read_visitors(store, **days, every="day")
+    assert isinstance(trend, TrendTable)
+    assert (trend.open_from, trend.warnings) == (fetched.open_from, fetched.warnings)
+    assert trend.open_from is not None
+    face.run(client.visitors(**days).collect())
+    assert "may still change" in read_visitors(store, **days).warnings[0]
+
+
+SCRIPT = """
+import sys
+import docplatform
+table = docplatform.read_visitors(sys.argv[1], period="2024-01")
+print(len(table))
+"""
+
+
+def test_no_key_and_no_service_is_needed(face: Face, stub: StubServer, store: Path) -> None:
+    fetched = face.run(face.client(stub, store=store).visitors(**JANUARY).collect())
+    ended = run_script(SCRIPT, str(store))
+    assert (ended.status, ended.out, ended.err) == (0, f"{len(fetched)}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("how", "lacks", "call", "command"),
+    [
+        (
+            {},
+            "the range as a whole is missing (it has none of this project)",
+            'client.visitors(date_from="2024-01-01", date_to="2024-02-01", project_id="demo").collect()',
+            "docplatform visitors export --project demo --from 2024-01-01 --to 2024-02-01 --store {store} -o visitors.csv",
+        ),
+        (
+            {"by_path": False},
+            "the range as a whole is missing",
+            'client.visitor_totals(date_from="2024-01-01", date_to="2024-02-01", project_id="demo")',
+            "docplatform visitors totals --project demo --from 2024-01-01 --to 2024-02-01 --store {store}",
+        ),
+        (
+            {"every": "week"},
+            "5 of 5 slices are missing, first 2024-01-01 to 2024-01-08",
+            'client.sync("demo", date_from="2024-01-01", date_to="2024-02-01", every="week", by_path=False)',
+            "docplatform sync demo --from 2024-01-01 --to 2024-02-01 --store {store} --every week --totals",
+        ),
+        (
+            {"every": "day", "by_path": True},
+            "31 of 31 slices are missing",
+            'client.sync("demo", date_from="2024-01-01", date_to="2024-02-01", every="day", by_path=True)',
+            "docplatform sync demo --from 2024-01-01 --to 2024-02-01 --store {store} --every day",
+        ),
+    ],
+)
+def test_what_is_missing_is_an_error_that_says_how_to_fetch_it(
+    stub: StubServer, store: Path, how: dict[str, Any], lacks: str, call: str, command: str
+) -> None:
+    with stub.client(store=store) as client:
+        client.visitor_totals(date_from="2023-01-01", date_to="2023-01-02", project_id="demo")
+        how = {**JANUARY, "project_id": "demo", **how}
+        with pytest.raises(ValueError, match=re.escape(lacks)) as caught:
+            read_visitors(store, **how)
+        text, command = str(caught.value), command.format(store=store)
+        assert text.endswith(f"Fetch them with {call}, or: {command}")
+        # What it says helps.
+        made = eval(call, {"client": client})
+        assert made is not None
+    assert len(read_visitors(store, **how)) > 0
+
+
+def test_the_command_of_the_error_fetches_what_is_missing(stub: StubServer, tmp_path: Path) -> None:
+    store = tmp_path / "my visitors' store.db"
+    with stub.client(store=store) as client:
+        client.visitor_totals(date_from="2023-01-01", date_to="2023-01-02")
+    with pytest.raises(ValueError, match="31 of 31") as caught:
+        read_visitors(store, **JANUARY, every="day", project_id="demo")
+    line = shlex.split(str(caught.value).rpartition("or: ")[2])
+    assert line[0] == "docplatform"
+    assert run_script(MAIN, *line[1:], stub=stub).status == 0
+    assert len(read_visitors(store, **JANUARY, every="day", project_id="demo")) == 31
+
+
+def test_one_missing_day_is_named(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    face.run(client.visitor_trend(**JANUARY))
+    alter(store, "DELETE FROM export WHERE date_from = ?", "2024-01-17")
+    with pytest.raises(ValueError, match="1 of 31 slices are missing, first 2024-01-17 to 2024-01-18"):
+        read_visitors(store, **JANUARY, every="day")
+
+
+def test_several_projects_have_to_be_told_apart(
+    face: Face, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubServer(visitors=3, projects=("a", "b")) as stub:
+        client = face.client(stub, store=store)
+        for project in ("a", "b"):
+            face.run(client.visitors(**JANUARY, project_id=project).collect())
+    with pytest.raises(ValueError, match=r'name one with project_id; it has "a", "b"'):
+        read_visitors(store, **JANUARY)
+    assert read_visitors(store, **JANUARY, project_id="b").project_id == "b"
+    monkeypatch.setenv("DOCPLATFORM_PROJECT_ID", "a")
+    assert read_visitors(store, **JANUARY).project_id == "a"
+    assert read_visitors(store, **JANUARY, project_id="b").project_id == "b"
+
+
+def test_several_organizations_have_to_be_told_apart(face: Face, stub: StubServer, store: Path) -> None:
+    for name in ("one", "two"):
+        face.run(face.client(stub, store=store, organization=name).visitors(**JANUARY).collect())
+    with pytest.raises(ValueError, match=r'several organizations fetched.*organization="name:two"'):
+        read_visitors(store, **JANUARY)
+    assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
+
+
+def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
+    with pytest.raises(ConfigurationError):
+        read_visitors(store, **JANUARY)
+    assert not store.exists()
+    with stub.client(store=store) as client:
+        client.visitor_totals(**JANUARY)
+    with pytest.raises(ValueError, match="no visitors yet"):
+        read_visitors(store, **JANUARY)
+    with pytest.raises(ValueError, match="both ends"):
+        read_visitors(store)
+    with pytest.raises(ValueError, match="every must be"):
+        read_visitors(store, **JANUARY, every="year")  # type: ignore[call-overload]

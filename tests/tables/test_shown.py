@@ -1,0 +1,118 @@
+"""A printed table: its first and last rows in the width of the terminal; and a column's name, which teaches."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+import pytest
+
+from docplatform import TrendTable, VisitorTable
+from docplatform.testing import StubServer
+from helpers.exports import ROWS, collect
+from helpers.pages import row
+
+LONG = "/guides/" + "very-" * 40 + "long/quickstart"
+HOSTILE = "/\x1b]0;title\x07\x1b[2J\u202e\r\n|"
+
+
+@pytest.fixture(autouse=True)
+def width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def columns(line: str) -> int:
+    """How many columns of a terminal a line takes."""
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in line)
+
+
+def test_a_table_prints_its_rows() -> None:
+    table = collect([row(0, path="/quickstart"), row(1, path="/auth", human=1234)])
+    cells = [(f"{line['human']:,}", f"{line['ai']:,}", f"{line['total']:,}") for line in table]
+    (one, other), widths = cells, [max(5, len(cell)) for cell in cells[1]]
+    assert str(table).splitlines()[0] == "shape: (2, 4)"
+    lines = [re.findall(r"[^│┆ ]+", line) for line in str(table).splitlines() if "│" in line]
+    assert lines == [
+        ["path", "human", "ai", "total"],
+        ["---", "---", "---", "---"],
+        ["str", "i64", "i64", "i64"],
+        ["/quickstart", *one],
+        ["/auth", *other],
+    ]
+    assert f"│ path        ┆ {'human':>{widths[0]}} ┆" in str(table), (
+        "texts to the left, numbers to the right"
+    )
+    assert repr(table) == f"{table!r}".splitlines()[0], "one line, for logs"
+
+
+def test_a_large_table_prints_both_ends() -> None:
+    shown = str(collect(ROWS))
+    assert shown.startswith("shape: (600, 4)\n")
+    paths = [line["path"] for line in ROWS]
+    found = [path for path in paths if f"│ {path} " in shown]
+    assert found == [*paths[:5], *paths[-5:]]
+    assert re.search(r"│ … +┆ +… ┆", shown)
+    assert len(shown.splitlines()) == 1 + 5 + 11 + 1
+
+
+def test_an_empty_table_prints_its_columns() -> None:
+    assert [line for line in str(collect([])).splitlines() if "human" in line] != []
+
+
+def test_a_trend_prints_its_days(stub: StubServer) -> None:
+    with stub.client() as client:
+        trend: TrendTable = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-04")
+    shown = str(trend)
+    assert "│ date_from  ┆" in shown
+    assert "│ date       ┆" in shown
+    assert "│ 2026-01-03 ┆" in shown
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row(0, path=LONG)],
+        [row(0, path="/\u65e5\u672c\u8a9e" * 30)],
+        [row(0, path=HOSTILE * 20, title=LONG, score=1.5, flag=True, note=None)],
+        [row(0, **{f"extra{number}": LONG for number in range(30)})],
+    ],
+    ids=["long", "wide", "hostile", "columns"],
+)
+def test_a_line_fits_the_terminal(
+    rows: list[dict[str, Any]], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = str(collect(rows)).splitlines()[1:]
+    least = 40  # of the first column, the last one, and the one that stands for those between
+    assert {columns(line) for line in lines} == {columns(lines[0])}, "all as wide as the first"
+    assert columns(lines[0]) <= max(width, least)
+
+
+def test_a_long_path_keeps_its_beginning_and_its_end() -> None:
+    [line] = [line for line in str(collect([row(0, path=LONG)])).splitlines() if "/guides" in line]
+    assert re.search(r"│ /guides/very-\S*…\S*/quickstart ┆", line)
+
+
+def test_nothing_of_a_path_is_obeyed_by_a_terminal() -> None:
+    shown = str(collect([row(0, path=HOSTILE, **{"\x1b[31mname": "\x07"})]))
+    assert all(character.isprintable() or character == "\n" for character in shown)
+    assert "\u202e" not in shown
+    assert r"\u{1b}" in shown
+
+
+@pytest.mark.parametrize("name", ["path", "human"])
+def test_a_columns_name_says_what_to_write(name: str) -> None:
+    table: Any = collect(ROWS[:1])
+    with pytest.raises(TypeError) as caught:
+        table[name]
+    assert f"table.to_pandas()['{name}']" in str(caught.value)
+    assert f"[row['{name}'] for row in table]" in str(caught.value)
+    assert eval(f"[row['{name}'] for row in table]", {"table": table}) == [ROWS[0][name]]
+
+
+def test_a_name_that_is_no_column_lists_those_that_are() -> None:
+    table: VisitorTable = collect(ROWS[:1])
+    with pytest.raises(TypeError, match=r"no column 'pat'.* path, human, ai, total"):
+        table["pat"]  # type: ignore[call-overload]
