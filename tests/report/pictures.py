@@ -1,4 +1,4 @@
-"""Draws the report of six sites on a phone, a tablet and a desk, dark and printed, for people to look at: `make pictures`.
+"""Draws the report of six sites on a phone, a tablet and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
 
 The pictures lie in target/pictures, which no commit has.
 """
@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Literal
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
 
 from docplatform.cli import main
 from docplatform.testing import StubServer
@@ -27,6 +30,7 @@ LOOKS: list[tuple[str, int, Literal["light", "dark"]]] = [
 ]
 """A name, the width in pixels, and the colours."""
 MONTH = "2026-10"
+YEAR = "2025-11-01 to 2026-10-31"
 
 
 def row(path: str, human: int, ai: int) -> dict[str, Any]:
@@ -107,9 +111,47 @@ def reports(folder: Path) -> Iterator[Path]:
         yield file
 
 
+def save(axes: Axes, file: Path) -> None:
+    """Writes the whole figure."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.savefig(file)
+
+
+def charts(folder: Path) -> None:
+    """What `plot()` draws: alone, beside another, of many pages and days, and under a title of the user's own."""
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    with StubServer() as stub, stub.client() as client:
+        october, weeks = client.visitors(MONTH).collect(), client.visitor_trend(MONTH, every="week")
+        alone = {
+            "top": october.plot(),
+            "400-pages": october.plot(400),
+            "weeks": weeks.plot(),
+            "400-days": client.visitor_trend(YEAR, every="day").plot(),
+        }
+        for name, axes in alone.items():
+            save(axes, folder / f"plot-{name}.png")
+        for name, layout in (("constrained", "constrained"), ("tight", "tight")):
+            figure, ((left, right), (below, last)) = plt.subplots(2, 2, figsize=(12, 9), layout=layout)
+            october.plot(ax=left)
+            client.visitors("2026-09").collect().plot(ax=right, by="ai")
+            weeks.plot(ax=below)
+            client.visitor_trend(YEAR, every="month").plot(ax=last).set_title(
+                "A title of my own\nin two lines"
+            )
+            figure.savefig(folder / f"plot-beside-{name}.png")
+    with StubServer(hostile) as stub, stub.client() as client:
+        axes = client.visitors(MONTH).collect().plot(20)
+        axes.set_xlim(0, 60_000)
+        save(axes, folder / "plot-hostile.png")
+
+
 def draw(folder: Path) -> None:
     """All pictures."""
     folder.mkdir(parents=True, exist_ok=True)
+    charts(folder)
     with browser() as chromium:
         for file in reports(folder):
             for look, width, colours in LOOKS:
@@ -119,7 +161,7 @@ def draw(folder: Path) -> None:
                 page.goto(file.as_uri())
                 page.screenshot(path=file.with_name(f"{file.stem}-{look}.png"), full_page=True)
                 page.close()
-    print(f"{len(SITES) * len(LOOKS)} pictures are in {folder}")
+    print(f"{len(list(folder.glob('*.png')))} pictures are in {folder}")
 
 
 if __name__ == "__main__":

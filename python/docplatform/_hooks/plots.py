@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import heapq
 from datetime import timedelta
+from functools import partial
 from importlib.util import find_spec
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
+from docplatform._hooks import ranges
+from docplatform._hooks.paths import BLANK, is_blank, shown
 from docplatform._native import _is_cut, _safe
 from docplatform.types import Totals
 
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
     from docplatform._native import TrendTable, VisitorTable
 
@@ -45,25 +50,37 @@ FONTS = (
 )
 """Fonts that systems have for letters which matplotlib's own lacks; those that are there stand in for it."""
 
-_MOST_LABEL = 48
+_MOST_LABEL = 40
 """The most of a path that is shown, in characters."""
+_LEAST_LABEL = 16
+"""What is shown of it in axes that have little room."""
+_LABEL_INCHES = 0.22
+"""How wide axes are for each character of a path: so that the bars keep more than half of them."""
 _BAR = 0.38
 """How thick a bar is, where the two of a page have 1."""
+_MAX_BARS = 40
+"""The most pages in a chart that is made here: more would not fit on a screen."""
+_BAR_INCHES = 0.2
+"""How high the place of a page is at the least, so that its path can be read."""
 
 
 def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
-    """The ``n`` most read pages, the bars of people and AI agents side by side."""
+    """The ``n`` most read pages, or as many as there is room for, the bars of people and AI agents side by side."""
     if n < 1:
         raise ValueError(f"n: must be 1 or more, not {n}")
     if by not in Totals._fields:
         raise ValueError(f"by: must be one of {', '.join(Totals._fields)}, not {_safe(by, 60)!r}")
     _need()
     counts = memoryview(table._counts(by)).cast("q")
-    rows: list[Any] = [table[at] for at in heapq.nlargest(n, range(len(table)), key=counts.__getitem__)]
-    axes = ax if ax is not None else _axes(len(rows))
+    axes = ax if ax is not None else _axes(min(n, len(table), _MAX_BARS))
+    width, height = (size / axes.figure.dpi for size in (axes.bbox.width, axes.bbox.height))
+    room = _MAX_BARS if ax is None else max(int(height / _BAR_INCHES), 1)
+    best = heapq.nlargest(min(n, room), range(len(table)), key=counts.__getitem__)
+    rows: list[Any] = [table[at] for at in best]
     for style, kind, at in ((HUMAN, "human", -_BAR / 2), (AI, "ai", _BAR / 2)):
         axes.barh([at + place for place in range(len(rows))], [row[kind] for row in rows], _BAR, **style)
-    names = [_safe(row["path"], _MOST_LABEL) for row in rows]
+    most = min(max(int(width / _LABEL_INCHES), _LEAST_LABEL), _MOST_LABEL)
+    names = [BLANK if is_blank(row["path"]) else shown(row["path"], most) for row in rows]
     # A path is no formula, whatever dollars are in it.
     axes.set_yticks(range(len(rows)), names, parse_math=False)
     if not all(map(str.isascii, names)):
@@ -73,7 +90,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
     if not any(row["human"] or row["ai"] for row in rows):
         axes.set_xlim(0, 1)
-    axes.set_xlabel("unique visitors of each page (they do not add up)")
+    axes.set_xlabel(_wrapped(axes, "unique visitors of each page (they do not add up)", _LABEL))
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 
@@ -95,21 +112,27 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     slices = list(table)
     days = [one["date_from"] for one in slices]
     cut = [at for at, one in enumerate(slices) if _is_cut(table.every, one["date_from"], one["date_to"])]
+    whole = [at for at in range(len(slices)) if at not in cut]
     for name, style, mark, dashes in LINES:
         color, counts = style["facecolor"], [one[name] for one in slices]
         marker = mark if len(days) < _MANY else ""
-        axes.plot(days, counts, label=style["label"], color=color, marker=marker, linestyle=dashes)
+        # Only the first and the last slice can be cut: what is left is one line.
+        line = [days[at] for at in whole], [counts[at] for at in whole]
+        axes.plot(*line, label=style["label"], color=color, marker=marker, linestyle=dashes)
         if cut:
             hollow: dict[str, Any] = {"facecolors": axes.get_facecolor(), "edgecolors": color, "zorder": 3}
             axes.scatter([days[at] for at in cut], [counts[at] for at in cut], marker=mark, **hollow)
-            axes.set_xlabel(f"hollow: a {table.every} that is cut to fit the range, and has fewer days")
+            hollow_days = (
+                f"hollow: a {table.every} that the range cuts, which has fewer days and is not on the line"
+            )
+            axes.set_xlabel(_wrapped(axes, hollow_days, _LABEL))
     # Where slices begin, and no more of them than have room.
     room = max(int(axes.bbox.width / axes.figure.dpi / _DAY), 2)
     axes.set_xticks(days[:: -(-len(days) // room) or 1])
     axes.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
     if len(days) == 1:
         axes.set_xlim(days[0] - timedelta(1), days[0] + timedelta(1))
-    axes.set_ylabel(f"unique visitors of each {table.every or 'range'} (they do not add up)")
+    axes.set_ylabel(f"unique visitors of each {table.every or 'range'}\n(they do not add up)")
     axes.set_ylim(bottom=0, top=None if any(one["human"] or one["ai"] for one in slices) else 1)
     _finish(axes, _trend_title(table), "y")
     return axes
@@ -117,27 +140,51 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
 
 _DAY = 0.9
 """The room that a day's name takes below a trend, in inches."""
+_COUNT = 0.9
+"""The room that a number takes below bars, in inches."""
 _MANY = 100
 """With this many slices or more, their marks would hide the line."""
-_TITLE = 22
-"""The room of a title above the axes, in points."""
+_LETTER = 0.55
+"""How wide a letter is, about, in the size of its font."""
+_LABEL, _TITLE = 10.0, 12.0
+"""How large the letters of labels and titles are, about, in points."""
+
+
+def _wrapped(axes: Axes, words: str, size: float) -> str:
+    """Words in as many lines as axes need that stand beside others."""
+    letters = axes.bbox.width / axes.figure.dpi * 72 / (_LETTER * size)
+    return "\n".join(wrap(words, max(int(letters), 20)))
 
 
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
     """What both pictures have in common; ``counts`` is the axis of the numbers."""
     axis = axes.xaxis if counts == "x" else axes.yaxis
     axis.set_major_formatter("{x:,.0f}")
-    axes.locator_params(axis=counts, integer=True)
+    room = axes.bbox.width / axes.figure.dpi / _COUNT if counts == "x" else 10
+    axes.locator_params(axis=counts, integer=True, nbins=max(int(room), 2))
     axes.grid(visible=True, axis=counts, alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    from matplotlib.transforms import ScaledTranslation
+    axes.set_title(_wrapped(axes, title, _TITLE), parse_math=False)
+    key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
+    # Asked whenever it is drawn: above the title it hides nothing, also above a title of the user's own.
+    setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy
 
-    # The key has a line above the title: there, it hides nothing, also under a title of the user's own, which has no `pad`.
-    axes.set_title(title, parse_math=False)
-    above = axes.transAxes + ScaledTranslation(0, _TITLE / 72, axes.figure.dpi_scale_trans)
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "bbox_transform": above}
-    axes.legend(**place, ncols=2, frameon=False, borderaxespad=0, **key)
+
+_LINE = 1.3
+"""How high a line of a title is, in the size of its letters."""
+_GAP = 10
+"""What is free around a title, in points."""
+
+
+def _above_title(axes: Axes) -> Bbox:
+    """A line as wide as the axes, above their title with as many lines as it has."""
+    from matplotlib.transforms import Bbox
+
+    title, box = axes.title, axes.bbox
+    lines = title.get_text().count("\n") + 1
+    above = box.y1 + (_LINE * float(title.get_fontsize()) * lines + _GAP) * axes.figure.dpi / 72
+    return Bbox.from_extents(box.x0, above, box.x1, above)
 
 
 def _families(known: Sequence[str]) -> list[str]:
@@ -162,16 +209,14 @@ def _axes(rows: int) -> Axes:
 
 def _trend_title(table: TrendTable) -> str:
     kind = f"Visitors by {table.every}" if table.every else "Visitors"
-    title = f"{kind}, from {table.date_from} up to {table.date_to}"
+    title = f"{kind}, {ranges.name(table.date_from, table.date_to)}"
     return f"{title}; from {table.open_from} on they may still change" if table.open_from else title
 
 
 def _title(table: VisitorTable, rows: int) -> str:
     pages = f"The {rows} most read of {len(table):,} pages" if rows < len(table) else _pages(rows)
-    if not (table.date_from or table.date_to):
-        return pages
-    days = f"from {table.date_from or 'the beginning'} up to {table.date_to or 'now'}"
-    return f"{pages}, {_safe(days, 2 * _MOST_LABEL)}"
+    days = ranges.name(table.date_from, table.date_to)
+    return f"{pages}, {days}" if days else pages
 
 
 def _pages(rows: int) -> str:
