@@ -1,4 +1,4 @@
-"""Many tasks at the same time, with asyncio.
+"""Many tasks at the same time, with asyncio. Run it again after whatever ended it: no job is created twice.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set.
 """
@@ -7,15 +7,20 @@ import asyncio
 
 import docplatform
 
-TASKS = ["Fix the broken links", "Explain the rate limits", "Add an example to the webhooks page"]
+TASKS = {
+    "links-1.4": "Fix the broken links",
+    "limits-1.4": "Explain the rate limits",
+    "webhooks-1.4": "Add an example to the webhooks page",
+}
 
 
 async def main() -> None:
-    async with docplatform.AsyncClient() as client:
-        runs = [client.run_job(task, check=False) for task in TASKS]
+    async with docplatform.AsyncClient(store="jobs.db") as client:
+        # The store keeps the names: the same name and task are the same job.
+        runs = [client.run_job(task, once=name, check=False) for name, task in TASKS.items()]
         # Not a TaskGroup: its first failure cancels the others, maybe while their jobs are being created.
         jobs = await asyncio.gather(*runs, return_exceptions=True)
-    for task, job in zip(TASKS, jobs, strict=True):
+    for task, job in zip(TASKS.values(), jobs, strict=True):
         if isinstance(job, docplatform.Job):
             print(f"{job.status:>10}  {job.pr_link}  {task}")
         else:

@@ -169,16 +169,35 @@ class Client:
         settle_days: int = 2,
         organization: str | None = None,
     ) -> Self: ...
-    def create_job(self, prompt: str, *, project_id: str | None = None) -> Job:
+    def create_job(self, prompt: str, *, once: str | None = None, project_id: str | None = None) -> Job:
         """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
 
         Sent once: if the answer is lost the outcome is unknown, and only you can look.
 
+        Args:
+            prompt: What the agent is to do, in plain words.
+            once: A name that makes it safe to run this again, from any process of the machine: the same name and prompt
+                return the same job and send nothing. It needs a ``store``, where the name is kept by organization and
+                project. If two calls come at the same time, one creates the job and the other waits for it, within its
+                ``deadline``. A job that was not sent, or was refused, frees the name.
+            project_id: Overrides the client's.
+
+        Returns:
+            The job. Under a name it is as the service showed it when it was created; where :meth:`resolve_once` named its
+            id, its status is ``unknown`` until it is read.
+
         Raises:
-            ValueError: The prompt is empty or no valid text. Nothing was sent.
-            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read.
+            ValueError: The prompt is empty or no valid text, or the name was used with another prompt. Nothing was sent.
+            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read. Under a name, each
+                further call raises it too and sends nothing, until :meth:`resolve_once` has said what became of it.
+            ConfigurationError: ``once`` without a store. Nothing was sent.
             StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
             ConnectError: The service was never reached.
+
+        Example:
+            >>> job = client.create_job("Document release 1.4", once="docs-1.4")
+            >>> job == client.create_job("Document release 1.4", once="docs-1.4")  # sends nothing
+            True
         """
     def get_job(self, job: Job | str, *, project_id: str | None = None) -> Job:
         """Reads a job.
@@ -233,6 +252,7 @@ class Client:
         self,
         prompt: str,
         *,
+        once: str | None = None,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
@@ -242,8 +262,27 @@ class Client:
     ) -> Job:
         """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
 
-        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again.
+        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again. With ``once``, a
+        name, running it again waits for the same job, whatever ended the first run.
         """
+    def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
+        """Says what became of a creation under a name of ``once`` whose outcome is unknown. Sends nothing.
+
+        Look on the platform first: if the job is there and this says that it is not, the next call creates it again.
+
+        Args:
+            name: The name, as it was given to :meth:`create_job` or :meth:`run_job`.
+            job: The job that was created, or its id; ``None`` if it never was, which frees the name.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            ValueError: There is no such name in the store, its outcome is known, or its job is being created right now.
+            ConfigurationError: The client has no store.
+
+        Example:
+            >>> client.resolve_once("docs-1.4", "job-17")
+        """
+    def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str | None, datetime]]: ...
     def follow_up(
         self,
         job: Job | str,
@@ -559,16 +598,37 @@ class AsyncClient:
         settle_days: int = 2,
         organization: str | None = None,
     ) -> Self: ...
-    def create_job(self, prompt: str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
+    def create_job(
+        self, prompt: str, *, once: str | None = None, project_id: str | None = None
+    ) -> Coroutine[Any, Any, Job]:
         """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
 
         Sent once: if the answer is lost the outcome is unknown, and only you can look.
 
+        Args:
+            prompt: What the agent is to do, in plain words.
+            once: A name that makes it safe to run this again, from any process of the machine: the same name and prompt
+                return the same job and send nothing. It needs a ``store``, where the name is kept by organization and
+                project. If two calls come at the same time, one creates the job and the other waits for it, within its
+                ``deadline``. A job that was not sent, or was refused, frees the name.
+            project_id: Overrides the client's.
+
+        Returns:
+            The job. Under a name it is as the service showed it when it was created; where :meth:`resolve_once` named its
+            id, its status is ``unknown`` until it is read.
+
         Raises:
-            ValueError: The prompt is empty or no valid text. Nothing was sent.
-            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read.
+            ValueError: The prompt is empty or no valid text, or the name was used with another prompt. Nothing was sent.
+            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read. Under a name, each
+                further call raises it too and sends nothing, until :meth:`resolve_once` has said what became of it.
+            ConfigurationError: ``once`` without a store. Nothing was sent.
             StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
             ConnectError: The service was never reached.
+
+        Example:
+            >>> job = await client.create_job("Document release 1.4", once="docs-1.4")
+            >>> job == await client.create_job("Document release 1.4", once="docs-1.4")  # sends nothing
+            True
         """
     def get_job(self, job: Job | str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
         """Reads a job.
@@ -624,6 +684,7 @@ class AsyncClient:
         self,
         prompt: str,
         *,
+        once: str | None = None,
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
@@ -633,8 +694,31 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Job]:
         """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
 
-        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again.
+        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again. With ``once``, a
+        name, running it again waits for the same job, whatever ended the first run.
         """
+    def resolve_once(
+        self, name: str, job: Job | str | None, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """Says what became of a creation under a name of ``once`` whose outcome is unknown. Sends nothing.
+
+        Look on the platform first: if the job is there and this says that it is not, the next call creates it again.
+
+        Args:
+            name: The name, as it was given to :meth:`create_job` or :meth:`run_job`.
+            job: The job that was created, or its id; ``None`` if it never was, which frees the name.
+            project_id: Overrides the job's own project, which overrides the client's.
+
+        Raises:
+            ValueError: There is no such name in the store, its outcome is known, or its job is being created right now.
+            ConfigurationError: The client has no store.
+
+        Example:
+            >>> await client.resolve_once("docs-1.4", "job-17")
+        """
+    def _once(
+        self, *, project_id: str | None = None
+    ) -> Coroutine[Any, Any, list[tuple[str, str, str | None, datetime]]]: ...
     def follow_up(
         self,
         job: Job | str,

@@ -17,6 +17,7 @@ use crate::budget::Ticket;
 use crate::client::Answer;
 use crate::client::Call;
 use crate::client::Client;
+use crate::client::call::Journal;
 use crate::client::messages;
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::{Failure, Head};
@@ -73,7 +74,7 @@ impl Client {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let mut entry = EntryGuard { ticket, departure: departure.clone() };
+        let mut entry = EntryGuard { ticket, departure: departure.clone(), journal: call.journal.clone() };
         let mut incoming = match within(until, self.transport.send(request, departure.clone())).await {
             Some(Ok(incoming)) => incoming,
             Some(Err(SendError::Unsent { reason, fatal })) if departure.withdraw() => {
@@ -152,18 +153,26 @@ impl Client {
     }
 }
 
-/// A request's entry in the ledger until its answer comes. Of an attempt that ends before, it stands if the request left.
+/// A request's entry in the ledger until its answer comes, and in the call's journal. Of an attempt that ends before, they
+/// stand if the request left.
 struct EntryGuard {
     ticket: Option<Ticket>,
     departure: Departure,
+    journal: Option<Arc<dyn Journal>>,
 }
 
 impl Drop for EntryGuard {
     fn drop(&mut self) {
+        let left = !self.departure.withdraw();
         if let Some(ticket) = &mut self.ticket
-            && !self.departure.withdraw()
+            && left
         {
             ticket.sending();
+        }
+        if let Some(journal) = &self.journal
+            && !left
+        {
+            journal.nothing_happened();
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::Method;
 use tokio::time::Instant;
 
@@ -41,6 +42,17 @@ pub struct Call {
     pub cap: usize,
     /// What the user wrote, so that no error shows it where the service echoes it.
     pub prompt: Option<Arc<str>>,
+    /// Where its attempts are noted, beyond this process.
+    pub journal: Option<Arc<dyn Journal>>,
+}
+
+/// A note about a write that outlives the process: it is there whenever the write may have happened.
+pub trait Journal: Send + Sync {
+    /// An attempt is about to leave, at `deadline` at the latest. Nothing is sent before the note is on the disk.
+    fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>>;
+
+    /// It is proven that nothing happened.
+    fn nothing_happened(&self);
 }
 
 impl fmt::Debug for Call {
@@ -154,7 +166,13 @@ impl Client {
                 error.attempts = std::mem::take(&mut tries.failed);
                 error
             })?;
+            if let Some(journal) = &call.journal {
+                journal.begin(*deadline).await.map_err(|error| error.with_outcome(Some(Outcome::NotSent)))?;
+            }
             if write && !observer.leaves() {
+                if let Some(journal) = &call.journal {
+                    journal.nothing_happened();
+                }
                 let error = Error::new(Kind::Misuse, "the caller has gone, so the request was not sent");
                 return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
@@ -168,6 +186,11 @@ impl Client {
             };
 
             let report = self.failed(&call, &failure, &mut tries, observer);
+            if let Some(journal) = &call.journal
+                && matches!(report.verdict.outcome, Some(Outcome::NotSent | Outcome::Rejected))
+            {
+                journal.nothing_happened();
+            }
             let told = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();

@@ -19,13 +19,13 @@ use crate::config::account::Owner;
 use crate::config::url::Segment;
 use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
-use crate::store::{Exports, Store};
+use crate::store::{Exports, OnceNames, Store};
 
 mod attempt;
 mod call;
 mod stats;
 
-pub use call::{Answer, Call, Received};
+pub use call::{Answer, Call, Journal, Received};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
@@ -44,19 +44,21 @@ struct Books {
     clock: Clock,
     ledger: Ledger,
     exports: Option<Exports>,
+    names: Option<OnceNames>,
 }
 
 impl Books {
     fn new(store: Option<ClientStore>) -> Arc<Self> {
-        let (clock, ledger, exports) = match store {
-            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None),
+        let (clock, ledger, exports, names) = match store {
+            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None, None),
             Some(ClientStore { store, clock, owner }) => (
                 clock.clone(),
                 Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
-                Some(Exports::new(store, clock, owner)),
+                Some(Exports::new(store.clone(), clock.clone(), owner.clone())),
+                Some(OnceNames::new(store, clock, owner)),
             ),
         };
-        Arc::new(Self { clock, ledger, exports })
+        Arc::new(Self { clock, ledger, exports, names })
     }
 }
 
@@ -179,6 +181,11 @@ impl Client {
     /// The exports in its store, where it has one.
     pub fn exports(&self) -> Option<&Exports> {
         self.books.exports.as_ref()
+    }
+
+    /// The names of creations that are made once, where it has a store.
+    pub fn names(&self) -> Option<&OnceNames> {
+        self.books.names.as_ref()
     }
 
     /// The settings.

@@ -39,6 +39,7 @@ impl Listing {
             lane: Lane::of_read(self.path()),
             cap: client.settings().max_response_bytes,
             prompt: None,
+            journal: None,
         })
     }
 

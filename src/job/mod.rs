@@ -1,6 +1,7 @@
 //! Jobs of the docs agent: create, read, message.
 
 pub mod observer;
+pub mod once;
 pub mod wait;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
 use crate::error::{Error, Outcome, Result};
 use crate::job::observer::JobObserver;
+use crate::job::once::Creating;
 use crate::text::json;
 use http::Method;
 
@@ -144,8 +146,19 @@ pub async fn create(
     prompt: Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
+    create_noted(client, project, prompt, None, observer).await
+}
+
+/// The same, with a note in the store.
+async fn create_noted(
+    client: &Client,
+    project: Segment,
+    prompt: Prompt,
+    creating: Option<Arc<Creating>>,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
     let path = Template::own(CREATE.to_owned());
-    let mut job = post(client, path, project, None, prompt, observer).await?;
+    let mut job = post(client, path, project, None, prompt, creating, observer).await?;
     job.created_here = Some(Instant::now());
     Ok(job)
 }
@@ -159,7 +172,7 @@ pub async fn message(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let path = Template::own(MESSAGE.to_owned());
-    post(client, path, project, Some(id), prompt, observer).await
+    post(client, path, project, Some(id), prompt, None, observer).await
 }
 
 /// Reads a job. `prompt` is what no error may show, where it is known.
@@ -180,6 +193,7 @@ pub async fn get(
         lane: Lane::Jobs,
         cap: cap(client),
         prompt,
+        journal: None,
     };
     client.call(call, observer, |answer| decode(answer, project, Some(id))).await
 }
@@ -190,6 +204,7 @@ async fn post(
     project: Segment,
     id: Option<Segment>,
     prompt: Prompt,
+    creating: Option<Arc<Creating>>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let body = serde_json::to_vec(&serde_json::json!({ "prompt": &*prompt.0 }))
@@ -204,12 +219,20 @@ async fn post(
         lane: Lane::Writes,
         cap: cap(client),
         prompt: Some(prompt.0),
+        journal: creating.clone().map(|creating| creating as _),
     };
     let not_sent = |error: Error| {
         let outcome = error.outcome.or(Some(Outcome::NotSent));
         error.with_outcome(outcome)
     };
-    let decode = |answer: &Answer| decode(answer, &project, id.as_ref()).inspect(|job| observer.job(&job.id));
+    let decode = |answer: &Answer| {
+        decode(answer, &project, id.as_ref()).inspect(|job| {
+            observer.job(&job.id);
+            if let Some(creating) = &creating {
+                creating.created(job, &answer.body);
+            }
+        })
+    };
     client.call(call, observer, decode).await.map_err(not_sent)
 }
 

@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
-use crate::client::OnBudget;
+use crate::client::{Client, OnBudget};
 use crate::clock::Clock;
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
 use crate::job::Prompt;
+use crate::job::once::{self, OnceName};
 use crate::listing::rows::Totals;
 use crate::slices::sync::OnRunning;
 
@@ -223,6 +224,14 @@ pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// A prompt.
 pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
+}
+
+/// A name of `once=`, for a client that can keep it.
+pub(crate) fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<OnceName>> {
+    let Some(value) = value else { return Ok(None) };
+    let name = OnceName::parse(text("once", value)?)?;
+    once::check(client)?;
+    Ok(Some(name))
 }
 
 /// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.

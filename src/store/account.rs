@@ -26,8 +26,12 @@ pub(crate) fn number(transaction: &Transaction<'_>, owner: &Owner) -> Result<i64
     Ok(transaction.last_insert_rowid())
 }
 
-fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<String, Fault> {
-    let salt: Vec<u8> =
-        transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?;
-    Ok(owner.organization.label(&salt))
+/// The organization of `owner`, as the store writes it.
+pub(super) fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<String, Fault> {
+    Ok(owner.organization.label(&salt(transaction)?))
+}
+
+/// What keys the store's fingerprints.
+pub(super) fn salt(transaction: &Transaction<'_>) -> Result<Vec<u8>, Fault> {
+    Ok(transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?)
 }

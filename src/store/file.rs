@@ -16,7 +16,7 @@ use crate::store::patience;
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION_ID: i64 = 0x646f_6370;
 /// The version of the tables.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;
 
@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // Until it is known to be ours, not even a log that its owner left is worked into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    if !is_ours(&connection.unchecked_transaction()?)? {
+    if version(&connection.unchecked_transaction()?)? != Some(SCHEMA_VERSION) {
         make_private(path)?;
         fill(&mut connection)?;
     }
@@ -81,8 +81,9 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, Fault> {
 fn ours(opened: Result<Connection, Fault>) -> Result<Connection, Fault> {
     let connection = opened?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    let ours = is_ours(&connection.unchecked_transaction()?)?;
-    if ours { Ok(connection) } else { Err(Fault::Missing) }
+    // What later versions added is not read without a client.
+    let found = version(&connection.unchecked_transaction()?)?;
+    if found.is_some() { Ok(connection) } else { Err(Fault::Missing) }
 }
 
 /// What can be known of the file before SQLite opens it.
@@ -143,35 +144,39 @@ fn use_log(connection: &Connection) -> Result<(), Fault> {
     Err(Fault::Io(io::Error::other("its file system has no shared memory, which several processes need")))
 }
 
-/// Whether it is a store of this version; `false`: there is nothing in it at all.
-fn is_ours(transaction: &Transaction<'_>) -> Result<bool, Fault> {
+/// The version of a store; `None`: there is nothing in it at all.
+fn version(transaction: &Transaction<'_>) -> Result<Option<i64>, Fault> {
     let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
     match (application, version) {
-        (APPLICATION_ID, SCHEMA_VERSION) => Ok(true),
+        (APPLICATION_ID, known @ 1..=SCHEMA_VERSION) => Ok(Some(known)),
         (APPLICATION_ID, newer) if newer > SCHEMA_VERSION => Err(Fault::Newer(newer)),
         (APPLICATION_ID, other) => Err(Fault::Damaged(format!("version {other}"))),
         _ => {
             let things: i64 =
                 transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
             let bare = application == 0 && version == 0 && things == 0;
-            if bare { Ok(false) } else { Err(Fault::Foreign) }
+            if bare { Ok(None) } else { Err(Fault::Foreign) }
         }
     }
 }
 
-/// Puts the tables into a file that has none.
+/// Puts the tables into a file that has none, or the later ones into a store of an earlier version.
 fn fill(connection: &mut Connection) -> Result<(), Fault> {
     let mut salt = [0_u8; SALT_BYTES];
     SystemRandom::new()
         .fill(&mut salt)
         .map_err(|_| io::Error::other("the system gives no random numbers"))?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
-    // Another process may have been faster.
-    if !is_ours(&transaction)? {
+    let before = version(&transaction)?;
+    if before.is_none() {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.execute("INSERT INTO meta (name, value) VALUES ('salt', ?1)", [salt])?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    // Another process may have been faster.
+    if before != Some(SCHEMA_VERSION) {
+        transaction.execute_batch(include_str!("once.sql"))?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }
     Ok(transaction.commit()?)

@@ -56,12 +56,32 @@ APPLIED = (
 )
 
 
+NAMED = (
+    "Look on the platform whether the job is there. If it is: `{found}`; if it is not: `{never}`. Then run this again. "
+    "Until then it sends nothing."
+)
+
+
 class KeyProblemError(docplatform.ConfigurationError):
     """There is no API key, or none that could be one."""
 
 
 class OnTheWayError(docplatform.DocPlatformError):
     """A setting that failed after requests were sent, such as a store on a disk that is gone: not wrong usage."""
+
+
+class UnresolvedNameError(docplatform.UnconfirmedWriteError):
+    """A creation under a name of ``--once``, whose outcome is unknown."""
+
+    name = ""
+
+    @classmethod
+    def of(cls, error: docplatform.UnconfirmedWriteError, name: str) -> UnresolvedNameError:
+        """``error``, without what it says to users of Python."""
+        made = cls(str(error).partition("; then say what became of it")[0])
+        made.__dict__.update(error.__dict__)
+        made.name = name
+        return made
 
 
 def command(*words: str, options: tuple[str, ...] = (), job: str | None = None) -> str:
@@ -106,8 +126,12 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
     if isinstance(error, docplatform.UnconfirmedWriteError):
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
-        advice = APPLIED if error.outcome == "applied" else UNKNOWN
-        say(advice.format(wait=again("job", "wait", job="ID")))
+        if isinstance(error, UnresolvedNameError):
+            named = ("job", "once", error.name)
+            say(NAMED.format(found=again(*named, "--job", "ID"), never=again(*named, "--never-created")))
+        else:
+            advice = APPLIED if error.outcome == "applied" else UNKNOWN
+            say(advice.format(wait=again("job", "wait", job="ID")))
     for note in getattr(error, "__notes__", ()):
         say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):

@@ -12,7 +12,7 @@ from docplatform import DocPlatformError
 from docplatform.cli import exits, once, output
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
-from docplatform.cli.params import FILE, duration, interval, prompt_arguments, read_prompt
+from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
 from docplatform.cli.session import Session, with_job
 
 if TYPE_CHECKING:
@@ -49,10 +49,9 @@ _wait_options = options(
 )
 _once_option = click.option(
     "--once",
-    "remember",
-    type=FILE,
-    metavar="FILE",
-    help="Record the job in FILE. Run again with it, this uses that job instead of creating another.",
+    "name",
+    metavar="NAME",
+    help="Create the job once: run again with the same NAME and --store, this uses that job instead of creating another.",
 )
 
 
@@ -66,7 +65,7 @@ def run(
     session: Session,
     prompt: tuple[str, ...],
     file: str | None,
-    remember: str | None,
+    name: str | None,
     *,
     wait: bool,
     timeout: float,
@@ -81,7 +80,7 @@ def run(
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
-        job = once.create(session, client, text, remember)
+        job = once.create(session, client, text, name)
         if not wait:
             _print_id(session, job)
             return
@@ -94,14 +93,14 @@ def run(
 @prompt_arguments
 @_once_option
 @with_job
-def create(session: Session, prompt: tuple[str, ...], file: str | None, remember: str | None) -> None:
+def create(session: Session, prompt: tuple[str, ...], file: str | None, name: str | None) -> None:
     """Create a job, and print its id without waiting.
 
     PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
-        job = once.create(session, client, text, remember)
+        job = once.create(session, client, text, name)
     _print_id(session, job)
 
 
@@ -172,6 +171,9 @@ def message(
         with _waiting(session, job, writing=True) as on_poll:
             found = client.follow_up(job, text, on_poll=on_poll, **_intervals(timeout, poll_interval))
     _print_result(session, found)
+
+
+group.add_command(once.once)
 
 
 def _intervals(timeout: float, poll_interval: float | None) -> dict[str, Any]:

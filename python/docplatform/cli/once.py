@@ -1,101 +1,81 @@
-"""``--once``: a file that records the job a command created, so that the command can be run again."""
+"""``--once NAME`` and ``docplatform job once``: creations that are made once, and what became of them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from docplatform import DocPlatformError, UnconfirmedWriteError
-from docplatform.cli import exits, files
-from docplatform.cli.output import say, shown
+import click
+
+from docplatform import UnconfirmedWriteError
+from docplatform.cli import exits, output
+from docplatform.cli.files import Refusal
+from docplatform.cli.output import shown
+from docplatform.cli.session import Session, with_job
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from docplatform import Client, Job
-    from docplatform.cli.session import Session
 
 
-def create(session: Session, client: Client, prompt: str, path: str | None) -> Job:
-    """Creates the job, or finds the one that an earlier run with the same file created.
+class Name(NamedTuple):
+    """A name, as the store knows it."""
 
-    The file is written before the request is sent, so that a run that was killed meanwhile is not repeated.
+    name: str
+    state: str
+    job: str | None
+    begun: datetime
+
+
+def create(session: Session, client: Client, prompt: str, name: str | None) -> Job:
+    """Creates the job, or finds the one that was created under the name before."""
+    try:
+        job = client.create_job(prompt, once=name)
+    except UnconfirmedWriteError as error:
+        if name is None:
+            raise
+        raise exits.UnresolvedNameError.of(error, name) from error
+    if name is not None and not client.stats.requests:
+        session.say(f"Job {shown(job.id)} was created under the name {shown(name)} before; nothing was sent.")
+    else:
+        # Printed at once, so that the id is known whatever happens next.
+        session.say(f"Created job {shown(job.id)}.")
+    return job
+
+
+@click.command("once")
+@click.argument("name", required=False)
+@click.option("--job", "found", metavar="ID", help="The job that was created under NAME.")
+@click.option("--never-created", is_flag=True, help="There is no such job: the next run creates it.")
+@with_job
+def once(session: Session, name: str | None, found: str | None, *, never_created: bool) -> None:
+    """Show the names that were given with --once, or say what became of one.
+
+    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job or
+    --never-created. Nothing is sent.
     """
-    if path is None:
-        return _created(session, client, prompt)
-    file, about = Path(path), _about(session, prompt)
-    if not _begin(file, about):
-        known = _job(file, about)
-        session.say(f"{path} remembers this job; without that file another would be created.")
-        return client.get_job(known)
-    try:
-        job = _created(session, client, prompt)
-    except DocPlatformError as error:
-        if error.outcome in ("not_sent", "rejected"):
-            file.unlink(missing_ok=True)
-        raise
-    except ValueError:
-        # A wrong argument: nothing was sent.
-        file.unlink(missing_ok=True)
-        raise
-    try:
-        files.replace(file, _record(about, job.id))
-    except OSError:
-        say(exits.goes_on(job.id, session.again))
-        raise
-    return job
-
-
-def _created(session: Session, client: Client, prompt: str) -> Job:
-    job = client.create_job(prompt)
-    # Printed at once, so that the id is known whatever happens next.
-    session.say(f"Created job {shown(job.id)}.")
-    return job
-
-
-def _about(session: Session, prompt: str) -> str:
-    """A digest of what the job is about, from which the prompt cannot be read."""
-    url = session.base_url or os.environ.get("DOCPLATFORM_BASE_URL")
-    project = session.project or os.environ.get("DOCPLATFORM_PROJECT_ID")
-    return hashlib.sha256(json.dumps([url, project, prompt]).encode()).hexdigest()
-
-
-def _begin(file: Path, about: str) -> bool:
-    """Records that the job is about to be created; of two runs at the same time, one succeeds."""
-    try:
-        # Its owner's alone from the first byte on.
-        with os.fdopen(
-            os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as writer:
-            writer.write(_record(about, None))
-            writer.flush()
-            os.fsync(writer.fileno())
-    except FileExistsError:
-        return False
-    return True
-
-
-def _record(about: str, job: str | None) -> str:
-    return json.dumps({"about": about, "job": job})
-
-
-def _job(file: Path, about: str) -> str:
-    """The id of the job that the file remembers."""
-    try:
-        found: Any = json.loads(file.read_text(encoding="utf-8"))
-        remembered, job = found["about"], found["job"]
-    except (ValueError, TypeError, KeyError):
-        raise files.Refusal(f"{file} was not written by --once: name a file that is not there yet") from None
-    if remembered != about:
-        raise files.Refusal(
-            f"{file} remembers a job with another prompt, project or address: name another file, or remove it"
-        )
-    if job is None:
-        error = UnconfirmedWriteError(
-            f"not sent: an earlier run was about to create this job, and never learned the outcome; remove {file} "
-            "once you know that there is no such job"
-        )
-        error.outcome = "unknown"
-        raise error
-    return str(job)
+    resolves = found is not None or never_created
+    if found is not None and never_created:
+        raise click.UsageError("give --job or --never-created, not both")
+    if resolves and name is None:
+        raise click.UsageError("name the creation: docplatform job once NAME --job ID")
+    if session.store is not None and not Path(session.store).exists():
+        raise Refusal(f"{session.store}: there is no such store; give the one that --once was used with")
+    with session.client() as client:
+        if resolves and name is not None:
+            client.resolve_once(name, found)
+            line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
+            session.say(f"Noted for the name {shown(name)}: {line}.")
+            return
+        names = [Name(*each) for each in client._once()]
+    if name is not None:
+        names = [each for each in names if each.name == name]
+        if not names:
+            raise Refusal(f"the store has no name {shown(name)} for this project")
+    if session.json:
+        output.document([{**each._asdict(), "begun": each.begun.isoformat()} for each in names])
+        return
+    output.table(
+        [(each.name, each.state, each.job or "", each.begun.isoformat()) for each in names], Name._fields
+    )

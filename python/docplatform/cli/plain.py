@@ -55,6 +55,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     stub.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer")
     stub.add_argument("--requests-per-hour", type=int, metavar="N", help="analytics requests granted an hour")
+    stub.add_argument(
+        "--fail",
+        metavar="HOW",
+        help="fail, so that a script's handling of exit codes can be tried: a status (401, 429, 503, ...), drop (the connection "
+        "closes without an answer), failed (jobs fail) or active (jobs are never final); with :N only the first N requests or jobs",
+    )
     stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
     stub.set_defaults(run=_run_stub)
     return parser
@@ -76,4 +82,5 @@ def _run_stub(options: argparse.Namespace) -> None:
         latency=options.latency,
         requests_per_hour=options.requests_per_hour,
         port=options.port,
+        fail=options.fail,
     )

@@ -75,10 +75,20 @@ _STORE = (
         help="Whose budget it is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
-_JOB_PATH = click.option(
-    "--job-path",
-    metavar="PATH",
-    help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+_JOB = (
+    click.option(
+        "--job-path",
+        metavar="PATH",
+        help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+    ),
+    click.option(
+        "--store",
+        envvar="DOCPLATFORM_STORE",
+        type=FILE,
+        metavar="FILE",
+        help="The file that keeps the names of --once.  [default: DOCPLATFORM_STORE, or none]",
+    ),
+    _STORE[-1],
 )
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."
@@ -99,6 +109,7 @@ _REPEATED = {
     "ca_bundle": "--ca-bundle",
     "job_path": "--job-path",
     "store": "--store",
+    "organization": "--organization",
 }
 """The options that are repeated in a command to copy: without them it would reach another service, project or key."""
 
@@ -126,6 +137,8 @@ class Session:
     """What calls do when the budget is spent."""
     dry_run: bool = False
     """Whether to print what the command would cost, and to send nothing."""
+    fetches: bool = False
+    """Whether the command reads what a store keeps."""
     spends: bool = False
     """Whether the command fetches what a store would keep."""
 
@@ -174,7 +187,7 @@ class Session:
                 case _:
                     failed = 0
             answered = client.stats.requests - failed
-            if self.store is not None and answered > 0:
+            if self.fetches and self.store is not None and answered > 0:
                 error.add_note(
                     f"What was fetched is in {self.store}: run the same command again to continue."
                 )
@@ -191,8 +204,11 @@ class Session:
 
     def again(self, *name: str, job: str | None = None) -> str:
         """A command to copy, with the options of this one for service, project and key."""
-        other = "store" if name[0] == "job" else "job_path"
-        given = {field: getattr(self, field) for field in _REPEATED if field != other}
+        names = name[:2] == ("job", "once")
+        other = {"job_path"} if names or name[0] != "job" else {"store", "organization"}
+        given = {field: getattr(self, field) for field in _REPEATED if field not in other}
+        if not names:
+            given.pop("organization", None)
         if self.store == os.environ.get("DOCPLATFORM_STORE"):
             given.pop("store", None)
         if secrets.may_be_secret(self.base_url or ""):
@@ -215,23 +231,24 @@ class Session:
 
 def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Gives a command about jobs the shared options, as its first argument."""
-    return _with(command, (_JOB_PATH, *_SHARED))
+    return _with(command, (*_JOB, *_SHARED))
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """The same for a command that may read a store, with the options of the store and the budget."""
-    return _with(command, (*_STORE, *_SHARED))
+    return _with(command, (*_STORE, *_SHARED), fetches=True)
 
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """The same for a command that spends the budget: its calls take the session's ``on_budget``."""
-    return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), spends=True)
+    return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
 
 
 def _with(
     command: Callable[Concatenate[Session, P], None],
     given: Sequence[Callable[..., Any]],
     *,
+    fetches: bool = False,
     spends: bool = False,
 ) -> Callable[..., None]:
     @functools.wraps(command)
@@ -240,7 +257,7 @@ def _with(
         shared: dict[str, Any] = {
             name: kwargs.pop(name) for name in Session.__dataclass_fields__ if name in kwargs
         }
-        session = Session(**shared, spends=spends)
+        session = Session(**shared, fetches=fetches, spends=spends)
         # `run` in app.py looks for it there when the command fails.
         click.get_current_context().find_root().obj = session
         command(session, *args, **kwargs)

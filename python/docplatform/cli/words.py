@@ -13,6 +13,7 @@ OPTIONS = {
     "job_path": "--job-path",
     "max_rows": "--max-rows",
     "on_budget": "--on-budget",
+    "once": "--once",
     "organization": "--organization",
     "page_size": "--page-size",
     "poll_interval": "--poll-interval",
@@ -28,7 +29,7 @@ _NAMED = re.compile(
     # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
     # A name in braces is part of a path template.
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
-    rf"|^(organization|reserve)\b|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
+    rf"|^(once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
 )
 _NOT_HERE = re.compile(
     r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b| \(os error \d+\)"

@@ -11,22 +11,24 @@ use futures_util::future::Either;
 use http::Method;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
 use crate::client::{Client, OnBudget};
+use crate::clock::timestamp;
 use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::slices::Every;
 use crate::error::{self, Error};
 use crate::export::stored;
 use crate::job;
+use crate::job::once::{NameState, OnceName, ResolvedJob};
 use crate::job::wait::{self, Target, WaitOptions};
 use crate::listing::Listing;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
 use crate::python::client::paging::PagingArguments;
-use crate::python::job::{JobArgument, wrap as wrap_job};
+use crate::python::job::{JobArgument, datetime, wrap as wrap_job};
 use crate::python::listing;
 use crate::python::progress::{self, SLICES};
 use crate::python::table::TrendTable;
@@ -36,7 +38,7 @@ use crate::python::table::sync::synced;
 use crate::python::{convert, errors};
 use crate::slices::sync::{self, OnRunning, SyncScope};
 use crate::slices::{plan, trend};
-use crate::store::What;
+use crate::store::{Creation, What};
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
 #[pyfunction]
@@ -200,11 +202,12 @@ impl BaseClient {
 #[pymethods]
 impl BaseClient {
     /// Asks the docs agent to do what `prompt` says; returns the new job, without waiting for it.
-    #[pyo3(signature = (prompt, *, project_id = None))]
+    #[pyo3(signature = (prompt, *, once = None, project_id = None))]
     fn create_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let op = errors::not_sent(
@@ -212,9 +215,10 @@ impl BaseClient {
             (|| {
                 let client = self.handle.client()?;
                 let prompt = convert::prompt(prompt)?;
+                let once = convert::once_name(&client, once)?;
                 let project = client.project(project_id)?;
                 let create = |client, inbox: Arc<Inbox>| async move {
-                    job::create(&client, project, prompt, &*inbox).await
+                    job::once::create(&client, project, prompt, once, &*inbox).await
                 };
                 Ok(self.op("Client.create_job", create, wrap_job).writing())
             })(),
@@ -288,15 +292,16 @@ impl BaseClient {
     }
 
     /// Creates a job and waits until it is final.
-    #[pyo3(signature = (prompt, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
+    #[pyo3(signature = (prompt, *, once = None, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
         check = true, on_poll = None, project_id = None),
-        text_signature = "($self, prompt, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
+        text_signature = "($self, prompt, *, once=None, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
         check=True, on_poll=None, project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn run_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
@@ -311,15 +316,58 @@ impl BaseClient {
                 let how = how.validate()?;
                 let client = self.handle.client()?;
                 let prompt = convert::prompt(prompt)?;
+                let once = convert::once_name(&client, once)?;
                 let project = client.project(project_id)?;
                 let run = move |client, inbox: Arc<Inbox>| async move {
-                    let job = job::create(&client, project, prompt.clone(), &*inbox).await?;
+                    let job = job::once::create(&client, project, prompt.clone(), once, &*inbox).await?;
                     wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
                 };
                 Ok(self.op("Client.run_job", run, wrap_job).writing())
             })(),
         )?;
         self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+    }
+
+    /// Says what became of a creation under a name of `once=` whose outcome is unknown.
+    #[pyo3(signature = (name, job, *, project_id = None))]
+    fn resolve_once(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        job: Option<&Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let client = self.handle.client()?;
+        let name = OnceName::parse(convert::text("name", name)?)?;
+        let job = job.map(JobArgument::parse).transpose()?;
+        let project = client.project(job.as_ref().map_or(project_id, |job| job.project(project_id)))?;
+        let job = job.map(|job| match job {
+            JobArgument::Job(job) => ResolvedJob::Snapshot(job),
+            JobArgument::Id(id) => ResolvedJob::Id(id),
+        });
+        let resolve = |client, _| async move { job::once::resolve(&client, &project, name, job).await };
+        self.face.run(py, self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())))
+    }
+
+    /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
+    #[pyo3(signature = (*, project_id = None))]
+    fn _once(&self, py: Python<'_>, project_id: Option<&str>) -> PyResult<Py<PyAny>> {
+        let project = self.handle.client()?.project(project_id)?;
+        let list = |client, _| async move { job::once::list(&client, &project).await };
+        let op = self.op("Client._once", list, |py, listed: Vec<(Creation, NameState)>| {
+            let list = PyList::empty(py);
+            for (creation, state) in listed {
+                let state = match state {
+                    NameState::Created => "created",
+                    NameState::Creating => "being created",
+                    NameState::Unknown => "unknown",
+                };
+                let begun = datetime(py, timestamp(creation.begun))?;
+                list.append((creation.key.name, state, creation.job.map(|job| job.id), begun))?;
+            }
+            Ok(list.into_any().unbind())
+        });
+        self.face.run(py, op)
     }
 
     /// Sends a follow-up message and waits until the job is final again.

@@ -34,6 +34,7 @@ pub(super) fn call(
         prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
         body: body.map(|body| body.to_string().into()),
         cap: client.settings().max_response_bytes,
+        journal: None,
     })
 }
 

@@ -174,6 +174,7 @@ pub(crate) fn read() -> Call {
         lane: Lane::Jobs,
         cap: 1 << 20,
         prompt: None,
+        journal: None,
     }
 }
 

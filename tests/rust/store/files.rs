@@ -171,7 +171,7 @@ fn what_is_no_store_is_left_byte_for_byte() {
             foreign("PRAGMA application_id = 7; DROP TABLE mine"),
             "another program",
         ),
-        ("later", set("user_version", 2), "version 2"),
+        ("later", set("user_version", 3), "version 3"),
         ("earlier", set("user_version", 0), "version 0"),
         ("cut off", whole[..8192].to_vec(), "damaged"),
         ("overwritten", [&whole[..100], &vec![0xff; whole.len() - 100]].concat(), "damaged"),

@@ -1,0 +1,367 @@
+//! A creation that is made once, by its name: the store knows of it before its request leaves, and until its job is known.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::time::{Instant, sleep};
+
+use crate::client::observer::{Level, Note};
+use crate::client::{Client, Journal};
+use crate::clock::timestamp;
+use crate::config::url::Segment;
+use crate::error::{Error, Kind, Outcome, Result};
+use crate::job::observer::JobObserver;
+use crate::job::{Job, Prompt};
+use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
+use crate::text::json;
+
+/// The longest name, in bytes.
+const MAX_NAME: usize = 200;
+/// How often a call looks whether another has created the job meanwhile, at first and in the end.
+const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// A wait for another's creation is logged after so long.
+const SAID_AFTER: Duration = Duration::from_secs(1);
+/// The status of a job of which only the id is known.
+const STATUS_UNKNOWN: &str = "unknown";
+
+/// A name for a creation, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnceName(String);
+
+impl OnceName {
+    /// Checks it.
+    pub fn parse(name: String) -> Result<Self> {
+        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
+            return Err(Error::argument(format!(
+                "once must be a name of 1 to {MAX_NAME} bytes without control characters"
+            )));
+        }
+        Ok(Self(name))
+    }
+
+    fn key(self, project: &Segment) -> OnceKey {
+        OnceKey { project_id: project.as_str().to_owned(), name: self.0 }
+    }
+}
+
+/// Creates a job, or returns the one that was created under this name.
+pub async fn create(
+    client: &Client,
+    project: Segment,
+    prompt: Prompt,
+    once: Option<OnceName>,
+    observer: &dyn JobObserver,
+) -> Result<Job> {
+    let Some(name) = once else {
+        return super::create(client, project, prompt, observer).await;
+    };
+    let key = name.key(&project);
+    let not_sent = |error: Error| {
+        let outcome = error.outcome.or(Some(Outcome::NotSent));
+        error.with_outcome(outcome)
+    };
+    let names = names(client).map_err(not_sent)?.clone();
+    let lock = match claim(client, &names, &key, &prompt, observer).await.map_err(not_sent)? {
+        Claim::Ours(lock) => lock,
+        Claim::Created(job) => {
+            let job = known_job(job, project).map_err(not_sent)?;
+            observer.job(&job.id);
+            return Ok(job);
+        }
+    };
+    let creating = Arc::new(Creating {
+        names: names.clone(),
+        key: key.clone(),
+        prompt: prompt.clone().into(),
+        lock: Arc::new(lock),
+        fault: Arc::default(),
+    });
+    let result = super::create_noted(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
+    // Whatever was noted on the way: a caller that ends its process now is to leave it on the disk.
+    let written = names.written().await;
+    let fault = lock_fault(&creating.fault).take().or(written.err());
+    match result {
+        Ok(job) => {
+            if let Some(fault) = fault {
+                observer.note(Note::new(Level::Warning, not_noted(&key, &job, &fault)));
+            }
+            Ok(job)
+        }
+        Err(mut error) => {
+            if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) {
+                error.message.push_str(&format!("; {}", how_to_resolve(&key)));
+            } else if let Some(fault) = fault {
+                let text = format!(
+                    "nothing was created under the name {:?}, but the store could not note that ({}): until somebody \
+                     resolves the name, its outcome counts as unknown",
+                    key.name, fault.message
+                );
+                observer.note(Note::new(Level::Warning, text));
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Says what became of a creation whose outcome nobody knew: its job, or that there is none.
+pub async fn resolve(
+    client: &Client,
+    project: &Segment,
+    name: OnceName,
+    job: Option<ResolvedJob>,
+) -> Result<()> {
+    let key = name.key(project);
+    let (names, deadline) = (names(client)?, client.deadline());
+    let Some(_lock) = names.within(deadline, names.lock(key.clone())).await? else {
+        return Err(Error::argument(format!(
+            "the job of the name {:?} is being created at this moment: wait until that has ended",
+            key.name
+        )));
+    };
+    let job = job.map(|job| match job {
+        ResolvedJob::Snapshot(job) => {
+            CreatedJob { id: job.id.as_str().to_owned(), body: Some(job.raw.to_string().into_bytes()) }
+        }
+        ResolvedJob::Id(id) => CreatedJob { id: id.as_str().to_owned(), body: None },
+    });
+    match names.within(deadline, names.resolve(key.clone(), job)).await? {
+        true => Ok(()),
+        false => Err(Error::argument(format!(
+            "no creation under the name {:?} in project '{}' has an unknown outcome: nothing was changed",
+            key.name, key.project_id
+        ))),
+    }
+}
+
+/// A job that somebody found.
+pub enum ResolvedJob {
+    /// As the service showed it.
+    Snapshot(Box<Job>),
+    /// Its id.
+    Id(Segment),
+}
+
+/// How a name stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameState {
+    /// Its job is known.
+    Created,
+    /// Its job is being created.
+    Creating,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// All names of a project, and how they stand.
+pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
+    let (names, deadline) = (names(client)?, client.deadline());
+    let all = names.within(deadline, names.all(Some(project.as_str().to_owned()))).await?;
+    let mut listed = Vec::with_capacity(all.len());
+    for creation in all {
+        let state = match &creation.job {
+            Some(_) => NameState::Created,
+            None if names.within(deadline, names.lock(creation.key.clone())).await?.is_none() => {
+                NameState::Creating
+            }
+            None => NameState::Unknown,
+        };
+        listed.push((creation, state));
+    }
+    Ok(listed)
+}
+
+/// An error where a client cannot keep names.
+pub fn check(client: &Client) -> Result<()> {
+    names(client).map(drop)
+}
+
+fn names(client: &Client) -> Result<&OnceNames> {
+    client.names().ok_or_else(|| {
+        Error::configuration(
+            "once= needs a store, which keeps the name: pass store=, or set DOCPLATFORM_STORE",
+        )
+    })
+}
+
+enum Claim {
+    /// The name is free, and nobody else creates its job meanwhile.
+    Ours(CreationLock),
+    Created(CreatedJob),
+}
+
+/// Waits until a name's job is known, or it is this call's to create.
+async fn claim(
+    client: &Client,
+    names: &OnceNames,
+    key: &OnceKey,
+    prompt: &Prompt,
+    observer: &dyn JobObserver,
+) -> Result<Claim> {
+    let (begun, deadline) = (Instant::now(), client.deadline());
+    let (mut step, mut said) = (STEPS.0, false);
+    loop {
+        let standing = || names.within(deadline, names.standing(key.clone(), prompt.0.clone()));
+        if let Some(job) = job_of(key, standing().await?)? {
+            return Ok(Claim::Created(job));
+        }
+        if let Some(lock) = names.within(deadline, names.lock(key.clone())).await? {
+            // Only now: who had it before may have ended between the two.
+            return match standing().await? {
+                Standing::Free => Ok(Claim::Ours(lock)),
+                Standing::Taken(Creation { job: None, begun, .. }) => Err(unknown(key, &timestamp(begun))),
+                other => {
+                    job_of(key, other)?.map(Claim::Created).ok_or_else(|| Error::bug("a name without a job"))
+                }
+            };
+        }
+        if begun.elapsed() > SAID_AFTER && !std::mem::replace(&mut said, true) {
+            let text = format!("another call is creating the job of the name {:?}: waiting for it", key.name);
+            observer.note(Note::new(Level::Info, text));
+        }
+        if Instant::now() + step > deadline {
+            return Err(still_creating(client, key));
+        }
+        sleep(step).await;
+        step = (step * 2).min(STEPS.1);
+    }
+}
+
+/// The job of a name that has one.
+fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<CreatedJob>> {
+    match standing {
+        Standing::Free => Ok(None),
+        Standing::Taken(creation) => Ok(creation.job),
+        Standing::OtherPrompt => Err(Error::argument(format!(
+            "the name {:?} was used with another prompt in project '{}': take another name for another job",
+            key.name, key.project_id
+        ))),
+    }
+}
+
+fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
+    let raw = match &known.body {
+        Some(body) => json::parse::<serde_json::Value>(body).map(|parsed| parsed.value),
+        None => Ok(serde_json::json!({ "id": known.id, "status": STATUS_UNKNOWN })),
+    };
+    let job = raw.and_then(|raw| Job::from_value(raw, project));
+    job.map_err(|why| Error::new(Kind::Store, format!("the job that the store knows cannot be read: {why}")))
+}
+
+/// The error of a name whose outcome nobody knows.
+fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
+    Error::new(
+        Kind::UnconfirmedWrite,
+        format!(
+            "not sent: a creation under the name {:?} was begun at {begun:.0}, and nobody knows whether its job exists: look \
+             on the platform first; {}",
+            key.name,
+            how_to_resolve(key)
+        ),
+    )
+    .with_outcome(Some(Outcome::Unknown))
+}
+
+fn how_to_resolve(key: &OnceKey) -> String {
+    let name = &key.name;
+    format!(
+        "then say what became of it: resolve_once({name:?}, \"JOB-ID\"), or resolve_once({name:?}, None) if there is no \
+         such job"
+    )
+}
+
+fn still_creating(client: &Client, key: &OnceKey) -> Error {
+    let mut error = Error::new(
+        Kind::Timeout,
+        format!(
+            "not sent within its deadline of {} s: another call is still creating the job of the name {:?}; try again",
+            client.settings().deadline.as_secs_f64(),
+            key.name
+        ),
+    );
+    error.deadline_exceeded = true;
+    error.transient = true;
+    error
+}
+
+fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> String {
+    let (name, id) = (&key.name, crate::text::safe(job.id.as_str(), 256));
+    format!(
+        "job {id} was created under the name {name:?}, but the store could not note it ({}): until somebody resolves the \
+         name with this id, its outcome counts as unknown",
+        fault.message
+    )
+}
+
+/// A creation under way: its note in the store. Nobody else creates the same meanwhile.
+pub(crate) struct Creating {
+    names: OnceNames,
+    key: OnceKey,
+    prompt: Arc<str>,
+    /// Held until all that was noted is written, also where the call was dropped before.
+    lock: Arc<CreationLock>,
+    /// Why something could not be written.
+    fault: Arc<Mutex<Option<Error>>>,
+}
+
+impl Creating {
+    /// Notes its job.
+    pub(crate) fn created(&self, job: &Job, body: &[u8]) {
+        let job = CreatedJob { id: job.id.as_str().to_owned(), body: Some(body.to_vec()) };
+        self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());
+    }
+
+    /// Keeps the lock until a piece of work has ended, and remembers why it failed.
+    fn ended(&self) -> impl FnOnce(Error) + Send + 'static + use<> {
+        let (lock, fault) = (Arc::clone(&self.lock), Arc::clone(&self.fault));
+        move |error| {
+            *lock_fault(&fault) = Some(error);
+            drop(lock);
+        }
+    }
+}
+
+impl Journal for Creating {
+    fn begin(&self, deadline: Instant) -> BoxFuture<'_, Result<()>> {
+        async move {
+            let undo = Undo(Some(self));
+            let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
+            self.names.within(deadline, noted).await.map_err(|mut error| {
+                error.message = format!(
+                    "not sent, because the name {:?} could not be noted: {}",
+                    self.key.name, error.message
+                );
+                error
+            })?;
+            undo.defuse();
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn nothing_happened(&self) {
+        self.names.free(self.key.clone(), self.ended());
+    }
+}
+
+/// Frees the name of a note that its call did not wait for.
+struct Undo<'a>(Option<&'a Creating>);
+
+impl Undo<'_> {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        if let Some(creating) = self.0 {
+            creating.nothing_happened();
+        }
+    }
+}
+
+fn lock_fault(fault: &Mutex<Option<Error>>) -> std::sync::MutexGuard<'_, Option<Error>> {
+    fault.lock().unwrap_or_else(PoisonError::into_inner)
+}

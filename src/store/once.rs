@@ -1,0 +1,336 @@
+//! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
+use tokio::time::Instant;
+
+use crate::clock::{Clock, Millis};
+use crate::config::account::Owner;
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::account;
+use crate::store::export_table::immediate;
+use crate::store::fault::Fault;
+use crate::store::file::{beside, private};
+use crate::store::pages::{pack, unpack, wire};
+
+/// What stands in a `SELECT` for a [`Creation`].
+const COLUMNS: &str = "project_id, name, begun, job, body, size";
+
+/// A name, in its project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnceKey {
+    /// The project.
+    pub project_id: String,
+    /// The name.
+    pub name: String,
+}
+
+/// What the store knows of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Creation {
+    /// The name.
+    pub key: OnceKey,
+    /// When its request was about to leave.
+    pub begun: Millis,
+    /// What became of it; `None`: nobody knows, or it is being created.
+    pub job: Option<CreatedJob>,
+}
+
+/// A job that was created under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreatedJob {
+    /// Its id.
+    pub id: String,
+    /// As the service showed it; `None` where somebody named the id.
+    pub body: Option<Vec<u8>>,
+}
+
+/// A name, as it stands for somebody who asks with a prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is free.
+    Free,
+    /// It is taken, by the same prompt.
+    Taken(Creation),
+    /// It is taken, by another prompt.
+    OtherPrompt,
+}
+
+/// The names of one account. A clone is the same.
+#[derive(Debug, Clone)]
+pub struct OnceNames {
+    store: Store,
+    owner: Arc<Owner>,
+    clock: Clock,
+}
+
+impl OnceNames {
+    /// Those of `owner`.
+    pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
+        Self { store, owner: Arc::new(owner), clock }
+    }
+
+    /// `waiting`, a part of a call that ends at `deadline`.
+    pub(crate) async fn within<T>(
+        &self,
+        deadline: Instant,
+        waiting: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.store.within(deadline, waiting).await
+    }
+
+    /// How a name stands for somebody with this prompt.
+    pub async fn standing(&self, key: OnceKey, prompt: Arc<str>) -> Result<Standing> {
+        let owner = Arc::clone(&self.owner);
+        let look = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Standing::Free) };
+            let sql = format!(
+                "SELECT {COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
+            );
+            let found = transaction
+                .query_row(&sql, (account, &key.project_id, &key.name), |row| {
+                    Ok((read(row)?, row.get::<_, Vec<u8>>(6)?))
+                })
+                .optional()?;
+            let Some((creation, known)) = found else { return Ok(Standing::Free) };
+            if known != digest(&transaction, &prompt)? {
+                return Ok(Standing::OtherPrompt);
+            }
+            creation.unpacked().map(Standing::Taken)
+        };
+        self.store.run(look).await
+    }
+
+    /// All of them, or those of one project, in order.
+    pub async fn all(&self, project_id: Option<String>) -> Result<Vec<Creation>> {
+        let owner = Arc::clone(&self.owner);
+        let look = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
+            let sql = format!(
+                "SELECT {COLUMNS} FROM once WHERE account = ?1 AND (?2 IS NULL OR project_id = ?2)
+                 ORDER BY project_id, name"
+            );
+            let mut all = transaction.prepare(&sql)?;
+            let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            found.into_iter().map(Packed::unpacked).collect()
+        };
+        self.store.run(look).await
+    }
+
+    /// The right to create the job of a name, unless somebody has it.
+    pub async fn lock(&self, key: OnceKey) -> Result<Option<CreationLock>> {
+        let (store, owner) = (self.store.clone(), Arc::clone(&self.owner));
+        let take = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            let whose = account::label(&transaction, &owner)?;
+            let words = [&owner.base_url, &whose, &key.project_id, &key.name].map(String::as_str);
+            let name = digest(&transaction, &words.join("\0"))?;
+            let name = name
+                .iter()
+                .take(LOCK_NAME)
+                .fold("-once-".to_owned(), |hex, byte| hex + &format!("{byte:02x}"));
+            drop(transaction);
+            CreationLock::take(beside(store.path(), &name))
+        };
+        self.store.run(take).await
+    }
+
+    /// Notes that the request of a creation is about to leave: on the disk when this returns.
+    pub async fn begin(&self, key: OnceKey, prompt: Arc<str>) -> Result<()> {
+        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let write = move |connection: &mut Connection| {
+            let transaction = immediate(connection)?;
+            let account = account::number(&transaction, &owner)?;
+            transaction.execute(
+                "INSERT INTO once (account, project_id, name, prompt, begun) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (account, &key.project_id, &key.name, digest(&transaction, &prompt)?, clock.now()),
+            )?;
+            Ok(transaction.commit()?)
+        };
+        self.store.see_to(write).await
+    }
+
+    /// Frees a name under which nothing was created; `failed` hears if that cannot be written. Does not wait for it.
+    pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
+        let owner = Arc::clone(&self.owner);
+        let write =
+            move |connection: &mut Connection| {
+                change(connection, &owner, |account, transaction| {
+            let sql = "DELETE FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
+            transaction.execute(sql, (account, &key.project_id, &key.name))
+        }).map(drop)
+            };
+        self.store.post(write, failed);
+    }
+
+    /// Notes the job of a name, also where its store was deleted meanwhile; `failed` hears if that cannot be written.
+    /// Does not wait for it: see [`OnceNames::written`].
+    pub(crate) fn created(
+        &self,
+        key: OnceKey,
+        prompt: Arc<str>,
+        job: CreatedJob,
+        failed: impl FnOnce(Error) + Send + 'static,
+    ) {
+        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let write = move |connection: &mut Connection| {
+            let transaction = immediate(connection)?;
+            let account = account::number(&transaction, &owner)?;
+            let (body, size) = packed(job.body.as_deref())?;
+            transaction.execute(
+                "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT DO UPDATE SET job = excluded.job, body = excluded.body, size = excluded.size",
+                (
+                    account,
+                    &key.project_id,
+                    &key.name,
+                    digest(&transaction, &prompt)?,
+                    clock.now(),
+                    &job.id,
+                    body,
+                    size,
+                ),
+            )?;
+            Ok(transaction.commit()?)
+        };
+        self.store.post(write, failed);
+    }
+
+    /// Returns when all that was noted before is on the disk, or has failed.
+    pub(crate) async fn written(&self) -> Result<()> {
+        self.store.see_to(|_| Ok(())).await
+    }
+
+    /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
+    /// such name, or its outcome is known.
+    pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
+        let owner = Arc::clone(&self.owner);
+        let write = move |connection: &mut Connection| {
+            let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
+            let changed = change(connection, &owner, |account, transaction| {
+                let unknown = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
+                let key = (account, &key.project_id, &key.name);
+                match &job {
+                    Some(job) => transaction.execute(
+                        &format!("UPDATE once SET job = ?4, body = ?5, size = ?6 {unknown}"),
+                        (key.0, key.1, key.2, &job.id, body, size),
+                    ),
+                    None => transaction.execute(&format!("DELETE FROM once {unknown}"), key),
+                }
+            })?;
+            Ok(changed > 0)
+        };
+        self.store.see_to(write).await
+    }
+}
+
+/// Changes the names of an account; returns how many were.
+fn change(
+    connection: &mut Connection,
+    owner: &Owner,
+    work: impl FnOnce(i64, &Transaction<'_>) -> rusqlite::Result<usize>,
+) -> Result<usize, Fault> {
+    let transaction = immediate(connection)?;
+    let Some(account) = account::find(&transaction, owner)? else { return Ok(0) };
+    let changed = work(account, &transaction)?;
+    transaction.commit()?;
+    Ok(changed)
+}
+
+/// A text as the store knows it again without holding it.
+fn digest(transaction: &Transaction<'_>, text: &str) -> Result<Vec<u8>, Fault> {
+    let salt = account::salt(transaction)?;
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &salt);
+    Ok(ring::hmac::sign(&key, text.as_bytes()).as_ref().to_vec())
+}
+
+fn packed(body: Option<&[u8]>) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> {
+    let size = body.map(|body| wire(body.len() as u64));
+    Ok((body.map(pack).transpose()?, size))
+}
+
+/// A [`Creation`] as it stands in the table.
+struct Packed {
+    creation: Creation,
+    size: i64,
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Packed> {
+    let key = OnceKey { project_id: row.get(0)?, name: row.get(1)? };
+    let job = row.get::<_, Option<String>>(3)?;
+    let body = row.get(4)?;
+    let job = job.map(|id| CreatedJob { id, body });
+    let size = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
+    Ok(Packed { creation: Creation { key, begun: row.get(2)?, job }, size })
+}
+
+impl Packed {
+    fn unpacked(mut self) -> Result<Creation, Fault> {
+        if let Some(job) = &mut self.creation.job {
+            job.body = job.body.take().map(|body| unpack(body, self.size)).transpose()?;
+        }
+        Ok(self.creation)
+    }
+}
+
+/// Bytes of a lock's name.
+const LOCK_NAME: usize = 8;
+
+/// The right to create the job of a name. The file system keeps it, and drops it with the process: a name that nobody has
+/// locked, and that has no job, was left by somebody who died.
+#[derive(Debug)]
+pub struct CreationLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl CreationLock {
+    fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
+        loop {
+            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+                return Err(Fault::NotALock);
+            }
+            let file = private().create(true).truncate(false).open(&path)?;
+            match file.try_lock() {
+                // The one who had it may have removed the file that was opened here.
+                Ok(()) if !is_at(&file, &path)? => {}
+                Ok(()) => return Ok(Some(Self { file, path })),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Drop for CreationLock {
+    fn drop(&mut self) {
+        // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
+        #[cfg(unix)]
+        let _ = fs::remove_file(&self.path);
+        // A forked child has the file open, too: closing it here would not be enough.
+        let _ = self.file.unlock();
+    }
+}
+
+/// Whether an open file is the one that stands at `path`.
+fn is_at(file: &File, path: &Path) -> Result<bool, Fault> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let open = file.metadata()?;
+        Ok(fs::symlink_metadata(path)
+            .is_ok_and(|there| (there.dev(), there.ino()) == (open.dev(), open.ino())))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        Ok(true)
+    }
+}

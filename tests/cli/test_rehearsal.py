@@ -1,0 +1,50 @@
+"""``docplatform stub --fail``: every exit code of ``job`` can be rehearsed from a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from helpers.cli import SCRIPT, SOON
+from helpers.scripts import Script, run_script
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+REHEARSALS = re.findall(r"^\| [^|]+ \| `(\w+)`[^|]* \| (\d+) \|$", GUIDE, re.MULTILINE)
+
+
+@contextmanager
+def stub(*options: str) -> Iterator[dict[str, str]]:
+    """``docplatform stub`` with these options, and the settings that it prints."""
+    with Script(SCRIPT, "stub", *options) as server:
+        lines = [server.read().removeprefix("export ") for _ in range(3)]
+        yield dict(line.split("=", 1) for line in lines)
+
+
+@pytest.mark.row("A15")
+@pytest.mark.parametrize(("failure", "code"), REHEARSALS)
+def test_the_guides_rehearsals_end_as_it_says(failure: str, code: str) -> None:
+    with stub("--fail", failure) as env:
+        ended = run_script(SCRIPT, "job", "run", "Fix it", *SOON, "--timeout", "0.3", env=env)
+    assert ended.status == int(code), ended.err
+
+
+def test_every_way_to_fail_is_in_the_guide() -> None:
+    assert [code for _, code in REHEARSALS] == ["1", "3", "4", "5", "6", "7"]
+
+
+def test_only_the_first_requests_or_jobs_fail() -> None:
+    line = ("job", "run", "Fix it", *SOON)
+    for failure, codes in (("drop:1", [7, 0]), ("failed:2", [5, 5, 0])):
+        with stub("--fail", failure) as env:
+            assert [run_script(SCRIPT, *line, env=env).status for _ in codes] == codes
+
+
+@pytest.mark.parametrize("failure", ["", "sometimes", "200", "drop:", "drop:0", "drop:x", "600"])
+def test_what_cannot_be_rehearsed_is_wrong_usage(failure: str) -> None:
+    ended = run_script(SCRIPT, "stub", "--fail", failure)
+    assert (ended.status, ended.out) == (2, "")
+    assert "--fail" in ended.err

@@ -1,0 +1,539 @@
+"""``once=``: a creation that is made once by its name, whatever ends it and however often it is run (row M11)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform import (
+    ConfigurationError,
+    ConnectError,
+    DocPlatformError,
+    Job,
+    JobFailedError,
+    RequestTimeoutError,
+    UnconfirmedWriteError,
+)
+from docplatform.testing import StubServer
+from helpers import AsyncFace, Face
+from helpers.children import in_child, tell
+from helpers.exports import eventually
+from helpers.lake import alter, opened
+from helpers.phases import HOLD, pending
+from helpers.scripts import Script, environment, run_script
+
+pytestmark = pytest.mark.row("M11")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks are POSIX's")
+
+PROMPT, NAME = "Document release 1.4", "docs-1.4"
+UNKNOWN = "say what became of it"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    return folder / "visitors.db"
+
+
+@pytest.fixture
+def client(face: Face, stub: StubServer, store: Path) -> Any:
+    return face.client(stub, store=store)
+
+
+def create(face: Face, client: Any, prompt: str = PROMPT, once: str | None = NAME, **how: Any) -> Job:
+    job: Job = face.run(client.create_job(prompt, once=once, **how))
+    return job
+
+
+def posts(stub: StubServer) -> int:
+    return sum(request.method == "POST" for request in stub.requests)
+
+
+def is_unknown(face: Face, client: Any) -> bool:
+    """Whether a name's outcome is unknown; asking sends nothing."""
+    before = client.stats.requests
+    with pytest.raises(UnconfirmedWriteError, match=UNKNOWN) as caught:
+        create(face, client)
+    assert caught.value.outcome == "unknown"
+    return bool(client.stats.requests == before)
+
+
+# -- the same name again -----------------------------------------------------------------------------
+
+
+def test_the_same_name_and_prompt_return_the_same_job_and_send_nothing(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    first = create(face, client)
+    again = [create(face, client), create(face, face.client(stub, store=store))]
+    assert [first, first] == again
+    assert [job.raw for job in again] == [first.raw, first.raw]
+    assert len(stub.requests) == 1
+
+
+def test_run_job_under_a_name_waits_for_the_job_that_is_there(
+    face: Face, stub: StubServer, client: Any
+) -> None:
+    stub.script_job("active", "failed")
+    how: dict[str, Any] = {"once": NAME, "poll_interval": 0.01}
+    for _ in range(2):
+        with pytest.raises(JobFailedError):
+            face.run(client.run_job(PROMPT, **how))
+    stub.jobs[0].status = "completed"
+    assert face.run(client.run_job(PROMPT, **how)).status == "completed"
+    assert posts(stub) == 1
+
+
+def test_another_prompt_under_a_name_is_refused(face: Face, stub: StubServer, client: Any) -> None:
+    create(face, client)
+    with pytest.raises(ValueError, match="another prompt"):
+        create(face, client, "Document release 1.5")
+    stub.fail_next(drop=True, path="/job")
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client, "Fix it", "other")
+    with pytest.raises(ValueError, match="another prompt"):
+        create(face, client, "Fix that", "other")
+    assert posts(stub) == 2
+
+
+def test_names_are_kept_by_account_and_project(face: Face, store: Path) -> None:
+    with StubServer(projects=["demo", "blog"]) as stub:
+        client = face.client(stub, store=store)
+        jobs = [
+            create(face, client),
+            create(face, client, project_id="blog"),
+            create(face, face.client(stub, store=store, organization="acme")),
+            create(face, client, once="docs-1.5"),
+        ]
+        assert len({job.id for job in jobs}) == 4
+        assert create(face, client, project_id="blog") == jobs[1]
+        assert posts(stub) == 4
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\x1b[2J"])
+def test_a_name_is_checked(face: Face, stub: StubServer, client: Any, name: str) -> None:
+    with pytest.raises(ValueError, match="once must be a name"):
+        client.create_job(PROMPT, once=name)
+    with pytest.raises(TypeError, match="once"):
+        client.create_job(PROMPT, once=5)
+    assert stub.requests == []
+
+
+def test_a_name_needs_a_store(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for call in (client.create_job, client.run_job):
+        with pytest.raises(ConfigurationError, match="store=") as caught:
+            call(PROMPT, once=NAME)
+        assert caught.value.outcome == "not_sent"
+    with pytest.raises(ConfigurationError, match="store="):
+        face.run(client.resolve_once(NAME, None))
+    assert stub.requests == []
+
+
+@pytest.mark.row("M13")
+def test_neither_the_prompt_nor_the_key_is_in_the_store(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    prompt = "Fix the s3cret-page of the quarterly report"
+    stub.fail_next(drop=True)
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client, prompt)
+    for file in store.parent.iterdir():
+        content = file.read_bytes()
+        for secret in (b"s3cret-page", b"quarterly", stub.api_key.encode()):
+            assert secret not in content, file
+
+
+# -- what became of it -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 503}, {"status": 201, "body": "no JSON"}])
+def test_while_the_outcome_is_unknown_nothing_is_sent(
+    face: Face, stub: StubServer, client: Any, fault: dict[str, Any]
+) -> None:
+    stub.fail_next(**fault)
+    with pytest.raises(UnconfirmedWriteError, match=UNKNOWN):
+        create(face, client)
+    assert is_unknown(face, client)
+    assert is_unknown(face, client)
+    assert posts(stub) == 1
+
+
+def test_a_job_that_somebody_found_is_the_names(face: Face, stub: StubServer, client: Any) -> None:
+    jobs = [create(face, client, once=None), create(face, client, once=None)]
+    for name, given in (("by id", jobs[0].id), ("as it is", jobs[1])):
+        stub.fail_next(drop=True)
+        with pytest.raises(UnconfirmedWriteError):
+            create(face, client, once=name)
+        sent = len(stub.requests)
+        assert face.run(client.resolve_once(name, given)) is None
+        found = create(face, client, once=name)
+        assert len(stub.requests) == sent
+        assert found.id == (given if isinstance(given, str) else given.id)
+        # Of an id alone nothing more is known; it is waited for as any.
+        assert found.status == ("unknown" if isinstance(given, str) else "active")
+        assert not found.is_final
+        assert face.run(client.run_job(PROMPT, once=name, poll_interval=0.01)).status == "completed"
+
+
+def test_a_job_that_was_never_created_is_created_by_the_next_call(
+    face: Face, stub: StubServer, client: Any
+) -> None:
+    stub.fail_next(drop=True)
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client)
+    face.run(client.resolve_once(NAME, None))
+    assert create(face, client).id == "job-1"
+    assert posts(stub) == 2
+
+
+def test_only_what_is_unknown_is_resolved(face: Face, stub: StubServer, client: Any) -> None:
+    create(face, client)
+    for name, job in ((NAME, None), (NAME, "job-1"), ("never used", None), ("never used", "job-1")):
+        with pytest.raises(ValueError, match="nothing was changed"):
+            face.run(client.resolve_once(name, job))
+    assert create(face, client).id == "job-1"
+    wrong: Any
+    for wrong in ("a/b", "", 5):
+        with pytest.raises((ValueError, TypeError)):
+            client.resolve_once(NAME, wrong)
+
+
+@pytest.mark.parametrize("status", [400, 401, 422, 429])
+def test_a_refusal_frees_the_name(face: Face, stub: StubServer, client: Any, status: int) -> None:
+    stub.fail_next(status)
+    with pytest.raises(DocPlatformError) as caught:
+        create(face, client)
+    assert caught.value.outcome == "rejected"
+    # Also for another prompt.
+    assert create(face, client, "Fix it").id == "job-1"
+    assert posts(stub) == 2
+
+
+def test_what_was_not_sent_frees_the_name(face: Face, stub: StubServer, client: Any) -> None:
+    stub.close()
+    with pytest.raises(ConnectError):
+        create(face, client)
+    with pytest.raises(ValueError, match="prompt is empty"):
+        create(face, client, " ")
+    stub.start()
+    assert create(face, client).id == "job-1"
+
+
+@posix
+def test_killed_in_the_pause_after_a_refusal_the_name_is_free(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    """During the pause nothing is under way."""
+    stub.fail_next(429, retry_after=30)
+    with Script(CREATE, str(store), stub=stub) as script:
+        stub.wait_for(lambda s: s.requests and s.requests[-1].status == 429, 30)
+        eventually(lambda: rows(store) == [])
+        script.signal(signal.SIGKILL)
+        script.end()
+    assert create(face, face.client(stub, store=store)).id == "job-1"
+
+
+def rows(store: Path) -> list[Any]:
+    """The names that are in a store, as another process sees them."""
+    script = """
+import json, sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as connection:
+    print(json.dumps(connection.execute("SELECT name, job FROM once").fetchall()))
+"""
+    found: list[Any] = json.loads(run_script(script, str(store)).out)
+    return found
+
+
+# -- two at once -------------------------------------------------------------------------------------
+
+
+def test_of_several_calls_at_once_one_creates_and_the_others_wait_for_it(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    stub.latency = 0.3
+    clients = [face.client(stub, store=store) for _ in range(4)]
+    made = face.gather([partial(client.create_job, PROMPT, once=NAME) for client in clients] * 2)
+    assert {job.id for job in made} == {"job-1"}, made
+    assert posts(stub) == 1
+
+
+def test_of_several_processes_at_once_one_creates_and_the_others_wait_for_it(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    stub.latency = 0.5
+    script = """
+import os
+made = client(store=os.environ["STORE"])
+print(json.dumps(run(lambda: made.create_job("Document release 1.4", once="docs-1.4")).id))
+"""
+    with ThreadPoolExecutor(3) as pool:
+        made = pool.map(lambda _: tell(face.name, script, **environment(stub, STORE=str(store))), range(3))
+        assert list(made) == ["job-1"] * 3
+    assert posts(stub) == 1
+
+
+def test_different_names_do_not_wait_for_each_other(face: Face, stub: StubServer, client: Any) -> None:
+    stub.latency = 0.5
+    begun = time.monotonic()
+    made = face.gather([partial(client.create_job, PROMPT, once=f"name {n}") for n in range(8)])
+    assert len({job.id for job in made}) == 8
+    assert stub.peak_connections > 4, time.monotonic() - begun
+
+
+def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer, store: Path) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as other:
+        stub.wait_for(pending, timeout=30)
+        hasty = face.client(stub, store=store, deadline=1)
+        with pytest.raises(RequestTimeoutError, match="still creating") as caught:
+            create(face, hasty)
+        assert (caught.value.outcome, caught.value.deadline_exceeded) == ("not_sent", True)
+        other.signal(signal.SIGKILL)
+        other.end()
+    assert is_unknown(face, face.client(stub, store=store))
+    assert posts(stub) == 1
+
+
+CREATE = """
+import os, sys
+import docplatform
+
+client = docplatform.Client(store=sys.argv[1])
+print("ready", flush=True)
+print(client.create_job("Document release 1.4", once="docs-1.4").id)
+"""
+
+
+def test_waiting_for_another_can_be_cancelled(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as other:
+        stub.wait_for(pending, timeout=30)
+        client = async_face.client(stub, store=store)
+
+        async def main() -> None:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.create_job(PROMPT, once=NAME), 0.3)
+
+        async_face.run(main())
+        assert posts(stub) == 1
+        other.signal(signal.SIGKILL)
+        other.end()
+
+
+@posix
+def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as first, Script(CREATE, str(store), stub=stub) as second:
+        stub.wait_for(pending, timeout=30)
+        assert (first.read(), second.read()) == ("ready", "ready")
+        # Whichever of them waits: it sends nothing, and the other one does not mind.
+        for script in (first, second):
+            script.signal(signal.SIGINT)
+        ended = [first.end(), second.end()]
+    assert {end.status for end in ended} == {-signal.SIGINT}
+    assert posts(stub) == 1
+
+
+def test_what_is_being_created_cannot_be_resolved(face: Face, stub: StubServer, store: Path) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as other:
+        stub.wait_for(pending, timeout=30)
+        with pytest.raises(ValueError, match="being created at this moment"):
+            face.run(face.client(stub, store=store).resolve_once(NAME, None))
+        other.signal(signal.SIGKILL)
+        other.end()
+
+
+@posix
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_both_halves_of_a_fork_know_a_name(stub: StubServer, store: Path) -> None:
+    with stub.client(store=store) as client:
+        in_child(lambda: client.create_job(PROMPT, once=NAME))
+        assert client.create_job(PROMPT, once=NAME).id == "job-1"
+        in_child(lambda: client.create_job(PROMPT, once=NAME))
+        # While a request is under way in another thread of the parent.
+        stub.latency = 0.5
+        with ThreadPoolExecutor(1) as pool:
+            under_way = pool.submit(client.create_job, PROMPT, once="two")
+            stub.wait_for(pending)
+            in_child(lambda: client.create_job(PROMPT, once="two"))
+            assert under_way.result().id == "job-2"
+    assert posts(stub) == 2
+
+
+# -- interrupted -------------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_process_that_ends_in_the_request_leaves_the_outcome_unknown(
+    face: Face, stub: StubServer, store: Path, number: int
+) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as script:
+        stub.wait_for(pending, timeout=30)
+        script.signal(number)
+        script.end()
+    stub.latency = 0
+    client = face.client(stub, store=store)
+    assert is_unknown(face, client)
+    face.run(client.resolve_once(NAME, stub.jobs[0].id))
+    assert create(face, client).id == "job-1"
+    assert posts(stub) == 1
+
+
+def test_a_cancelled_request_leaves_the_outcome_unknown(
+    async_face: AsyncFace, stub: StubServer, store: Path
+) -> None:
+    client = async_face.client(stub, store=store)
+    stub.latency = HOLD
+
+    async def main() -> None:
+        task = asyncio.create_task(client.create_job(PROMPT, once=NAME))
+        while not stub.requests:  # noqa: ASYNC110  # the stub's own wait would stop the loop
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await task
+        assert "outcome is unknown" in caught.value.__notes__[0]
+
+    async_face.run(main())
+    assert is_unknown(async_face, client)
+    assert posts(stub) == 1
+
+
+def test_what_is_cancelled_before_its_request_left_frees_the_name(
+    async_face: AsyncFace, stub: StubServer, store: Path
+) -> None:
+    """It stands in line: the service asked all to wait."""
+    client = async_face.client(stub, store=store)
+    stub.fail_next(429, retry_after=9)
+
+    async def main() -> None:
+        task = asyncio.create_task(client.create_job(PROMPT, once=NAME))
+        while not (stub.requests and stub.requests[0].status):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async_face.run(main())
+    assert create(async_face, async_face.client(stub, store=store)).id == "job-1"
+
+
+# -- the store ---------------------------------------------------------------------------------------
+
+
+def test_nothing_is_sent_that_could_not_be_noted(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    create(face, client, once="another")
+    alter(store, "CREATE TRIGGER full BEFORE INSERT ON once BEGIN SELECT raise(FAIL, 'no room'); END")
+    with pytest.raises(DocPlatformError, match=r"could not be noted.*no room") as caught:
+        create(face, client)
+    assert caught.value.outcome == "not_sent"
+    assert posts(stub) == 1
+    alter(store, "DROP TRIGGER full")
+    assert create(face, client).id == "job-2"
+
+
+@posix
+def test_on_a_full_disk_nothing_is_sent(face: Face, stub: StubServer, store: Path) -> None:
+    script = """
+import os, resource, signal
+made = client(store=os.environ["STORE"])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+try:
+    run(lambda: made.create_job("Document release 1.4", once="docs-1.4"))
+except docplatform.DocPlatformError as error:
+    print(json.dumps(error.outcome))
+"""
+    assert tell(face.name, script, **environment(stub, STORE=str(store))) == "not_sent"
+    assert stub.requests == []
+    assert create(face, face.client(stub, store=store)).id == "job-1"
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everything")
+def test_a_read_only_store_sends_nothing(face: Face, stub: StubServer, store: Path) -> None:
+    face.client(stub, store=store)
+    face.close_clients()
+    store.chmod(0o400)
+    with pytest.raises(ConfigurationError):
+        create(face, face.client(stub, store=store))
+    assert stub.requests == []
+
+
+def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
+    face: Face, stub: StubServer, store: Path, client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    create(face, client, once="another")
+    alter(store, "CREATE TRIGGER full BEFORE UPDATE ON once BEGIN SELECT raise(FAIL, 'no room'); END")
+    assert create(face, client).id == "job-2"
+    assert "job job-2 was created under the name" in caplog.text
+    assert "no room" in caplog.text
+    assert is_unknown(face, client)
+
+
+def test_a_store_that_is_deleted_under_a_creation_knows_the_job_all_the_same(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    stub.latency = 0.5
+
+    def delete() -> None:
+        stub.wait_for(pending)
+        for file in store.parent.iterdir():
+            file.unlink()
+
+    with ThreadPoolExecutor(1) as pool:
+        deleted = pool.submit(delete)
+        create(face, client)
+        deleted.result()
+    assert create(face, client).id == "job-1"
+    assert posts(stub) == 1
+
+
+def test_a_store_of_version_1_keeps_its_exports_and_learns_names(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    dates: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-01-02"}
+    face.all(face.client(stub, store=store).visitors(**dates))
+    face.close_clients()
+    with opened(store) as connection:
+        connection.execute("DROP TABLE once")
+        connection.execute("PRAGMA user_version = 1")
+    sent = len(stub.requests)
+    client = face.client(stub, store=store)
+    assert face.all(client.visitors(**dates))
+    assert len(stub.requests) == sent
+    assert create(face, client) == create(face, client)
+    assert posts(stub) == 1
+
+
+def test_nothing_is_left_beside_the_store(face: Face, stub: StubServer, store: Path, client: Any) -> None:
+    create(face, client)
+    stub.fail_next(drop=True)
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client, once="two")
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client, once="two")
+    eventually(lambda: [file.name for file in store.parent.iterdir()] == [store.name])
+    with closing(sqlite3.connect(store)) as connection:
+        found = connection.execute("SELECT name, job FROM once ORDER BY name").fetchall()
+    assert found == [(NAME, "job-1"), ("two", None)]
