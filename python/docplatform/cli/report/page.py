@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
 def render(report: Report) -> str:
     """The page."""
-    style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
+    style, digest = _style()
     # The hash allows this style and no other; nothing else is allowed at all.
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     parts = [
         "<header>",
@@ -54,6 +54,13 @@ def render(report: Report) -> str:
 </body>
 </html>
 """
+
+
+@cache
+def _style() -> tuple[str, str]:
+    """The style, and its hash as a policy names it."""
+    style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
+    return style, base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
 
 def _answers(report: Report) -> list[str]:

@@ -1,0 +1,361 @@
+"""Every number of a report is the truth: a thousand random pairs of periods, rendered, read back, and compared with the rows that they were made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from docplatform import Totals
+from docplatform.cli.report import figures, markdown, page
+from helpers.reports import Parsed, made
+
+NOW, BEFORE = "March 2026", "February 2026"
+LISTED = 4
+"""How many pages of each kind are listed."""
+NUMBER = re.compile(r"[+\u2212<>]*\d+(?:,\d{3})*(?:\.\d+)?(?:%|\u00d7)?")
+Rows = dict[str, Totals]
+
+
+class Signed(int):
+    """A change."""
+
+
+class Percent(NamedTuple):
+    """A change as a share."""
+
+    before: int
+    now: int
+
+
+class Share(NamedTuple):
+    """A part of a whole."""
+
+    part: int
+    whole: int
+
+
+def agrees(text: str, value: int | Percent | Share) -> bool:
+    """Whether what is shown is what is true, to the last digit that is shown."""
+    if isinstance(value, Share):
+        true = 100 * value.part / value.whole if value.whole else 0.0
+        if text[0] in "<>":
+            return (0 < true < 0.5) if text == "<1%" else (99.5 < true < 100 and text == ">99%")
+        return text.endswith("%") and abs(float(text[:-1]) - true) <= 0.5
+    if isinstance(value, Percent):
+        if not value.before:
+            return text == ("new" if value.now else "0%")
+        if text.endswith("\u00d7"):
+            times = value.now / value.before
+            return times > 10 and abs(float(text[:-1].replace(",", "")) - times) <= 0.5
+        true = 100 * (value.now - value.before) / value.before
+        shown = text.removesuffix("%").replace("\u2212", "-")
+        # One that has not vanished altogether is not shown as if it had.
+        close = 0.5 if "." not in shown and abs(true) >= 9.9 else 0.05
+        return abs(float(shown) - true) <= close or (shown == "-99" and -100 < true < -99)
+    if isinstance(value, Signed):
+        sign = "+" if value > 0 else "\u2212" if value < 0 else ""
+        return text == f"{sign}{abs(value):,}"
+    return text == f"{value:,}"
+
+
+def check(texts: list[str], values: list[int | Percent | Share], where: str) -> None:
+    """The numbers of a row or a sentence, each in its place."""
+    assert len(texts) == len(values), (where, texts, values)
+    for text, value in zip(texts, values, strict=True):
+        assert agrees(text, value), (where, text, value)
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text, without those of its dates."""
+    return NUMBER.findall(text.replace(NOW, "").replace(BEFORE, "").replace(" times", "\u00d7"))
+
+
+@dataclass
+class Truth:
+    """Two periods, and what is true of them; it is counted here once more, as simply as can be."""
+
+    before: Rows
+    now: Rows
+    totals_before: Totals
+    totals: Totals
+    slices: list[figures.Slice]
+
+    @classmethod
+    def random(cls, random: Random) -> Truth:
+        def rows() -> Rows:
+            top = 10 ** random.randint(0, random.choice((4, 4, 12)))
+            paths = random.sample(PATHS, random.randint(0, 12))
+            found = {}
+            for path in paths:
+                human, ai = random.randint(0, top), random.randint(0, top)
+                found[path] = Totals(human, ai, max(human, ai) + random.randint(0, min(human, ai)))
+            return found
+
+        def totals() -> Totals:
+            human, ai = (random.randint(0, 10 ** random.randint(0, 9)) for _ in range(2))
+            return Totals(human, ai, max(1, human, ai) + random.randint(0, min(human, ai)))
+
+        first = date(2026, 3, 1)
+        days = [first + timedelta(at) for at in range(random.randint(2, 5))]
+        slices = [figures.Slice(day, day + timedelta(1), *totals()) for day in days]
+        before, now = rows(), rows()
+        if random.random() < 0.5:
+            # Most pages stay much as they were.
+            now = {
+                path: Totals(*(int(count * random.uniform(0.8, 1.2)) for count in counts))
+                for path, counts in before.items()
+            } | now
+        return cls(before, now, totals(), totals(), slices)
+
+    def report(self) -> figures.Report:
+        """The report, as the command makes it of the rows."""
+        gathering = figures.Gathering(LISTED)
+        for path, counts in self.now.items():
+            gathering.add({"path": path, **counts._asdict()})
+        rows = [{"path": path, **counts._asdict()} for path, counts in self.before.items()]
+        found = figures.compare(rows, self.now, LISTED, name=BEFORE, days=28, totals=self.totals_before)
+        return made(
+            **vars(gathering.figures()), name=NOW, days=31, totals=self.totals, comparison=found,
+            trend=figures.Trend(every="day", slices=self.slices),
+        )  # fmt: skip
+
+    # -- what is true --
+
+    def gain(self, path: str) -> int:
+        none = Totals(0, 0, 0)
+        return self.now.get(path, none).total - self.before.get(path, none).total
+
+    def moved(self, sign: int) -> list[str]:
+        """The pages that were there before and are now, and changed beyond chance, in their order."""
+        found = [
+            path
+            for path in self.now.keys() & self.before.keys()
+            if sign * self.gain(path) > 0
+            and self.gain(path) ** 2 > 4 * (self.now[path].total + self.before[path].total)
+        ]
+        return sorted(found, key=lambda path: (-sign * self.gain(path), path))
+
+    def change(self, path: str) -> list[int | Percent | Share]:
+        before, now = self.before[path].total, self.now[path].total
+        return [before, now, Signed(now - before), Percent(before, now)]
+
+    def once(self, here: Rows, there: Rows) -> list[str]:
+        return sorted(here.keys() - there.keys(), key=lambda path: (-here[path].total, path))
+
+    def section(self, rows: Rows, name: str) -> tuple[int, Totals]:
+        inside = [counts for path, counts in rows.items() if self.named(path) == name]
+        return len(inside), Totals(*(sum(counts[at] for counts in inside) for at in range(3)))
+
+    def named(self, path: str) -> str:
+        """The section of a path: one of a single page has no name of its own."""
+        first = path.split("/")[1]
+        pages = max(sum(one.split("/")[1] == first for one in rows) for rows in (self.now, self.before))
+        return f"/{first}" if pages > 1 else "All other pages"
+
+
+PATHS = [f"/{first}/{second}" for first in ("api", "guides", "cli", "sdk") for second in "abcdefg"]
+PATHS += [f"/{name}" for name in ("faq", "about", "llms.txt", "pricing")]
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Shown:
+    """What can be read from a report, whichever form it has."""
+
+    tables: dict[str, list[list[str]]]
+    """The rows by the heading of their table: a path, then numbers."""
+    summary: list[str]
+    advice: list[str]
+    totals: list[list[str]]
+    """People, AI agents, all: before, now, and the change as a share."""
+    notes: str
+
+
+def from_html(report: figures.Report) -> tuple[Shown, Parsed]:
+    html = page.render(report)
+    parsed = Parsed(html)
+    change = r"(?:<dd class=\"change\"><span class=\"\w+\">(.*?)</span> <span>from ([\d,]+)</span>)?"
+    tiles = re.findall(
+        rf"<dd>([\d,]+)</dd>{change}", html.partition('class="tiles">')[2].partition("</dl>")[0]
+    )
+    tables = {
+        heading.partition(" (")[0]: [[row[0], *numbers_or_words(" ".join(row[1:]))] for row in rows]
+        for heading, rows in parsed.tables.items()
+    }
+    summary = re.findall(r"<p>(.*?)</p>", html.partition('class="summary">')[2].partition("</section>")[0])
+    advice = re.findall(r"<li>(.*?)</li>", html)
+    notes = " ".join(re.findall(r'<p class="quiet">([^<]*)</p>', html)[1:])
+    said = [[bare(line) for line in lines] for lines in (summary, advice)]
+    totals = [numbers_or_words(f"{before} {now} {change}") for now, change, before in tiles]
+    return Shown(tables, said[0], said[1], totals, notes), parsed
+
+
+def from_markdown(report: figures.Report) -> Shown:
+    text = markdown.render(report)
+    tables: dict[str, list[list[str]]] = {}
+    for block in text.split("\n### ")[1:]:
+        heading = block.partition("\n")[0].partition(" (")[0]
+        rows = re.findall(r"^\| (.*) \|$", block, re.MULTILINE)[2:]
+        if rows:
+            tables[heading] = [
+                [bare(row.split(" | ")[0]), *numbers_or_words(" ".join(row.split(" | ")[1:]))] for row in rows
+            ]
+    head = text.partition("\n### ")[0]
+    totals = [
+        numbers_or_words(" ".join(row.split(" | ")[1:]))
+        for row in re.findall(r"^\| (.*) \|$", head, re.MULTILINE)[2:]
+    ]
+    totals = [[row[0], row[1], row[3]] for row in totals]
+    paragraphs = head.split("\n\n")
+    advice = re.findall(r"^- (.*)$", text.partition("### What to do")[2].partition("\n### ")[0], re.MULTILINE)
+    return Shown(
+        tables, bare(paragraphs[2]).split("\n"), list(map(bare, advice)), totals, "\n".join(paragraphs[4:])
+    )
+
+
+def bare(text: str) -> str:
+    """A sentence without its markup."""
+    text = re.sub(r"<[^>]*>|\*\*|[`\\]", "", text)
+    return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
+def numbers_or_words(text: str) -> list[str]:
+    return [
+        word.replace("&lt;", "<").replace("&gt;", ">").lstrip("\\")
+        for word in text.replace(" times", "\u00d7").split()
+    ]
+
+
+# -- one beside the other --------------------------------------------------------------------------
+
+
+def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
+    """Each cell of each table; ``short`` is Markdown, whose sections have no share of the change."""
+
+    def table(heading: str, expected: list[tuple[str, list[int | Percent | Share]]]) -> None:
+        rows = shown.tables.get(heading, [])
+        assert [row[0] for row in rows] == [name for name, _ in expected], heading
+        for row, (name, values) in zip(rows, expected, strict=True):
+            check(row[1:], values, f"{heading}: {name}")
+
+    now, before = truth.now, truth.before
+    if before:
+        for heading, sign in (("Risers", 1), ("Fallers", -1)):
+            table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
+        table("New pages", [(path, [now[path].total]) for path in truth.once(now, before)[:LISTED]])
+        table("Vanished pages", [(path, [before[path].total]) for path in truth.once(before, now)[:LISTED]])
+    top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
+    table("The most read pages", [(path, [*now[path]]) for path in top])
+    for heading in ("Read by AI agents", "Read by people"):
+        for path, *cells in shown.tables.get(heading, []):
+            human, ai, _ = now[path]
+            check(cells, [human, ai, Share(ai, human + ai)], heading)
+    table(
+        "The trend",
+        [(f"{one.date_from.day} March 2026", [one.human, one.ai, one.total]) for one in truth.slices],
+    )
+    sections = shown.tables.get("Sections", [])
+    names = {truth.named(path) for path in (*now, *(before or ()))}
+    assert {row[0] for row in sections} == (names if len(names) > 1 else set())
+    for name, *cells in sections:
+        pages, counts = truth.section(now, name)
+        values: list[int | Percent | Share] = [
+            pages,
+            counts.total,
+            Share(counts.ai, counts.human + counts.ai),
+        ]
+        if before:
+            was = truth.section(before, name)[1].total
+            values += (
+                [Signed(counts.total - was)]
+                if short
+                else [Signed(counts.total - was), Percent(was, counts.total)]
+            )
+        check(cells, values, f"section {name}")
+
+
+def check_sentences(truth: Truth, shown: Shown) -> None:
+    """Each number of the sentences on top, of the advice and of the notes."""
+    before, now = truth.totals_before, truth.totals
+    first, second, *rest = shown.summary
+    assert numbers(first)[-2:] == [f"{now.total:,}", f"{before.total:,}"]
+    if len(numbers(first)) == 3:
+        check_said(numbers(first)[0], first.split("Readers")[1], before.total, now.total)
+    people, agents, of_all = re.split(", AI agents|;", second)
+    for words, was, is_ in ((people, before.human, now.human), (agents, before.ai, now.ai)):
+        for text in numbers(words):
+            check_said(text, words, was, is_)
+        assert ("rose" in words and is_ > was) or ("fell" in words and is_ < was) or not numbers(words)
+    check(numbers(of_all), [Share(now.ai, now.total)], second)
+    for sentence in rest:
+        for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):
+            assert agrees(number, Signed(truth.gain(path)))
+        came, gone = len(truth.now.keys() - truth.before.keys()), len(truth.before.keys() - truth.now.keys())
+        for count, word in ((came, "new"), (gone, "vanished")):
+            found = re.search(rf"(\d+) pages? {word}", sentence)
+            assert (int(found[1]) if found else 0) == count
+    for advice in shown.advice:
+        if "lost" in advice or "gained" in advice:
+            path = re.search(r"(/[\w./]+)", advice)
+            assert path is not None
+            expected: list[Any] = [abs(truth.gain(path[1]))]
+            if "lost" in advice:
+                expected.append(Percent(truth.before[path[1]].total, truth.now[path[1]].total))
+            check(numbers(advice.replace(path[1], "")), expected, advice)
+        elif "AI agents read" in advice:
+            path = re.search(r"AI agents read (\S+)", advice)
+            assert path is not None
+            human, ai, _ = truth.now[path[1]]
+            check(numbers(advice.replace(path[1], "")), [Share(ai, human + ai)], advice)
+        else:
+            gone = len(truth.before.keys() - truth.now.keys())
+            assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
+    assert numbers(shown.notes) == ["31", "28"]
+
+
+def check_said(text: str, words: str, before: int, now: int) -> None:
+    """A share within a sentence, which has a verb for its sign."""
+    sign = "" if text.endswith("\u00d7") else "\u2212" if "fell" in words else "+"
+    assert agrees(sign + text, Percent(before, now)), (words, before, now)
+
+
+def check_hovers(truth: Truth, parsed: Parsed) -> None:
+    """What a page says on hover: the totals, who moved, the trend, the most read pages."""
+    expected = [[truth.totals.human, truth.totals.ai]]
+    sides = [truth.moved(1)[:LISTED], truth.moved(-1)[:LISTED]]
+    if truth.totals.total < truth.totals_before.total:
+        sides.reverse()
+    if truth.before:
+        expected += [[truth.before[path].total, truth.now[path].total] for side in sides for path in side]
+    expected += [[one.human, one.ai, one.total] for one in truth.slices]
+    top = sorted(truth.now.values(), key=lambda counts: -counts.total)[:LISTED]
+    expected += [[counts.human, counts.ai] for counts in top]
+    said = [
+        numbers(hover.partition(" 2026: ")[2] if " in all" in hover else hover) for hover in parsed.hovers
+    ]
+    assert said == [[f"{number:,}" for number in row] for row in expected]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_number_is_the_truth(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(100):
+        truth = Truth.random(random)
+        if not truth.now:
+            continue
+        report = truth.report()
+        shown, parsed = from_html(report)
+        for one, short in ((shown, False), (from_markdown(report), True)):
+            check_tables(truth, one, short=short)
+            check_sentences(truth, one)
+            before, now = truth.totals_before, truth.totals
+            for row, kind in zip(one.totals, ("human", "ai", "total"), strict=True):
+                was, is_ = getattr(before, kind), getattr(now, kind)
+                check(row, [was, is_, Percent(was, is_)], kind)
+        check_hovers(truth, parsed)
