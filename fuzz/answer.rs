@@ -298,7 +298,7 @@ fn client(answer: Answer) -> Client {
         ..Options::default()
     };
     let settings = options.validate(|_| None).expect("good settings");
-    Client::new(settings, Arc::new(answer), Arc::<Stats>::default(), || 0.0)
+    Client::new(settings, Arc::new(answer), Arc::<Stats>::default(), || 0.0, None)
 }
 
 /// Runs what never waits for long.

@@ -40,13 +40,11 @@ pub struct Ledger(Arc<LedgerState>);
 #[derive(Debug)]
 struct LedgerState {
     clock: Clock,
-    backend: Backend,
-}
-
-#[derive(Debug)]
-enum Backend {
-    Memory(Mutex<Account>),
-    File(Arc<File>),
+    /// The requests and refusals of this client alone, by a clock that nobody sets. Beside a file: a machine that boots
+    /// with its clock behind spends an hour's requests, and the clock that then jumps ahead makes the file's entries look
+    /// old. The stricter of the two accounts holds.
+    own: Mutex<Account>,
+    file: Option<Arc<File>>,
 }
 
 /// An account in the store.
@@ -57,10 +55,6 @@ struct File {
     clock: Clock,
     /// The account as it was read or written last: what can be said of it without the file.
     seen: Mutex<Option<Account>>,
-    /// The requests and refusals of this client alone, by a clock that nobody sets: a machine that boots with its clock
-    /// behind spends an hour's requests, and the clock that then jumps ahead makes the file's entries look old. The
-    /// stricter of the two accounts holds.
-    own: Mutex<Account>,
     /// How requests ended, until it is written. What cannot be written now is written with the next request.
     owed: Mutex<Vec<EndedRequest>>,
     /// Why something is still owed, until it was logged.
@@ -70,25 +64,23 @@ struct File {
 /// How one request ended.
 #[derive(Debug)]
 struct EndedRequest {
+    /// Its number in the file.
     number: i64,
-    /// Its number in the client's own account.
-    own: i64,
     /// `None`: it never left this machine.
     outcome: Option<RequestEnd>,
 }
 
 impl EndedRequest {
-    fn enter(&self, account: &mut Account, now: Millis) {
-        self.enter_as(self.number, account, now);
-    }
-
-    fn enter_as(&self, number: i64, account: &mut Account, now: Millis) {
+    fn enter(&self, number: i64, account: &mut Account, now: Millis) {
         match &self.outcome {
             Some(outcome) => account.settle(number, outcome, now),
             None => account.withdraw(number),
         }
     }
 }
+
+/// The number of no entry: they count from 0.
+const NONE: i64 = -1;
 
 /// Whether a request may go out.
 #[derive(Debug)]
@@ -111,24 +103,18 @@ pub struct Slot {
 impl Ledger {
     /// One that is a client's alone.
     pub fn in_memory(clock: Clock) -> Self {
-        Self::at(clock, Backend::Memory(Mutex::default()))
+        Self(Arc::new(LedgerState { clock, own: Mutex::default(), file: None }))
     }
 
     /// The one of all that use the store for `owner`.
     pub fn in_store(clock: Clock, store: Store, owner: Owner) -> Self {
-        let (seen, own, owed, fault) = Default::default();
-        let file = File { store, owner, clock: clock.clone(), seen, own, owed, fault };
-        Self::at(clock, Backend::File(Arc::new(file)))
-    }
-
-    fn at(clock: Clock, backend: Backend) -> Self {
-        Self(Arc::new(LedgerState { clock, backend }))
+        let (seen, owed, fault) = Default::default();
+        let file = File { store, owner, clock: clock.clone(), seen, owed, fault };
+        Self(Arc::new(LedgerState { clock, own: Mutex::default(), file: Some(Arc::new(file)) }))
     }
 
     /// A request that was not entered was refused (429).
     pub fn refused(&self, headers: &HeaderMap, retry_after: Option<Duration>) {
-        /// Entries count from 0.
-        const NONE: i64 = -1;
         Ticket { number: NONE, own: NONE, sent: true, state: Some(Arc::clone(&self.0)) }.answered(
             429,
             headers,
@@ -151,38 +137,38 @@ impl Budget {
     /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
     pub async fn acquire(&self, deadline: Instant) -> Result<Grant> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
-        match &self.ledger.0.backend {
-            Backend::Memory(account) => {
+        let Some(file) = &self.ledger.0.file else {
+            let now = state.clock.steady_now();
+            let answer = lock(&state.own).acquire(terms, now);
+            let own = match answer {
+                Decision::Granted(own) => own,
+                Decision::Wait(_) => NONE,
+            };
+            return Ok(state.grant(answer, now, own));
+        };
+        let ledger = Arc::clone(file);
+        // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
+        let asked = file.store.run(move |connection| {
+            let wait = lock(&state.own).wait(terms, state.clock.steady_now());
+            if let Some(slot) = wait {
                 let now = state.clock.now();
-                let answer = lock(account).acquire(terms, now);
-                Ok(state.grant(answer, now, 0))
+                let until = now + (slot - state.clock.steady_now()).max(0);
+                return Ok(state.grant(Decision::Wait(until), now, NONE));
             }
-            // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
-            Backend::File(file) => {
-                let ledger = Arc::clone(file);
-                let asked = file.store.run(move |connection| {
-                    let wait = lock(&ledger.own).wait(terms, ledger.clock.steady_now());
-                    if let Some(slot) = wait {
-                        let now = ledger.clock.now();
-                        let until = now + (slot - ledger.clock.steady_now()).max(0);
-                        return Ok(state.grant(Decision::Wait(until), now, 0));
-                    }
-                    let (answer, now) =
-                        ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
-                    let own = match answer {
-                        Decision::Granted(_) => lock(&ledger.own).enter(ledger.clock.steady_now()),
-                        Decision::Wait(_) => 0,
-                    };
-                    Ok(state.grant(answer, now, own))
-                });
-                file.store.within(deadline, asked).await
-            }
-        }
+            let (answer, now) =
+                ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
+            let own = match answer {
+                Decision::Granted(_) => lock(&state.own).enter(state.clock.steady_now()),
+                Decision::Wait(_) => NONE,
+            };
+            Ok(state.grant(answer, now, own))
+        });
+        file.store.within(deadline, asked).await
     }
 
     /// How many requests would be granted now.
     pub async fn left(&self) -> Result<u64> {
-        if let Backend::File(file) = &self.ledger.0.backend {
+        if let Some(file) = &self.ledger.0.file {
             let ledger = Arc::clone(file);
             file.store.run(move |connection| ledger.read(connection)).await?;
         }
@@ -192,33 +178,27 @@ impl Budget {
     /// How many requests would be granted now, as far as this process knows: without the file of the ledger, and so
     /// without what others spent since this client last asked for a request. `None`: it has not read it yet.
     pub fn left_as_seen(&self) -> Option<u64> {
-        let now = self.ledger.0.clock.now();
-        match &self.ledger.0.backend {
-            Backend::Memory(account) => Some(lock(account).left(self.terms, now)),
-            Backend::File(file) => {
-                let own = lock(&file.own).left(self.terms, file.clock.steady_now());
-                lock(&file.seen).as_ref().map(|account| account.left(self.terms, now).min(own))
+        let LedgerState { clock, own, file } = &*self.ledger.0;
+        let own = lock(own).left(self.terms, clock.steady_now());
+        match file {
+            None => Some(own),
+            Some(file) => {
+                let left = |account: &Account| account.left(self.terms, clock.now()).min(own);
+                lock(&file.seen).as_ref().map(left)
             }
         }
     }
 
     /// Reads the ledger, so that [`Budget::left_as_seen`] knows of it. `None`: there is nothing to read.
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
-        match &self.ledger.0.backend {
-            Backend::Memory(_) => Ok(None),
-            Backend::File(file) => {
-                let ledger = Arc::clone(file);
-                file.store.ask(move |connection| ledger.read(connection)).map(Some)
-            }
-        }
+        let Some(file) = &self.ledger.0.file else { return Ok(None) };
+        let ledger = Arc::clone(file);
+        file.store.ask(move |connection| ledger.read(connection)).map(Some)
     }
 
     /// Why the end of an earlier request could not be written yet. Said once.
     pub fn take_fault(&self) -> Option<Error> {
-        match &self.ledger.0.backend {
-            Backend::Memory(_) => None,
-            Backend::File(file) => lock(&file.fault).take(),
-        }
+        lock(&self.ledger.0.file.as_ref()?.fault).take()
     }
 }
 
@@ -236,10 +216,10 @@ impl LedgerState {
     }
 
     /// Enters how a request ended, after its caller went on, or is gone.
-    fn settle(&self, ended: EndedRequest) {
-        match &self.backend {
-            Backend::Memory(account) => ended.enter(&mut lock(account), self.clock.now()),
-            Backend::File(file) => file.settle(ended),
+    fn settle(&self, own: i64, ended: EndedRequest) {
+        ended.enter(own, &mut lock(&self.own), self.clock.steady_now());
+        if let Some(file) = &self.file {
+            file.settle(ended);
         }
     }
 }
@@ -247,9 +227,8 @@ impl LedgerState {
 impl File {
     fn settle(self: &Arc<Self>, ended: EndedRequest) {
         if let Some(account) = &mut *lock(&self.seen) {
-            ended.enter(account, self.clock.now());
+            ended.enter(ended.number, account, self.clock.now());
         }
-        ended.enter_as(ended.own, &mut lock(&self.own), self.clock.steady_now());
         lock(&self.owed).push(ended);
         let (writer, failed) = (Arc::clone(self), Arc::clone(self));
         self.store.post(
@@ -270,7 +249,7 @@ impl File {
         let owed = std::mem::take(&mut *lock(&self.owed));
         let changed = change(connection, &self.owner, &self.clock, |account, now| {
             for ended in &owed {
-                ended.enter(account, now);
+                ended.enter(ended.number, account, now);
             }
             let result = work(account, now);
             (result, account.clone())
@@ -298,7 +277,9 @@ impl File {
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {
+    /// In the file.
     number: i64,
+    /// In the client's own account.
     own: i64,
     sent: bool,
     /// Until the request has ended.
@@ -321,18 +302,15 @@ impl Ticket {
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
             RequestEnd { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };
-        state.settle(EndedRequest { number: self.number, own: self.own, outcome: Some(outcome) });
+        state.settle(self.own, EndedRequest { number: self.number, outcome: Some(outcome) });
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let Some(state) = self.state.take() else { return };
-        state.settle(EndedRequest {
-            number: self.number,
-            own: self.own,
-            outcome: self.sent.then(RequestEnd::default),
-        });
+        let outcome = self.sent.then(RequestEnd::default);
+        state.settle(self.own, EndedRequest { number: self.number, outcome });
     }
 }
 

@@ -95,18 +95,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with connections of its own, that keeps its budget by itself. `jitter` gives random numbers from 0 to 1.
+    /// A client with connections of its own. `jitter` gives random numbers from 0 to 1. Without a store it keeps its budget by
+    /// itself.
     pub fn new(
-        settings: impl Into<Arc<Settings>>,
-        transport: Arc<dyn Transport>,
-        stats: Arc<Stats>,
-        jitter: impl Fn() -> f64 + Send + Sync + 'static,
-    ) -> Self {
-        Self::with_store(settings, transport, stats, jitter, None)
-    }
-
-    /// As [`Client::new`], with a store.
-    pub fn with_store(
         settings: impl Into<Arc<Settings>>,
         transport: Arc<dyn Transport>,
         stats: Arc<Stats>,

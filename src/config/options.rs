@@ -128,30 +128,26 @@ impl Options {
                 ))
             })
         };
+        let path = |_, value: OsString| Result::Ok(PathBuf::from(value));
         if let Some(value) = look(self.api_key.is_some(), "api_key", ENV_API_KEY) {
             self.api_key = Some(text(ENV_API_KEY, value)?.into());
         } else if let Some(file) = look(self.api_key.is_some(), "api_key", ENV_API_KEY_FILE) {
             self.api_key = Some(ApiKey::read_file(ENV_API_KEY_FILE, file.as_ref())?);
         }
-        if let Some(value) = look(self.base_url.is_some(), "base_url", ENV_BASE_URL) {
-            self.base_url = Some(text(ENV_BASE_URL, value)?);
+        macro_rules! fill {
+            ($($setting:ident: $variable:ident, $read:expr;)*) => {
+                $(if let Some(value) = look(self.$setting.is_some(), stringify!($setting), $variable) {
+                    self.$setting = Some($read($variable, value)?);
+                })*
+            };
         }
-        if let Some(value) = look(self.project_id.is_some(), "project_id", ENV_PROJECT_ID) {
-            self.project_id = Some(text(ENV_PROJECT_ID, value)?);
-        }
-        if let Some(value) =
-            look(self.requests_per_hour.is_some(), "requests_per_hour", ENV_REQUESTS_PER_HOUR)
-        {
-            self.requests_per_hour = Some(number(ENV_REQUESTS_PER_HOUR, value)?);
-        }
-        if let Some(value) = look(self.reserve.is_some(), "reserve", ENV_RESERVE) {
-            self.reserve = Some(number(ENV_RESERVE, value)?);
-        }
-        if let Some(value) = look(self.store.is_some(), "store", ENV_STORE) {
-            self.store = Some(value.into());
-        }
-        if let Some(value) = look(self.organization.is_some(), "organization", ENV_ORGANIZATION) {
-            self.organization = Some(text(ENV_ORGANIZATION, value)?);
+        fill! {
+            base_url: ENV_BASE_URL, text;
+            project_id: ENV_PROJECT_ID, text;
+            requests_per_hour: ENV_REQUESTS_PER_HOUR, number;
+            reserve: ENV_RESERVE, number;
+            store: ENV_STORE, path;
+            organization: ENV_ORGANIZATION, text;
         }
         self.from_env = from_env;
         // Files stay the same ones when the working directory changes, and where a pickled client is read.

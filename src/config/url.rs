@@ -124,8 +124,7 @@ impl Template {
 pub struct BaseUrl {
     /// Without a trailing slash.
     text: String,
-    origin: String,
-    https: bool,
+    url: Url,
     loopback: bool,
 }
 
@@ -173,12 +172,7 @@ impl BaseUrl {
                  (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
             ));
         }
-        Ok(Self {
-            text: url.as_str().trim_end_matches('/').to_owned(),
-            origin: url.origin().ascii_serialization(),
-            https: url.scheme() == "https",
-            loopback,
-        })
+        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), url, loopback })
     }
 
     /// The URL, without a trailing slash.
@@ -188,16 +182,13 @@ impl BaseUrl {
 
     /// Host and port, for errors.
     pub fn host_and_port(&self) -> String {
-        let (_, host) = self.origin.split_once("://").unwrap_or_default();
-        match host.rsplit_once(':') {
-            Some((_, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host.to_owned(),
-            _ => format!("{host}:{}", if self.https { 443 } else { 80 }),
-        }
+        let (host, port) = (self.url.host_str(), self.url.port_or_known_default());
+        format!("{}:{}", host.unwrap_or_default(), port.unwrap_or_default())
     }
 
     /// Whether it is https.
     pub fn is_https(&self) -> bool {
-        self.https
+        self.url.scheme() == "https"
     }
 
     /// Whether its host is a loopback literal.
@@ -222,7 +213,7 @@ impl BaseUrl {
         }
         let url = Url::parse(&text)
             .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
-        if url.origin().ascii_serialization() != self.origin {
+        if url.origin() != self.url.origin() {
             return Err(Error::argument("the path leads to another host"));
         }
         Ok(url)

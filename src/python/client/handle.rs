@@ -188,7 +188,7 @@ impl Pool {
         let apart = of.and_then(|of| of.apart(Arc::clone(settings), transport.clone(), client_store.clone()));
         let client = apart.unwrap_or_else(|| {
             let (settings, stats) = (Arc::clone(settings), Arc::clone(stats));
-            Client::with_store(settings, transport, stats, fastrand::f64, client_store)
+            Client::new(settings, transport, stats, fastrand::f64, client_store)
         });
         Ok(Self { pid: process::id(), client })
     }

@@ -175,7 +175,7 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
                 });
                 let settings = budgeted().validate(|_| None).unwrap();
                 let (transport, stats) = (Arc::clone(&script) as _, Arc::default());
-                let client = Client::with_store(settings, transport, stats, || 1.0, remembered);
+                let client = Client::new(settings, transport, stats, || 1.0, remembered);
                 let begun = Instant::now();
                 let error = fail(&client.on_budget(on_budget), analytics()).await;
                 if on_budget == OnBudget::Stop && held.is_some() {

@@ -261,7 +261,7 @@ async fn dice_are_thrown_for_every_pause() {
     let dice = std::sync::atomic::AtomicU32::new(0);
     let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) / 2.0;
     let settings = options().validate(|_| None).unwrap();
-    let client = Client::new(settings, Arc::clone(&script) as _, Arc::<Stats>::default(), jitter);
+    let client = Client::new(settings, Arc::clone(&script) as _, Arc::<Stats>::default(), jitter, None);
     fail(&client, read()).await;
     assert_eq!(script.gaps(), [Duration::ZERO, millis(500)]);
 }

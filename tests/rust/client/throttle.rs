@@ -54,7 +54,7 @@ async fn throttled_callers_come_back_at_different_times() {
     let dice = std::sync::Mutex::new(fastrand());
     let settings = options().validate(|_| None).unwrap();
     let jitter = move || (dice.lock().unwrap())();
-    let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter);
+    let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
     fail(&handle(&client, Options { max_retries: 0, ..options() }), read()).await;
     let begun = Instant::now();
     for waiting in all_of(20, || {

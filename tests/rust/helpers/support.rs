@@ -136,7 +136,7 @@ pub(crate) fn options() -> Options {
 /// A client whose dice always show `jitter`.
 pub(crate) fn client_with(script: &Arc<Script>, options: &Options, jitter: f64) -> Client {
     let settings = options.validate(|_| None).unwrap();
-    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), move || jitter)
+    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), move || jitter, None)
 }
 
 /// A client without jitter that remembers in `store`.
@@ -150,7 +150,7 @@ pub(crate) fn client_in_store(
     let owner = Owner { base_url: BASE_URL.to_owned(), organization };
     let remembered = ClientStore { store: store.clone(), clock, owner };
     let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
-    Client::with_store(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
+    Client::new(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
 }
 
 /// A client with the usual settings and no jitter: the shortest pauses.

@@ -102,7 +102,7 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
             0.5
         };
         let settings = options().validate(|_| None).unwrap();
-        let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter);
+        let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
         let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await;
         let settling = Wait { settle: secs(15), ..how() };
         let target = Target::just_written(job.unwrap(), prompt());

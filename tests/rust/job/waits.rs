@@ -267,7 +267,8 @@ async fn throttled_waits_do_not_come_back_all_at_once() {
     let dice = std::sync::atomic::AtomicU32::new(0);
     let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100) / 100.0;
     let settings = options().validate(|_| None).unwrap();
-    let client = docplatform::client::Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter);
+    let client =
+        docplatform::client::Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
     let begun = Instant::now();
     let waits: Vec<_> = (0..50)
         .map(|_| {

@@ -71,7 +71,7 @@ async fn child_that_syncs() {
     let options = Options { requests_per_hour: Some(PER_HOUR), ..options() };
     let settings = options.validate(|_| None).unwrap();
     let script = serve(&directory, now);
-    let client = Client::with_store(settings, script, Arc::<Stats>::default(), || 0.0, Some(remembered));
+    let client = Client::new(settings, script, Arc::<Stats>::default(), || 0.0, Some(remembered));
     let day = |text| Moment::parse("date", text).unwrap();
     let wanted = SyncScope {
         projects: (0..PROJECTS).map(|number| segment(&format!("project-{number}"))).collect(),
