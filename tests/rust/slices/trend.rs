@@ -98,7 +98,7 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
 async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floor() {
     let (shop, script) = (Shop::new(), Site::new(620).serve());
     let client = client(&shop, &script, 30_000);
-    let days = year(&shop).split_off(358);
+    let days = quarter(&shop).split_off(83);
     let demo = segment("demo");
     let fetched = &days[..3];
     trend(&client, &demo, fetched, What::Pages, Arc::new(Told::default())).await.unwrap();

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from docplatform.cli.report.parts import Part
 
 MAX_SECTIONS = 2_000
-"""How many sections are told apart while rows are read, which limits the memory that they take."""
+"""How many sections are counted apart while rows are read, which limits the memory that they take."""
 SECTIONS_SHOWN = 12
 """How many sections are listed."""
 MIN_READERS = 20

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PagePath(str):
-    """A path in a sentence, for whoever shows it to set it as one."""
+    """A path in a sentence, marked so that a page can set it as one."""
 
     __slots__ = ()
 
