@@ -165,4 +165,4 @@ def draw(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    draw(Path(sys.argv[1]).resolve())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -161,6 +162,18 @@ def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: P
     assert "Traceback" not in ended.err
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
+    shown = guide.partition("```text\n")[2].partition("```")[0].split("\n")
+    with StubServer() as stub:
+        file = tmp_path / "report.html"
+        line = ("report", "2026-10", "-o", str(file), "--every", "none", "--base-url", stub.url)
+        assert cli(*line).status == 0
+    html = file.read_text(encoding="utf-8")
+    said = re.findall(r"<p>(.*?)</p>", html.partition('class="summary">')[2].partition("</section>")[0])
+    assert re.sub("<[^>]*>", "", " ".join(said)) == " ".join(filter(None, shown))
 
 
 # -- memory ----------------------------------------------------------------------------------------
