@@ -303,9 +303,11 @@ def test_ctrl_c_ends_a_call_and_its_request_and_says_what_became_of_it(
 
 
 @pytest.mark.row("I5")
-@every_phase
+@pytest.mark.parametrize("name", ["a write in flight", "between polls", "exporting to a file"])
 @either_client
-def test_sigterm_has_its_usual_effect(phase: Phase, client: str, tmp_path: Path) -> None:
+def test_sigterm_has_its_usual_effect(name: str, client: str, tmp_path: Path) -> None:
+    """The system ends the process, whatever it does: one phase of each kind."""
+    phase = PHASES[name]
     with running(phase, client, tmp_path, "call(work)") as (script, stub):
         sent = script.signal(signal.SIGTERM)
         ended = script.end()
