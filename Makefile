@@ -71,9 +71,9 @@ browser:
 	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
 		|| echo "make browser: no Chromium, and it cannot be installed here; tests/report/test_browser.py is skipped"
 
-## pictures: the report of six sites on every screen, in target/pictures, to be looked at
+## pictures: the report of six sites on every screen, and charts, in target/pictures, to be looked at; those of docs/pictures, too
 pictures: $(STAMPS)/installed $(STAMPS)/dev browser
-	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures
+	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures docs/pictures
 
 ## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs

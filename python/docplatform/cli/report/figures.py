@@ -166,7 +166,9 @@ def compare(
     days: int,
     totals: Totals,
 ) -> Comparison:
-    """The rows of the period before beside those of now."""
+    """The rows of the period before beside those of now, by the rules of ``compare_visitors()``, which is not asked here: without a store it would
+    fetch the period once more, whose rows have just been read.
+    """
     then: dict[str, Totals] = {}
     sections: dict[str, Section] = {}
     for row in before:
