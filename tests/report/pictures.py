@@ -171,7 +171,7 @@ def shrink(picture: Path, file: Path, width: int) -> None:
     with Image.open(picture) as found:
         size = (width, found.height * width // found.width)
         found.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(
-            128, Image.Quantize.FASTOCTREE
+            255, Image.Quantize.MAXCOVERAGE
         ).save(file, optimize=True)
 
 
