@@ -77,3 +77,16 @@ def test_wrong_rows_requests_and_messages_are_discrepancies() -> None:
     ledger["messages"]["1"] = 0
     found = discrepancies(tally, ledger)
     assert len(found) == 4, found
+
+
+def test_a_step_that_dies_at_random_creates_no_job_twice() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "soak.pipeline", "--runs", "25", "--seed", "7"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert "0 discrepancies (seed 7)" in done.stdout
