@@ -204,7 +204,7 @@ class DataChangedWarning(DataWarning):
 
 
 class WaitWarning(UserWarning):
-    """Nothing is sent for more than 10 seconds: the request budget is spent, the service asked to wait, or another sync runs.
+    """Nothing is sent for more than 10 seconds: the request budget is spent, the service asked to wait, or another sync or creation runs.
 
     Raised once for each wait, when it begins, where your code made the call. A progress bar (``progress=True``) and the
     command line show the wait instead. ``on_budget="stop"`` raises :class:`BudgetError` rather than wait for the budget.
@@ -215,4 +215,4 @@ class WaitWarning(UserWarning):
     """
 
     until: datetime | None = None
-    """When the next request goes out; ``None`` where nobody knows, as with another sync."""
+    """When the next request goes out; ``None`` where nobody knows, as with another sync or creation."""

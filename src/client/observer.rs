@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use crate::config::url::Segment;
 use crate::error::Outcome;
@@ -51,6 +52,33 @@ impl Waiting {
     /// A wait of this length, up to a time of day.
     pub fn new(why: &'static str, length: Duration, until: Timestamp) -> Self {
         Self { why, until: Some(until), long: length > Self::LONG }
+    }
+}
+
+/// Tells of a wait of which nobody knows the end: once it has lasted a while, and again once it is long.
+pub(crate) struct OpenWait {
+    why: &'static str,
+    begun: Instant,
+    /// It is not worth a line before.
+    said_after: Duration,
+    /// Whether it was long when it was told of last.
+    told: Option<bool>,
+}
+
+impl OpenWait {
+    /// A wait that begins now.
+    pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
+        Self { why, begun: Instant::now(), said_after, told: None }
+    }
+
+    /// Tells of it where that is due; to be called now and then while it lasts.
+    pub(crate) fn tell(&mut self, observer: &dyn Observer, text: impl FnOnce() -> String) {
+        let lasts = self.begun.elapsed();
+        let long = lasts > Waiting::LONG;
+        if lasts >= self.said_after && self.told.replace(long) != Some(long) {
+            let waiting = Some(Waiting { why: self.why, until: None, long });
+            observer.note(Note { level: Level::Info, text: text(), waiting });
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{Level, Note};
+use crate::client::observer::{Level, Note, OpenWait};
 use crate::client::{Client, Journal};
 use crate::clock::timestamp;
 use crate::config::url::Segment;
@@ -199,8 +199,8 @@ async fn claim(
     prompt: &Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Claim> {
-    let (begun, deadline) = (Instant::now(), client.deadline());
-    let (mut step, mut said) = (STEPS.0, false);
+    let deadline = client.deadline();
+    let (mut step, mut wait) = (STEPS.0, OpenWait::new("another call is creating this job", SAID_AFTER));
     loop {
         let standing = || names.within(deadline, names.standing(key.clone(), prompt.0.clone()));
         if let Some(job) = job_of(key, standing().await?)? {
@@ -216,10 +216,9 @@ async fn claim(
                 }
             };
         }
-        if begun.elapsed() > SAID_AFTER && !std::mem::replace(&mut said, true) {
-            let text = format!("another call is creating the job of the name {:?}: waiting for it", key.name);
-            observer.note(Note::new(Level::Info, text));
-        }
+        wait.tell(observer, || {
+            format!("another call is creating the job of the name {:?}: waiting for it", key.name)
+        });
         if Instant::now() + step > deadline {
             return Err(still_creating(client, key));
         }

@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::client::Client;
-use crate::client::observer::{Level, Note, Observer, Waiting};
+use crate::client::observer::{Observer, OpenWait};
 use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
@@ -147,9 +147,8 @@ pub async fn sync(
 }
 
 async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer) -> Result<SyncLock> {
-    let begun = Instant::now();
     let text = "another sync fills this store";
-    let mut told = None;
+    let mut wait = OpenWait::new(text, Duration::ZERO);
     loop {
         if let Some(lock) = exports.lock().await? {
             return Ok(lock);
@@ -157,12 +156,7 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
         if on_running == OnRunning::Stop {
             return Err(Error::new(Kind::StoreBusy, format!("{text}; nothing was asked for")));
         }
-        // Nobody knows how long it takes, so that it is long once it has lasted that long.
-        let long = begun.elapsed() > Waiting::LONG;
-        if told.replace(long) != Some(long) {
-            let waiting = Some(Waiting { why: text, until: None, long });
-            observer.note(Note { level: Level::Info, text: format!("{text}: waiting for it"), waiting });
-        }
+        wait.tell(observer, || format!("{text}: waiting for it"));
         sleep(LOCK_POLL).await;
     }
 }
