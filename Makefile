@@ -94,7 +94,9 @@ lint: $(STAMPS)/installed $(STAMPS)/dev
 	PATH="$(abspath $(BIN)):$$PATH" pyright --warnings
 	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes docplatform --ignoreexternal
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
-	$(BIN)/zizmor --quiet --offline $(WORKFLOWS)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci examples/docs-agent.gitlab-ci.yml
+	$(BIN)/zizmor --quiet --offline $(WORKFLOWS) action.yml
 
 format: $(STAMPS)/dev
 	cargo fmt

@@ -1,0 +1,307 @@
+"""The action for GitHub and the example for GitLab, their steps run against the stub as a runner runs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from docplatform.testing import StubServer
+from helpers.scripts import environment
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
+GITHUB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.yml")
+GITLAB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.gitlab-ci.yml")
+LINK = "https://github.com/example/docs/pull/1"
+PROMPT = "Fix `the` $(links)\nand \"the\" 'rest'"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(active_polls=0) as stub:
+        yield stub
+
+
+def shell(script: str, env: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+@dataclass
+class GitHub:
+    """Runs the action's steps as a runner does; what `actions/cache` saves is in `cache`."""
+
+    stub: StubServer
+    folder: Path
+    runs: int = 0
+    cache: dict[str, Path] = field(default_factory=dict)
+    comments: list[list[str]] = field(default_factory=list)
+    log: str = ""
+    summary: str = ""
+
+    def run(self, inputs: Mapping[str, str], *, event: Mapping[str, str] | None = None) -> dict[str, str]:
+        """One attempt on a new machine; returns the action's outputs."""
+        self.runs += 1
+        self.log = self.summary = ""
+        home = self.folder / f"machine-{self.runs}"
+        (home / "docplatform").mkdir(parents=True)
+        (home / "docplatform" / "bin").symlink_to(Path(sys.executable).parent)
+        (home / "fake").mkdir()
+        gh = home / "fake" / "gh"
+        gh.write_text(
+            '#!/bin/sh\nprintf "%s\\n" "$*" >> "$GH_LOG"\ncase $2 in view) echo Notes of the release;; esac\n'
+        )
+        gh.chmod(0o755)
+        (home / "prompt.md").write_text(PROMPT)
+        given = {name: str(about.get("default", "")) for name, about in ACTION["inputs"].items()}
+        given |= {"base-url": self.stub.url, "api-key": self.stub.api_key, "project-id": self.stub.project_id}
+        given |= inputs
+        context = {f"inputs.{name}": value for name, value in given.items()}
+        context |= {"runner.temp": str(home), "github.run_id": "7", "github.run_attempt": str(self.runs)}
+        context |= {"github.repository": "example/docs", "github.token": "t"}
+        context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
+        failed = False
+        for step in ACTION["runs"]["steps"]:
+            condition = str(step.get("if", "success()"))
+            ran_ask = "steps.ask.outcome" in context
+            wanted = not failed if condition == "success()" else ran_ask
+            if "inputs.comment == 'true'" in condition:
+                wanted = wanted and given["comment"] == "true"
+            if not wanted:
+                continue
+            told = {
+                key: self._fill(str(value), context)
+                for key, value in {**step.get("env", {}), **step.get("with", {})}.items()
+            }
+            uses = str(step.get("uses", ""))
+            if uses.startswith("actions/cache/restore"):
+                found = [key for key in self.cache if key.startswith(told["restore-keys"])]
+                if found:
+                    shutil.copytree(self.cache[found[-1]], told["path"])
+            elif uses.startswith("actions/cache/save"):
+                if Path(told["path"]).exists():
+                    self.cache[told["key"]] = Path(told["path"])
+            elif "run" in step and "pip" not in step["run"]:
+                failed = self._shell(step, told, home, context) != 0 or failed
+        return {name: self._fill(about["value"], context) for name, about in ACTION["outputs"].items()}
+
+    def _shell(self, step: dict[str, Any], env: dict[str, str], home: Path, context: dict[str, str]) -> int:
+        assert "${{" not in step["run"], "a value put into a script could be a command"
+        files = {name: home / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GH_LOG")}
+        for file in files.values():
+            file.write_text("")
+        done = shell(
+            step["run"],
+            environment(PATH=f"{home / 'fake'}:/usr/bin:/bin", RUNNER_TEMP=str(home), GITHUB_RUN_ID="7")
+            | {name: str(file) for name, file in files.items()}
+            | env,
+            home,
+        )
+        self.log += done.stdout + done.stderr
+        self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
+        self.comments += [line.split() for line in files["GH_LOG"].read_text().splitlines()]
+        if "id" in step:
+            context[f"steps.{step['id']}.outcome"] = "success" if done.returncode == 0 else "failure"
+            for line in files["GITHUB_OUTPUT"].read_text().splitlines():
+                name, _, value = line.partition("=")
+                context[f"steps.{step['id']}.outputs.{name}"] = value
+        return done.returncode
+
+    @staticmethod
+    def _fill(text: str, context: Mapping[str, str]) -> str:
+        return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: context.get(found[1], ""), text)
+
+
+def test_the_action_gives_job_status_and_pull_request_and_a_second_run_creates_no_second_job(
+    stub: StubServer, tmp_path: Path
+) -> None:
+    github = GitHub(stub, tmp_path)
+    for _ in range(2):
+        outputs = github.run({"prompt": PROMPT, "once": "docs-1.4"})
+        (job,) = stub.jobs
+        assert outputs == {"job-id": job.id, "status": "completed", "pr-url": LINK, "exit-code": "0"}
+        assert f"Pull request: {LINK}" in github.summary
+        assert f"Job `{job.id}` is `completed`." in github.summary
+    assert [job.prompts for job in stub.jobs] == [[f"{PROMPT}\n"]]
+    assert stub.api_key not in github.log + github.summary
+
+
+def test_without_a_name_one_run_of_the_workflow_creates_one_job(stub: StubServer, tmp_path: Path) -> None:
+    github = GitHub(stub, tmp_path)
+    for _ in range(2):
+        assert github.run({"prompt-file": "prompt.md"})["exit-code"] == "0"
+    assert [job.prompts for job in stub.jobs] == [[PROMPT]]
+
+
+def test_a_job_without_a_pull_request_is_never_said_to_have_changed_nothing(
+    stub: StubServer, tmp_path: Path
+) -> None:
+    stub.script_job("completed", pr_link=None)
+    github = GitHub(stub, tmp_path)
+    assert github.run({"prompt": PROMPT})["pr-url"] == ""
+    assert "No pull request: nothing changed, or this project publishes without one." in github.summary
+
+
+@pytest.mark.parametrize(
+    ("fault", "inputs", "code", "says"),
+    [
+        ("failed", {}, "5", "The job failed"),
+        ("active", {"timeout": "0.1s"}, "6", "Run this again to wait for the same job"),
+        ("dropped", {}, "7", "unknown whether the job was created"),
+        ("401", {}, "3", "API key"),
+        ("429", {}, "4", "rate limit"),
+        ("", {"timeout": "soon"}, "2", "nothing was sent"),
+        ("", {"prompt-file": "prompt.md"}, "2", "nothing was sent"),
+        ("404 on a poll", {}, "1", "uses the job that was created"),
+    ],
+)
+def test_every_failure_is_in_the_summary_and_fails_the_step(
+    stub: StubServer, tmp_path: Path, fault: str, inputs: dict[str, str], code: str, says: str
+) -> None:
+    github = GitHub(stub, tmp_path)
+    match fault:
+        case "failed":
+            stub.script_job("failed")
+        case "active":
+            stub.script_job("active")
+        case "dropped":
+            stub.fail_next(drop=True)
+        case "401" | "429":
+            stub.fail_next(status=int(fault), times=10, retry_after=1_000)
+        case "404 on a poll":
+            stub.fail_next(status=404, times=10, path="/v2/agent/demo/job/job-1")
+    outputs = github.run({"prompt": PROMPT, "once": "x"} | inputs)
+    assert outputs["exit-code"] == code, github.log
+    assert says in github.summary
+    if code in ("5", "6"):
+        assert outputs["job-id"] == stub.jobs[0].id
+        assert outputs["job-id"] in github.summary
+
+
+def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
+    stub: StubServer, tmp_path: Path
+) -> None:
+    github = GitHub(stub, tmp_path)
+    stub.fail_next(drop=True)
+    assert [github.run({"prompt": PROMPT, "once": "x"})["exit-code"] for _ in range(3)] == ["7", "7", "7"]
+    assert len([request for request in stub.requests if request.method == "POST"]) == 1
+    assert github.run({"prompt": PROMPT, "once": "another"})["exit-code"] == "0"
+
+
+@pytest.mark.parametrize("name", ["docs]1", "two words", "a,b", "x" * 101])
+def test_a_name_that_could_not_be_part_of_a_cache_key_is_refused_first(
+    stub: StubServer, tmp_path: Path, name: str
+) -> None:
+    github = GitHub(stub, tmp_path)
+    assert github.run({"prompt": PROMPT, "once": name})["exit-code"] == ""
+    assert "::error::once: use" in github.log
+    assert stub.requests == []
+
+
+def test_one_name_never_finds_the_cache_of_a_longer_one(stub: StubServer, tmp_path: Path) -> None:
+    github = GitHub(stub, tmp_path)
+    for name in ("docs-1", "docs-1-2", "docs-1"):
+        github.run({"prompt": PROMPT, "once": name})
+    assert len(stub.jobs) == 2
+
+
+@pytest.mark.parametrize(
+    ("event", "commands"),
+    [
+        ({"pull_request.number": "12"}, ["pr comment 12"]),
+        ({"release.tag_name": "v1"}, ["release view v1", "release edit v1"]),
+        ({}, []),
+    ],
+)
+def test_the_result_is_written_where_the_workflow_was_started(
+    stub: StubServer, tmp_path: Path, event: dict[str, str], commands: list[str]
+) -> None:
+    stub.script_job("failed")
+    github = GitHub(stub, tmp_path)
+    github.run({"prompt": PROMPT, "comment": "true"}, event=event)
+    assert [" ".join(words[:3]) for words in github.comments] == commands
+    if event:
+        assert (
+            "The job failed"
+            in next(
+                (tmp_path / "machine-1").glob("docplatform-notes.md"),
+                tmp_path / "machine-1" / "docplatform-result.md",
+            ).read_text()
+        )
+
+
+def test_the_example_workflow_gives_the_action_what_it_asks_for() -> None:
+    (step,) = [step for step in GITHUB["jobs"]["ask"]["steps"] if step.get("id") == "ask"]
+    required = {name for name, about in ACTION["inputs"].items() if about.get("required")}
+    assert required <= set(step["with"]) <= set(ACTION["inputs"])
+    outputs = re.findall(r"steps\.ask\.outputs\.([\w-]+)", str(GITHUB["jobs"]["ask"]["outputs"]))
+    assert set(outputs) <= set(ACTION["outputs"])
+    for file in (ROOT / "action.yml", ROOT / "examples" / "docs-agent.yml"):
+        for action in re.findall(r"uses: (\S+)", file.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action), action
+
+
+class GitLab:
+    """Runs the job's scripts as a runner does; the cache's folder is carried from one machine to the next."""
+
+    def __init__(self, stub: StubServer, folder: Path) -> None:
+        self.stub, self.folder, self.runs = stub, folder, 0
+
+    def run(self, tag: str = "v1") -> subprocess.CompletedProcess[str]:
+        self.runs += 1
+        home = self.folder / f"machine-{self.runs}"
+        home.mkdir()
+        (home / "docs-agent.md").write_text(PROMPT)
+        (path,) = GITLAB["ask-docs-agent"]["cache"]["paths"]
+        before = self.folder / f"machine-{self.runs - 1}" / path
+        if before.exists():
+            shutil.copytree(before, home / path)
+        fixed = {"CI_COMMIT_TAG": tag, "CI_PROJECT_DIR": str(home)}
+        variables = {
+            name: re.sub(r"\$(\w+)", lambda found: fixed[found[1]], value)
+            for name, value in GITLAB["ask-docs-agent"]["variables"].items()
+        }
+        lines = [*GITLAB["ask-docs-agent"]["before_script"], *GITLAB["ask-docs-agent"]["script"]]
+        script = "\n".join(line for line in lines if not line.startswith("pip "))
+        path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
+        done = shell(script, environment(self.stub, PATH=path_, **variables), home)
+        self.dotenv = (home / "docs-agent.env").read_text()
+        return done
+
+
+@pytest.mark.parametrize("fault", ["", "failed", "dropped"])
+def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, tmp_path: Path, fault: str) -> None:
+    if fault == "failed":
+        stub.script_job("failed")
+    elif fault == "dropped":
+        stub.fail_next(drop=True)
+    gitlab = GitLab(stub, tmp_path)
+    code = {"": 0, "failed": 5, "dropped": 7}[fault]
+    for _ in range(2):
+        done = gitlab.run()
+        assert done.returncode == code, done.stderr
+        assert gitlab.dotenv == f"DOCS_AGENT_URL={LINK if code == 0 else ''}\n"
+        assert ("docs/ci.md" in done.stdout) == (code == 7)
+    assert len([request for request in stub.requests if request.method == "POST"]) == 1
+    gitlab.run("v2")
+    assert len([request for request in stub.requests if request.method == "POST"]) == 2
