@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,11 @@ async def drive(operation: _Operation) -> Any:
     return operation.result()
 
 
-def named(name: str) -> Callable[[_Operation], Coroutine[Any, Any, Any]]:
-    """:func:`drive` under another name, which its coroutines have from it."""
+@functools.cache
+def named(method: str) -> Callable[[_Operation], Coroutine[Any, Any, Any]]:
+    """:func:`drive` under the name that ``method`` of a blocking class has in the asynchronous one, for its coroutines to have."""
     function = FunctionType(drive.__code__, globals())
-    function.__name__, function.__qualname__ = name.rpartition(".")[2], name
+    function.__name__, function.__qualname__ = method.rpartition(".")[2], f"Async{method}"
     return function
 
 

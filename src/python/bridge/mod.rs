@@ -9,7 +9,6 @@ pub(crate) mod operation;
 pub(crate) mod runtime;
 pub(crate) mod wake;
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::thread;
 
@@ -97,11 +96,6 @@ impl Face {
     }
 }
 
-/// A lazy coroutine that runs `op` when it is awaited.
-pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    coroutine(py, op.name, DrivenOperation::new(op))
-}
-
 /// The operation of an `AsyncClient` as its coroutine drives it: see `docplatform._hooks.drive`. Its steps are taken one after
 /// another: the coroutine sees to that.
 #[pyclass(frozen, name = "_Operation", module = "docplatform._native")]
@@ -158,10 +152,10 @@ impl DrivenOperation {
                 }
                 Event::Aside(call) => {
                     self.replace(OperationState::Running { running, seen: None });
-                    return aside(py, call).map(Some);
+                    return hooks(py)?.aside.call1(py, (call,)).map(Some);
                 }
                 Event::Idle => {
-                    let future = future(py)?;
+                    let future = hooks(py)?.future.bind(py).call0()?;
                     if running.wake(&future, runtime::waker(py)?)? {
                         self.replace(OperationState::Running { running, seen: None });
                         return Ok(Some(future.unbind()));
@@ -206,28 +200,28 @@ impl DrivenOperation {
 }
 
 impl DrivenOperation {
-    pub(crate) fn new(op: Operation) -> Self {
-        Self(Mutex::new(OperationState::New(op)))
-    }
-
     fn replace(&self, state: OperationState) -> OperationState {
         std::mem::replace(&mut *lock(&self.0), state)
     }
 
     fn pause(&self, py: Python<'_>, running: Running) -> PyResult<Option<Py<PyAny>>> {
         self.replace(OperationState::Running { running, seen: None });
-        turn(py).map(Some)
+        // It lets the loop have a turn when it is awaited.
+        Ok(Some(hooks(py)?.turn.clone_ref(py)))
     }
 }
 
 /// What the crossing needs of `docplatform._hooks.drive`.
 struct Drive {
     coroutine: Py<PyAny>,
+    /// Lets the loop have a turn when it is awaited.
     turn: Py<PyAny>,
+    /// Makes a future of the running loop, which keeps it.
     future: Py<PyAny>,
+    /// Makes an awaitable for the value of a call, which runs in another thread.
     aside: Py<PyAny>,
-    /// [`coroutine`](Self::coroutine) under the name of each method, for its coroutines to have.
-    named: Mutex<HashMap<&'static str, Py<PyAny>>>,
+    /// Gives `coroutine` under a method's name, for its coroutines to have.
+    named: Py<PyAny>,
 }
 
 static DRIVE: PyOnceLock<Drive> = PyOnceLock::new();
@@ -240,39 +234,15 @@ fn hooks(py: Python<'_>) -> PyResult<&Drive> {
             turn: module.getattr("TURN")?.unbind(),
             future: module.getattr("future")?.unbind(),
             aside: module.getattr("aside")?.unbind(),
-            named: Mutex::default(),
+            named: module.getattr("named")?.unbind(),
         })
     })
 }
 
-/// A coroutine that runs `operation`. `name` is the blocking method's: the async face's class has the same with `Async` before it.
-fn coroutine(py: Python<'_>, name: &'static str, operation: DrivenOperation) -> PyResult<Py<PyAny>> {
-    let hooks = hooks(py)?;
-    // Locked for moments, and never while Python runs.
-    let named = || lock(&hooks.named);
-    let known = named().get(name).map(|function| function.clone_ref(py));
-    if let Some(function) = known {
-        return function.call1(py, (operation,));
-    }
-    let function =
-        py.import("docplatform._hooks.drive")?.getattr("named")?.call1((format!("Async{name}"),))?.unbind();
-    named().insert(name, function.clone_ref(py));
-    function.call1(py, (operation,))
-}
-
-/// What lets the loop have a turn when it is awaited.
-fn turn(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    Ok(hooks(py)?.turn.clone_ref(py))
-}
-
-/// An awaitable for the value of `call`, which runs in another thread.
-fn aside(py: Python<'_>, call: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    hooks(py)?.aside.call1(py, (call,))
-}
-
-/// A future of the running loop, which keeps it.
-fn future(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    hooks(py)?.future.bind(py).call0()
+/// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
+pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
+    let drive = hooks(py)?.named.call1(py, (op.name,))?;
+    drive.call1(py, (DrivenOperation(Mutex::new(OperationState::New(op))),))
 }
 
 /// How many frames of a coroutine of ours are on top of the stack.

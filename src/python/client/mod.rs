@@ -66,70 +66,53 @@ pub(crate) struct BaseClient {
     face: Face,
 }
 
-/// A blocking client for one documentation platform. Safe to share between threads.
-#[pyclass(frozen, extends = BaseClient, module = "docplatform", name = "Client")]
-pub(crate) struct BlockingClient;
+/// A class that users make clients of: its constructor, and the context manager of its face.
+macro_rules! client_class {
+    ($(#[$meta:meta])* $class:ident: $face:expr, $enter:ident, $exit:ident) => {
+        $(#[$meta])*
+        pub(crate) struct $class;
 
-#[pymethods]
-impl BlockingClient {
-    #[new]
-    #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
-        base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
-        max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=None, store=None, \
-        settle_days=2, organization=None)")]
-    fn new(
-        py: Python<'_>,
-        api_key: Option<&Bound<'_, PyAny>>,
-        settings: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let base = BaseClient::new(py, Face::Blocking, api_key, settings)?;
-        Ok(PyClassInitializer::from(base).add_subclass(Self))
-    }
+        #[pymethods]
+        impl $class {
+            #[new]
+            #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
+                base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
+                max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
+                max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, \
+                reserve=None, store=None, settle_days=2, organization=None)")]
+            fn new(
+                py: Python<'_>,
+                api_key: Option<&Bound<'_, PyAny>>,
+                settings: Option<&Bound<'_, PyDict>>,
+            ) -> PyResult<PyClassInitializer<Self>> {
+                let base = BaseClient::new(py, $face, api_key, settings)?;
+                Ok(PyClassInitializer::from(base).add_subclass(Self))
+            }
 
-    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        BaseClient::enter(slf.into_super(), "Client.__enter__")
-    }
+            fn $enter(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+                BaseClient::enter(slf.into_super(), concat!("Client.", stringify!($enter)))
+            }
 
-    #[pyo3(signature = (*exception))]
-    fn __exit__(slf: &Bound<'_, Self>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-        // An exception passes as it is.
-        let _ = exception;
-        slf.as_super().get().closed(slf.py(), "Client.__exit__")
-    }
+            #[pyo3(signature = (*exception))]
+            fn $exit(slf: &Bound<'_, Self>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+                // An exception passes as it is.
+                let _ = exception;
+                slf.as_super().get().closed(slf.py(), concat!("Client.", stringify!($exit)))
+            }
+        }
+    };
 }
 
-/// An asyncio client for one documentation platform. Bound to no loop.
-#[pyclass(frozen, extends = BaseClient, module = "docplatform")]
-pub(crate) struct AsyncClient;
+client_class! {
+    /// A blocking client for one documentation platform. Safe to share between threads.
+    #[pyclass(frozen, extends = BaseClient, module = "docplatform", name = "Client")]
+    BlockingClient: Face::Blocking, __enter__, __exit__
+}
 
-#[pymethods]
-impl AsyncClient {
-    #[new]
-    #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
-        base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
-        max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-        max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, reserve=None, store=None, \
-        settle_days=2, organization=None)")]
-    fn new(
-        py: Python<'_>,
-        api_key: Option<&Bound<'_, PyAny>>,
-        settings: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<PyClassInitializer<Self>> {
-        let base = BaseClient::new(py, Face::Async, api_key, settings)?;
-        Ok(PyClassInitializer::from(base).add_subclass(Self))
-    }
-
-    fn __aenter__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        BaseClient::enter(slf.into_super(), "Client.__aenter__")
-    }
-
-    #[pyo3(signature = (*exception))]
-    fn __aexit__(slf: &Bound<'_, Self>, exception: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-        // An exception passes as it is.
-        let _ = exception;
-        slf.as_super().get().closed(slf.py(), "Client.__aexit__")
-    }
+client_class! {
+    /// An asyncio client for one documentation platform. Bound to no loop.
+    #[pyclass(frozen, extends = BaseClient, module = "docplatform")]
+    AsyncClient: Face::Async, __aenter__, __aexit__
 }
 
 impl BaseClient {
@@ -191,6 +174,11 @@ impl BaseClient {
         Operation::new(name, begin, |py, value| finish(py, value).map(Next::Value))
     }
 
+    /// Runs the operation of a write. Whatever keeps it from beginning, nothing was sent.
+    fn write(&self, py: Python<'_>, begin: impl FnOnce() -> PyResult<Operation>) -> PyResult<Py<PyAny>> {
+        self.face.run(py, errors::not_sent(py, begin())?.writing())
+    }
+
     /// Where a job is: its project, and the job or its id.
     fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, JobArgument)> {
         let client = self.handle.client()?;
@@ -210,20 +198,16 @@ impl BaseClient {
         once: Option<&Bound<'_, PyAny>>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let op = errors::not_sent(
-            py,
-            (|| {
-                let client = self.handle.client()?;
-                let prompt = convert::prompt(prompt)?;
-                let once = convert::once_name(&client, once)?;
-                let project = client.project(project_id)?;
-                let create = |client, inbox: Arc<Inbox>| async move {
-                    job::once::create(&client, project, prompt, once, &*inbox).await
-                };
-                Ok(self.op("Client.create_job", create, wrap_job).writing())
-            })(),
-        )?;
-        self.face.run(py, op)
+        self.write(py, || {
+            let client = self.handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&client, once)?;
+            let project = client.project(project_id)?;
+            let create = |client, inbox: Arc<Inbox>| async move {
+                job::once::create(&client, project, prompt, once, &*inbox).await
+            };
+            Ok(self.op("Client.create_job", create, wrap_job))
+        })
     }
 
     /// Reads a job.
@@ -250,18 +234,14 @@ impl BaseClient {
         prompt: &Bound<'_, PyAny>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let op = errors::not_sent(
-            py,
-            (|| {
-                let (project, job) = self.locate(job, project_id)?;
-                let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
-                let send = |client, inbox: Arc<Inbox>| async move {
-                    job::message(&client, project, id, prompt, &*inbox).await
-                };
-                Ok(self.op("Client.send_message", send, wrap_job).writing())
-            })(),
-        )?;
-        self.face.run(py, op)
+        self.write(py, || {
+            let (project, job) = self.locate(job, project_id)?;
+            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let send = |client, inbox: Arc<Inbox>| async move {
+                job::message(&client, project, id, prompt, &*inbox).await
+            };
+            Ok(self.op("Client.send_message", send, wrap_job))
+        })
     }
 
     /// Polls a job until it is final.
@@ -310,22 +290,19 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
-        let op = errors::not_sent(
-            py,
-            (|| {
-                let how = how.validate()?;
-                let client = self.handle.client()?;
-                let prompt = convert::prompt(prompt)?;
-                let once = convert::once_name(&client, once)?;
-                let project = client.project(project_id)?;
-                let run = move |client, inbox: Arc<Inbox>| async move {
-                    let job = job::once::create(&client, project, prompt.clone(), once, &*inbox).await?;
-                    wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
-                };
-                Ok(self.op("Client.run_job", run, wrap_job).writing())
-            })(),
-        )?;
-        self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+        self.write(py, || {
+            let how = how.validate()?;
+            let client = self.handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&client, once)?;
+            let project = client.project(project_id)?;
+            let run = move |client, inbox: Arc<Inbox>| async move {
+                let job = job::once::create(&client, project, prompt.clone(), once, &*inbox).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+            };
+            let op = self.op("Client.run_job", run, wrap_job);
+            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+        })
     }
 
     /// Says what became of a creation under a name of `once=` whose outcome is unknown.
@@ -390,20 +367,17 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
-        let op = errors::not_sent(
-            py,
-            (|| {
-                let how = how.validate()?;
-                let (project, job) = self.locate(job, project_id)?;
-                let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
-                let run = move |client, inbox: Arc<Inbox>| async move {
-                    let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
-                    wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
-                };
-                Ok(self.op("Client.follow_up", run, wrap_job).writing())
-            })(),
-        )?;
-        self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+        self.write(py, || {
+            let how = how.validate()?;
+            let (project, job) = self.locate(job, project_id)?;
+            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let run = move |client, inbox: Arc<Inbox>| async move {
+                let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+            };
+            let op = self.op("Client.follow_up", run, wrap_job);
+            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+        })
     }
 
     /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
