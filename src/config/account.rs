@@ -3,8 +3,18 @@
 use crate::config::ApiKey;
 use crate::error::{Error, Result};
 
-/// The longest name of an organization, in bytes.
+/// The longest name that a user gives, in bytes.
 const MAX_NAME: usize = 200;
+
+/// Checks a name that a user gives; `what` says in the error where it came from.
+pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
+        return Err(Error::argument(format!(
+            "{what} must be a name of 1 to {MAX_NAME} bytes without control characters"
+        )));
+    }
+    Ok(())
+}
 
 /// Who shares a budget, and what was fetched with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,11 +28,7 @@ pub enum Organization {
 impl Organization {
     /// Checks a name; `what` says in the error where it came from.
     pub fn named(what: &str, name: &str) -> Result<Self> {
-        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-            return Err(Error::argument(format!(
-                "{what} must be a name of 1 to {MAX_NAME} bytes without control characters"
-            )));
-        }
+        check_name(what, name)?;
         Ok(Self::Name(name.to_owned()))
     }
 

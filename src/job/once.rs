@@ -1,6 +1,6 @@
 //! A creation that is made once, by its name: the store knows of it before its request leaves, and until its job is known.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::observer::{Level, Note, OpenWait};
 use crate::client::{Client, Journal};
 use crate::clock::timestamp;
+use crate::config::account::check_name;
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
@@ -17,8 +18,6 @@ use crate::job::{Job, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
 use crate::text::json;
 
-/// The longest name, in bytes.
-const MAX_NAME: usize = 200;
 /// How often a call looks whether another has created the job meanwhile, at first and in the end.
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 /// A wait for another's creation is logged after so long.
@@ -33,11 +32,7 @@ pub struct OnceName(String);
 impl OnceName {
     /// Checks it.
     pub fn parse(name: String) -> Result<Self> {
-        if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
-            return Err(Error::argument(format!(
-                "once must be a name of 1 to {MAX_NAME} bytes without control characters"
-            )));
-        }
+        check_name("once", &name)?;
         Ok(Self(name))
     }
 
@@ -81,7 +76,7 @@ pub async fn create(
     let result = super::create_noted(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
     // Whatever was noted on the way: a caller that ends its process now is to leave it on the disk.
     let written = names.written().await;
-    let fault = lock_fault(&creating.fault).take().or(written.err());
+    let fault = crate::lock(&creating.fault).take().or(written.err());
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
@@ -315,7 +310,7 @@ impl Creating {
     fn ended(&self) -> impl FnOnce(Error) + Send + 'static + use<> {
         let (lock, fault) = (Arc::clone(&self.lock), Arc::clone(&self.fault));
         move |error| {
-            *lock_fault(&fault) = Some(error);
+            *crate::lock(&fault) = Some(error);
             drop(lock);
         }
     }
@@ -359,8 +354,4 @@ impl Drop for Undo<'_> {
             creating.nothing_happened();
         }
     }
-}
-
-fn lock_fault(fault: &Mutex<Option<Error>>) -> std::sync::MutexGuard<'_, Option<Error>> {
-    fault.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,7 +18,7 @@ use crate::store::file::{beside, private};
 use crate::store::pages::{pack, unpack, wire};
 
 /// What stands in a `SELECT` for a [`Creation`].
-const COLUMNS: &str = "project_id, name, begun, job, body, size";
+const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
 /// A name, in its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl OnceNames {
             let transaction = connection.transaction()?;
             let Some(account) = account::find(&transaction, &owner)? else { return Ok(Standing::Free) };
             let sql = format!(
-                "SELECT {COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
+                "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
             );
             let found = transaction
                 .query_row(&sql, (account, &key.project_id, &key.name), |row| {
@@ -113,12 +113,12 @@ impl OnceNames {
             let transaction = connection.transaction()?;
             let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
             let sql = format!(
-                "SELECT {COLUMNS} FROM once WHERE account = ?1 AND (?2 IS NULL OR project_id = ?2)
+                "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND (?2 IS NULL OR project_id = ?2)
                  ORDER BY project_id, name"
             );
             let mut all = transaction.prepare(&sql)?;
             let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
-            found.into_iter().map(Packed::unpacked).collect()
+            found.into_iter().map(PackedCreation::unpacked).collect()
         };
         self.store.run(look).await
     }
@@ -257,21 +257,21 @@ fn packed(body: Option<&[u8]>) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> 
 }
 
 /// A [`Creation`] as it stands in the table.
-struct Packed {
+struct PackedCreation {
     creation: Creation,
     size: i64,
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Packed> {
+fn read(row: &Row<'_>) -> rusqlite::Result<PackedCreation> {
     let key = OnceKey { project_id: row.get(0)?, name: row.get(1)? };
     let job = row.get::<_, Option<String>>(3)?;
     let body = row.get(4)?;
     let job = job.map(|id| CreatedJob { id, body });
     let size = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
-    Ok(Packed { creation: Creation { key, begun: row.get(2)?, job }, size })
+    Ok(PackedCreation { creation: Creation { key, begun: row.get(2)?, job }, size })
 }
 
-impl Packed {
+impl PackedCreation {
     fn unpacked(mut self) -> Result<Creation, Fault> {
         if let Some(job) = &mut self.creation.job {
             job.body = job.body.take().map(|body| unpack(body, self.size)).transpose()?;
