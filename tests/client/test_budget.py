@@ -100,6 +100,7 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
     assert "budget is spent" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore::docplatform.WaitWarning")
 def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
     face: Face, stub: StubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
