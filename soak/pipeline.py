@@ -99,7 +99,7 @@ class Account:
 
 
 class Pipelines:
-    """Runs steps, kills some, and does what a person does who is told that an outcome is unknown."""
+    """Runs steps, kills some, and does what a person does when an outcome is unknown."""
 
     def __init__(self, stub: Breaking, store: Path, seed: int) -> None:
         self.stub, self.account, self._random = stub, Account(), random.Random(seed)
