@@ -9,7 +9,7 @@ import docplatform
 
 # The store keeps every page as it comes, so that no request is sent twice, and no row is lost or doubled.
 with docplatform.Client(store="visitors.db") as client:
-    visitors = client.visitors(date_from="2026-01-01", date_to="2026-02-01")  # the end is exclusive
+    visitors = client.visitors("2026-10")  # or "2026-Q3", "2026-W42", "last 7 days"
     try:
         rows = visitors.to_jsonl("visitors.jsonl")
     except docplatform.DocPlatformError as error:
