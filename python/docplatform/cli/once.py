@@ -10,8 +10,9 @@ import click
 from docplatform import UnconfirmedWriteError
 from docplatform.cli import exits, output
 from docplatform.cli.files import Refusal
+from docplatform.cli.help import Command
 from docplatform.cli.output import shown
-from docplatform.cli.session import Session, with_job
+from docplatform.cli.session import Session, with_names
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,11 +45,11 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
     return job
 
 
-@click.command("once")
+@click.command("once", cls=Command)
 @click.argument("name", required=False)
 @click.option("--job", "found", metavar="ID", help="The job that was created under NAME.")
 @click.option("--never-created", is_flag=True, help="There is no such job: the next run creates it.")
-@with_job
+@with_names
 def once(session: Session, name: str | None, found: str | None, *, never_created: bool) -> None:
     """Show the names that were given with --once, or say what became of one.
 

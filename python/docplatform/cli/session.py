@@ -75,12 +75,12 @@ _STORE = (
         help="Whose budget it is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
-_JOB = (
-    click.option(
-        "--job-path",
-        metavar="PATH",
-        help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
-    ),
+_JOB_PATH = click.option(
+    "--job-path",
+    metavar="PATH",
+    help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+)
+_NAMES = (
     click.option(
         "--store",
         envvar="DOCPLATFORM_STORE",
@@ -231,7 +231,12 @@ class Session:
 
 def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
     """Gives a command about jobs the shared options, as its first argument."""
-    return _with(command, (*_JOB, *_SHARED))
+    return _with(command, (_JOB_PATH, *_SHARED))
+
+
+def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """The same for a command that creates jobs under names, with the store that keeps them."""
+    return _with(command, (_JOB_PATH, *_NAMES, *_SHARED))
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
