@@ -32,8 +32,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
+from typing_extensions import disjoint_base
 
-from docplatform.types import Plan, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
+from docplatform.types import Plan, RowsPage, Source, Stats, SyncReport, Totals, VisitorRow, VisitorsPage
 
 __all__ = [
     "AsyncClient",
@@ -42,12 +43,15 @@ __all__ = [
     "Client",
     "Job",
     "Rows",
+    "Table",
     "TrendTable",
     "VisitorTable",
     "Visitors",
+    "_AsyncPages",
     "_AtHand",
     "_DatasetRows",
     "_Operation",
+    "_Pages",
     "_TableRows",
     "_WholeFile",
     "__version__",
@@ -63,7 +67,6 @@ __all__ = [
     "_read_visitors",
     "_safe",
     "_table",
-    "_trend",
 ]
 
 __version__: Final[str]
@@ -311,7 +314,7 @@ class Client:
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
-        page_size: int = 250,
+        page_size: int | None = None,
         offset: int = 0,
         max_rows: int | None = None,
         prefetch: int = 1,
@@ -323,13 +326,15 @@ class Client:
     ) -> Visitors:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
 
+        Unique visitors do not add up: not over days, not over paths.
+
         Args:
             period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
                 ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
             date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
             date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
+            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
             offset: Rows to skip.
             max_rows: The most rows to hand out; 0 sends nothing.
             prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
@@ -337,17 +342,301 @@ class Client:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
             refresh: Fetch the range again even if the client's ``store`` has it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
                 grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
 
         Raises:
             ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
 
         While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
         any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table[0]
+            {'path': '/docs/start', 'human': 120, 'ai': 40, 'total': 150}
+        """
+    def views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int | None = None,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Visitors:
+        """The site's page views, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        Views are events: they do add up, over days and over paths.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
+            offset: Rows to skip.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
+                over a slow link, for at most n-1 requests beyond the end.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.views("2026-01").collect()
+            >>> sum(row["total"] for row in table) == table.totals.total
+            True
+        """
+    def searches(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Rows:
+        """What readers searched for, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row sums up one search phrase over the range: ``searchQuery``, ``hits``, ``ctr``, ``topClickedPage`` and ``lastSearchedAt``.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.searches("2026-01").collect()
+            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]]
+            ['terraform provider', 'on premise']
+        """
+    def feedback(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Rows:
+        """What readers said about pages, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row is one piece of feedback; which fields it has depends on its ``source``.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            source: Only feedback of this kind, or of these: a str, or several.
+            status: Only feedback with this status, or with these.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.feedback("2026-01", status="pending").collect()
+            >>> table[0]["comment"]
+            'The example does not run'
+        """
+    def feedback_by_page(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Rows:
+        """Thumbs up and down of each page, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        The service cuts this listing off and has no way to the rest: that is a :class:`DataWarning`, or with ``strict=True`` an error.
+        Shorter periods, such as ``every="day"``, bring more of it.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            source: Only feedback of this kind, or of these: a str, or several.
+            status: Only feedback with this status, or with these.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.feedback_by_page("2026-01").collect()
+            >>> max(table, key=lambda row: row["thumbsDown"])["path"]
+            '/docs/errors'
+        """
+    def conversations(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Rows:
+        """The turns of readers' conversations with the assistant, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row is one turn: the question (``query``), the answer (``response``), its ``sources`` and what became of it.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 1000, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = client.conversations("last 7 days").collect()
+            >>> [row["query"] for row in table if row["resolutionStatus"] == "unresolved"]
+            ['How do I rotate my API key?']
         """
     def visitor_totals(
         self,
@@ -358,7 +647,91 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
-        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> client.visitor_totals("2026-01")
+            Totals(human=5100, ai=2300, total=7000)
+        """
+    def view_totals(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Totals:
+        """The page views of a whole range, in one request. Views do add up.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> client.view_totals("2026-01")
+            Totals(human=18100, ai=9300, total=27400)
+        """
+    def conversation(
+        self,
+        thread_id: str,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> dict[str, Any]:
+        """One conversation with the assistant, with all its messages, as the service has it. One request.
+
+        Args:
+            thread_id: The conversation's id, as a row of :meth:`conversations` or the dashboard has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> client.conversation("thread-1")
+            {'threadId': 'thread-1', 'createdAt': '2026-01-05T09:30:00Z', 'messages': [...]}
+        """
+    def caller_stats(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> dict[str, Any]:
+        """How often the assistant was asked, by where from, as the service counts it. One request.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> client.caller_stats("2026-01")
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+        """
     def plan_visitors(
         self,
         period: str | None = None,
@@ -468,6 +841,7 @@ class Client:
         *,
         items: str,
         has_more: str = "hasMore",
+        next_cursor: str | None = None,
         params: _Parameters | None = None,
         page_size: int = 250,
         offset: int = 0,
@@ -475,14 +849,21 @@ class Client:
         prefetch: int = 1,
         resume: str | None = None,
     ) -> Rows:
-        """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
+        """Any other listing of the service, with the same engine: paging, retries, checkpoints, tables and files.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/views"``; the client's project is filled in.
-            items: The field that holds the rows, as ``"views"``.
+            path: As ``"/v1/analytics/{project_id}/searches"``; the client's project is filled in.
+            items: The field that holds the rows, as ``"searches"``.
             has_more: The field that says whether there are more.
+            next_cursor: The field that holds the cursor, where each page names the next one; where ``has_more`` is missing, a cursor says
+                that there are more. ``None``: pages are skipped to by ``offset``.
             params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
             page_size: As in :meth:`visitors`, as are the arguments that follow.
+
+        Example:
+            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor")
+            >>> [row["searchQuery"] for row in rows]
+            ["webhooks", "rate limit"]
         """
     def request(
         self,
@@ -747,7 +1128,7 @@ class AsyncClient:
         *,
         date_from: _Date | None = None,
         date_to: _Date | None = None,
-        page_size: int = 250,
+        page_size: int | None = None,
         offset: int = 0,
         max_rows: int | None = None,
         prefetch: int = 1,
@@ -759,13 +1140,15 @@ class AsyncClient:
     ) -> AsyncVisitors:
         """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
 
+        Unique visitors do not add up: not over days, not over paths.
+
         Args:
             period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
                 ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
             date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
             date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250. Fewer rows a request cost more requests.
+            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
             offset: Rows to skip.
             max_rows: The most rows to hand out; 0 sends nothing.
             prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
@@ -773,17 +1156,301 @@ class AsyncClient:
                 over a slow link, for at most n-1 requests beyond the end.
             resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
                 the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
             refresh: Fetch the range again even if the client's ``store`` has it.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
                 grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
 
         Raises:
             ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
 
         While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
         any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.visitors("2026-01").collect()
+            >>> table[0]
+            {'path': '/docs/start', 'human': 120, 'ai': 40, 'total': 150}
+        """
+    def views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        page_size: int | None = None,
+        offset: int = 0,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncVisitors:
+        """The site's page views, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        Views are events: they do add up, over days and over paths.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
+            offset: Rows to skip.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
+                over a slow link, for at most n-1 requests beyond the end.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.views("2026-01").collect()
+            >>> sum(row["total"] for row in table) == table.totals.total
+            True
+        """
+    def searches(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """What readers searched for, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row sums up one search phrase over the range: ``searchQuery``, ``hits``, ``ctr``, ``topClickedPage`` and ``lastSearchedAt``.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.searches("2026-01").collect()
+            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]]
+            ['terraform provider', 'on premise']
+        """
+    def feedback(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """What readers said about pages, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row is one piece of feedback; which fields it has depends on its ``source``.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            source: Only feedback of this kind, or of these: a str, or several.
+            status: Only feedback with this status, or with these.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.feedback("2026-01", status="pending").collect()
+            >>> table[0]["comment"]
+            'The example does not run'
+        """
+    def feedback_by_page(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        source: str | Iterable[str] | None = None,
+        status: str | Iterable[str] | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """Thumbs up and down of each page, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        The service cuts this listing off and has no way to the rest: that is a :class:`DataWarning`, or with ``strict=True`` an error.
+        Shorter periods, such as ``every="day"``, bring more of it.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            source: Only feedback of this kind, or of these: a str, or several.
+            status: Only feedback with this status, or with these.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.feedback_by_page("2026-01").collect()
+            >>> max(table, key=lambda row: row["thumbsDown"])["path"]
+            '/docs/errors'
+        """
+    def conversations(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        page_size: int | None = None,
+        max_rows: int | None = None,
+        prefetch: int = 1,
+        resume: str | None = None,
+        strict: bool = False,
+        refresh: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> AsyncRows:
+        """The turns of readers' conversations with the assistant, as an iterator of dicts. Sends nothing before the first row is asked for.
+
+        A row is one turn: the question (``query``), the answer (``response``), its ``sources`` and what became of it.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
+                ``date_from`` and ``date_to``. For ranges that the service finds too long.
+            page_size: Rows a request, 1 to 1000, which is the default. Fewer rows a request cost more requests.
+            max_rows: The most rows to hand out; 0 sends nothing.
+            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
+                is wasted. 0 asks only when a row is wanted.
+            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
+                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
+            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
+            refresh: Fetch the range again even if the client's ``store`` has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            An iterator of dicts, which is also the way to a table, a frame or a file.
+
+        Raises:
+            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
+
+        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
+        any read; each carries the ``checkpoint`` to go on with.
+
+        Example:
+            >>> table = await client.conversations("last 7 days").collect()
+            >>> [row["query"] for row in table if row["resolutionStatus"] == "unresolved"]
+            ['How do I rotate my API key?']
         """
     def visitor_totals(
         self,
@@ -794,7 +1461,91 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
-        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths."""
+        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> await client.visitor_totals("2026-01")
+            Totals(human=5100, ai=2300, total=7000)
+        """
+    def view_totals(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Totals]:
+        """The page views of a whole range, in one request. Views do add up.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> await client.view_totals("2026-01")
+            Totals(human=18100, ai=9300, total=27400)
+        """
+    def conversation(
+        self,
+        thread_id: str,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """One conversation with the assistant, with all its messages, as the service has it. One request.
+
+        Args:
+            thread_id: The conversation's id, as a row of :meth:`conversations` or the dashboard has it.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> await client.conversation("thread-1")
+            {'threadId': 'thread-1', 'createdAt': '2026-01-05T09:30:00Z', 'messages': [...]}
+        """
+    def caller_stats(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """How often the assistant was asked, by where from, as the service counts it. One request.
+
+        Args:
+            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
+            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
+            date_to: The first day that is not included any more. The service's time zone is not documented.
+            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
+                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Example:
+            >>> await client.caller_stats("2026-01")
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+        """
     def plan_visitors(
         self,
         period: str | None = None,
@@ -904,6 +1655,7 @@ class AsyncClient:
         *,
         items: str,
         has_more: str = "hasMore",
+        next_cursor: str | None = None,
         params: _Parameters | None = None,
         page_size: int = 250,
         offset: int = 0,
@@ -911,14 +1663,21 @@ class AsyncClient:
         prefetch: int = 1,
         resume: str | None = None,
     ) -> AsyncRows:
-        """The engine of :meth:`visitors` for a sibling endpoint that pages by ``limit`` and ``offset``.
+        """Any other listing of the service, with the same engine: paging, retries, checkpoints, tables and files.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/views"``; the client's project is filled in.
-            items: The field that holds the rows, as ``"views"``.
+            path: As ``"/v1/analytics/{project_id}/searches"``; the client's project is filled in.
+            items: The field that holds the rows, as ``"searches"``.
             has_more: The field that says whether there are more.
+            next_cursor: The field that holds the cursor, where each page names the next one; where ``has_more`` is missing, a cursor says
+                that there are more. ``None``: pages are skipped to by ``offset``.
             params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
             page_size: As in :meth:`visitors`, as are the arguments that follow.
+
+        Example:
+            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor")
+            >>> [row["searchQuery"] async for row in rows]
+            ["webhooks", "rate limit"]
         """
     def request(
         self,
@@ -1010,20 +1769,17 @@ class Job:
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-@final
-class Visitors(Iterator[VisitorRow]):
-    """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent. Break and go on as with any iterator; a new pass after the end
-    is a ``RuntimeError``. Several threads may share it: each row is handed out once.
+class Rows(Iterator[Any]):
+    """A single-pass iterator over what an endpoint lists: a dict for each row, its keys named as the service names them, instants as
+    ``datetime`` in UTC. Break and go on as with any iterator; a new pass after the end is a ``RuntimeError``. Several threads may share
+    it: each row is handed out once.
     """
 
     def __iter__(self) -> Self: ...
-    def __next__(self) -> VisitorRow: ...
-    def totals(self) -> Totals:
-        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
-    def pages(self) -> Iterator[VisitorsPage]:
+    def __next__(self) -> Any: ...
+    def pages(self) -> Iterator[RowsPage] | Iterator[VisitorsPage]:
         """What is left, page by page."""
-    def collect(self, progress: bool | None = None) -> VisitorTable:
+    def collect(self, progress: bool | None = None) -> Table:
         """All that is left, as a table.
 
         Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
@@ -1041,7 +1797,7 @@ class Visitors(Iterator[VisitorRow]):
         """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
     def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
         """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
-    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
+    def to_dicts(self, *, progress: bool | None = None) -> list[Any]:
         """All that is left, as a list of dicts; errors as from :meth:`collect`."""
     def to_csv(
         self,
@@ -1103,41 +1859,39 @@ class Visitors(Iterator[VisitorRow]):
     @property
     def checkpoint(self) -> str:
         """Where to continue: after the last row that was handed out. A JSON text of at most
-        some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
+        some 9 KB without secrets, for ``resume=`` of the method that made this, in another process too; readable at any time, also after an
         error."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, invalid characters."""
+        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 @final
-class Rows(Iterator[Any]):
-    """A single-pass iterator over whatever a paged endpoint lists."""
-
-    def __iter__(self) -> Self: ...
-    def __next__(self) -> Any: ...
-    @property
-    def checkpoint(self) -> str:
-        """Where the listing stands, for ``paginate(resume=...)``."""
-    @property
-    def warnings(self) -> list[str]:
-        """What was found on the way: short pages, invalid characters."""
-    def _repr_html_(self) -> str: ...
-
-@final
-class AsyncVisitors(AsyncIterator[VisitorRow]):
-    """A single-pass iterator over a site's readers: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent. Break and go on as with any iterator; a new pass after the end
-    is a ``RuntimeError``. Several tasks may share it: each row is handed out once.
+class Visitors(Rows):
+    """A single-pass iterator over visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent. It is used as any :class:`Rows`.
     """
 
-    def __aiter__(self) -> AsyncIterator[VisitorRow]: ...  # noqa: PYI034 - a generator over what is left
-    def __anext__(self) -> Coroutine[Any, Any, VisitorRow]: ...
-    def totals(self) -> Coroutine[Any, Any, Totals]:
+    def totals(self) -> Totals:
         """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
-    def pages(self) -> AsyncIterator[VisitorsPage]:
+    def pages(self) -> Iterator[VisitorsPage]:
         """What is left, page by page."""
-    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
+    def collect(self, progress: bool | None = None) -> VisitorTable:
+        """All that is left, as a table; as :meth:`Rows.collect`."""
+    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
+        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+
+class AsyncRows(AsyncIterator[Any]):
+    """A single-pass iterator over what an endpoint lists: a dict for each row, its keys named as the service names them, instants as
+    ``datetime`` in UTC. Break and go on as with any iterator; a new pass after the end is a ``RuntimeError``. Several tasks may share
+    it: each row is handed out once.
+    """
+
+    def __aiter__(self) -> AsyncIterator[Any]: ...  # noqa: PYI034 - a generator over what is left
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+    def pages(self) -> AsyncIterator[RowsPage] | AsyncIterator[VisitorsPage]:
+        """What is left, page by page."""
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
         """All that is left, as a table.
 
         Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
@@ -1155,7 +1909,7 @@ class AsyncVisitors(AsyncIterator[VisitorRow]):
         """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
     def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
         """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
-    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[Any]]:
         """All that is left, as a list of dicts; errors as from :meth:`collect`."""
     def to_csv(
         self,
@@ -1223,26 +1977,27 @@ class AsyncVisitors(AsyncIterator[VisitorRow]):
     @property
     def checkpoint(self) -> str:
         """Where to continue: after the last row that was handed out. A JSON text of at most
-        some 9 KB without secrets, for ``visitors(resume=...)``, in another process too; readable at any time, also after an
+        some 9 KB without secrets, for ``resume=`` of the method that made this, in another process too; readable at any time, also after an
         error."""
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, invalid characters."""
+        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
     def _repr_html_(self) -> str: ...
 
 @final
-class AsyncRows(AsyncIterator[Any]):
-    """A single-pass iterator over whatever a paged endpoint lists."""
+class AsyncVisitors(AsyncRows):
+    """A single-pass iterator over visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent. It is used as any :class:`AsyncRows`.
+    """
 
-    def __aiter__(self) -> AsyncIterator[Any]: ...  # noqa: PYI034 - a generator over what is left
-    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
-    @property
-    def checkpoint(self) -> str:
-        """Where the listing stands, for ``paginate(resume=...)``."""
-    @property
-    def warnings(self) -> list[str]:
-        """What was found on the way: short pages, invalid characters."""
-    def _repr_html_(self) -> str: ...
+    def totals(self) -> Coroutine[Any, Any, Totals]:
+        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
+    def pages(self) -> AsyncIterator[VisitorsPage]:
+        """What is left, page by page."""
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
+        """All that is left, as a table; as :meth:`Rows.collect`."""
+    def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
+        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
 
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
@@ -1267,18 +2022,84 @@ def _period(
 # How a test sees what becomes of a bug.
 def _panic(client: Client | AsyncClient) -> Any: ...
 
-@final
-class VisitorTable:
-    """A finished export: all its rows, in Arrow's memory. It never changes and never asks the service for anything.
+@disjoint_base
+class Table:
+    """All rows of an export, in Arrow's memory. It never changes and never asks the service for anything.
 
     ``len``, ``[i]``, slices and iteration give dicts. Every library that knows Arrow's PyCapsule interface takes it as
-    it is, without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``. The columns are
-    ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent, as nullable int64,
-    float64, bool or string, what is deeper as JSON text. The first 100 such fields have a column of their own, the others are
-    together in ``other_fields``, as JSON text; one that is named as a column of this table is ``service_`` and its name. It pickles.
+    it is, without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``. The columns are those
+    of its endpoint, named as the service names them: string, int64, float64, bool, timestamp in UTC, and JSON text for what is deeper;
+    then whatever else the service sent, as nullable int64, float64, bool or string. Where the range was read in slices, ``date_from`` and
+    ``date_to`` come first. The first 100 further fields have a column of their own, the others are together in ``other_fields``, as JSON
+    text; one that is named as a column of this table, and a value that does not fit its column, is in ``service_`` and its name. It pickles.
 
-    ``human``, ``ai`` and ``total`` of a row are unique visitors of that page: they do not add up to those of the site,
-    which are in :attr:`totals`.
+    >>> table = client.searches("2026-01").collect()
+    >>> table.to_pandas().columns.to_list()
+    ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt']
+    """
+
+    @property
+    def listing(self) -> str | None:
+        """What is listed: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"conversations"`` or
+        ``"feedback_by_page"``; ``None`` for a listing of :meth:`Client.paginate`."""
+    @property
+    def date_from(self) -> Any:
+        """Where the range begins, as it was asked for."""
+    @property
+    def date_to(self) -> Any:
+        """Where the range ends, as it was asked for; the end is exclusive."""
+    @property
+    def project_id(self) -> str | None:
+        """The project."""
+    @property
+    def requests(self) -> int:
+        """How many requests the rows cost, retries included."""
+    @property
+    def warnings(self) -> list[str]:
+        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: SupportsIndex | slice, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __arrow_c_schema__(self) -> object:
+        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
+    def to_pandas(self) -> pd.DataFrame:
+        """A ``pandas.DataFrame``: texts with the dtype that pandas gives to them, counts as int64, instants as datetimes in UTC.
+
+        Raises:
+            ImportError: pandas is missing; says which extra to install.
+        """
+    def to_polars(self) -> pl.DataFrame:
+        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
+    def to_arrow(self) -> pa.Table:
+        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
+    def to_dicts(self) -> list[Any]:
+        """A list of dicts."""
+    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
+        """Writes a CSV file; returns the number of rows. As :meth:`Rows.to_csv`."""
+    def to_jsonl(self, path: str | PathLike[str]) -> int:
+        """Writes a JSON Lines file; returns the number of rows. As :meth:`Rows.to_jsonl`."""
+    def to_parquet(self, path: str | PathLike[str]) -> int:
+        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+    def to_excel(self, path: str | PathLike[str]) -> int:
+        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Rows.to_excel`."""
+    def _repr_html_(self) -> str: ...
+    def _schema(self) -> list[tuple[str, str]]: ...
+    def _columns(self) -> dict[str, str]: ...
+    def _days(self, name: str) -> bytearray: ...
+    def _counts(self, name: str) -> bytearray: ...
+    def _values(self, name: str) -> list[Any]: ...
+    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
+    def _arrow_bytes(self) -> int: ...
+
+@final
+class VisitorTable(Table):
+    """All rows of an export of visitors or views. It is used as any :class:`Table`; its columns are ``path`` (string), ``human``, ``ai``
+    and ``total`` (int64), then whatever else the service sent.
+
+    Of visitors, ``human``, ``ai`` and ``total`` of a row are unique visitors of that page: they do not add up to those of the site,
+    which are in :attr:`totals`. Of views they are events, which do add up.
     """
 
     @property
@@ -1290,45 +2111,13 @@ class VisitorTable:
     @property
     def date_to(self) -> str | None:
         """Where the range ends, as it was asked for; the end is exclusive."""
-    @property
-    def project_id(self) -> str | None:
-        """The project."""
-    @property
-    def requests(self) -> int:
-        """How many requests the export cost, retries included."""
-    @property
-    def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, invalid characters."""
-    def __len__(self) -> int: ...
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
     @overload
     def __getitem__(self, key: slice, /) -> list[VisitorRow]: ...
     def __iter__(self) -> Iterator[VisitorRow]: ...
-    def __arrow_c_schema__(self) -> object:
-        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
-    def to_pandas(self) -> pd.DataFrame:
-        """A ``pandas.DataFrame``: ``path`` with the dtype that pandas gives to texts, counts as int64.
-
-        Raises:
-            ImportError: pandas is missing; says which extra to install.
-        """
-    def to_polars(self) -> pl.DataFrame:
-        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
-    def to_arrow(self) -> pa.Table:
-        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
     def to_dicts(self) -> list[VisitorRow]:
         """A list of dicts."""
-    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
-        """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
-    def to_jsonl(self, path: str | PathLike[str]) -> int:
-        """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
-    def to_parquet(self, path: str | PathLike[str]) -> int:
-        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
-    def to_excel(self, path: str | PathLike[str]) -> int:
-        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Visitors.to_excel`."""
     def plot(
         self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
     ) -> Axes:
@@ -1355,19 +2144,11 @@ class VisitorTable:
             >>> table.plot()
             >>> matplotlib.pyplot.savefig("january.png")
         """
-    def _repr_html_(self) -> str: ...
-    def _schema(self) -> list[tuple[str, str]]: ...
-    def _columns(self) -> list[str]: ...
-    def _days(self, name: str) -> bytearray: ...
-    def _counts(self, name: str) -> bytearray: ...
-    def _paths(self) -> list[str]: ...
-    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
-    def _arrow_bytes(self) -> int: ...
 
 @final
-class TrendTable:
+class TrendTable(Table):
     """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
-    asks the service for anything. It is used as a :class:`VisitorTable` is, and pickles.
+    asks the service for anything. It is used as any :class:`Table`, and pickles.
 
     The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
     ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
@@ -1382,49 +2163,14 @@ class TrendTable:
     def date_to(self) -> date | None:
         """The day after the last."""
     @property
-    def project_id(self) -> str | None:
-        """The project."""
-    @property
     def every(self) -> str | None:
         """How long a slice is: ``day``, ``week`` or ``month``; ``None`` for one slice."""
     @property
     def open_from(self) -> date | None:
         """From which day on slices may still change, as they ended less than ``settle_days`` ago or have not ended yet;
         ``None`` where all have settled."""
-    @property
-    def requests(self) -> int:
-        """How many requests the trend cost, retries included."""
-    @property
-    def warnings(self) -> list[str]:
-        """What was found on the way: slices that may still change, data that moved, short pages."""
     def sum(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuses with a ``TypeError``: unique visitors do not add up. :meth:`Client.visitor_totals` has those of a range."""
-    def __len__(self) -> int: ...
-    @overload
-    def __getitem__(self, key: SupportsIndex, /) -> _Row: ...
-    @overload
-    def __getitem__(self, key: slice, /) -> list[_Row]: ...
-    def __iter__(self) -> Iterator[_Row]: ...
-    def __arrow_c_schema__(self) -> object:
-        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
-    def to_pandas(self) -> pd.DataFrame:
-        """A ``pandas.DataFrame``; ``ImportError`` where pandas is missing."""
-    def to_polars(self) -> pl.DataFrame:
-        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
-    def to_arrow(self) -> pa.Table:
-        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
-    def to_dicts(self) -> list[_Row]:
-        """A list of dicts."""
-    def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
-        """Writes a CSV file; returns the number of rows. As :meth:`Visitors.to_csv`."""
-    def to_jsonl(self, path: str | PathLike[str]) -> int:
-        """Writes a JSON Lines file; returns the number of rows. As :meth:`Visitors.to_jsonl`."""
-    def to_parquet(self, path: str | PathLike[str]) -> int:
-        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
-    def to_excel(self, path: str | PathLike[str]) -> int:
-        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Visitors.to_excel`."""
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """People and AI agents by slice as a matplotlib chart, for a trend without ``pages``; returns its ``Axes``.
 
@@ -1432,21 +2178,13 @@ class TrendTable:
             ValueError: The trend has a row for each path.
             ImportError: matplotlib is missing; says which extra to install.
         """
-    def _repr_html_(self) -> str: ...
-    def _schema(self) -> list[tuple[str, str]]: ...
-    def _columns(self) -> list[str]: ...
-    def _days(self, name: str) -> bytearray: ...
-    def _counts(self, name: str) -> bytearray: ...
-    def _paths(self) -> list[str]: ...
-    def _extras(self) -> dict[str, tuple[str, list[Any]]]: ...
-    def _arrow_bytes(self) -> int: ...
 
-def _table(meta: str, lines: bytes) -> VisitorTable: ...
-def _trend(meta: str, lines: bytes) -> TrendTable: ...
+def _table(meta: str, lines: bytes) -> Table: ...
 def _dataset_slices(
     store: str | PathLike[str],
     every: str,
     *,
+    listing: str = "visitors",
     projects: str | Iterable[str] | None = None,
     date_from: _Date | None = None,
     date_to: _Date | None = None,
@@ -1468,12 +2206,12 @@ def _read_visitors(
     settle_days: int = 2,
 ) -> VisitorTable | TrendTable: ...
 def _dataset_rows(
-    store: str | PathLike[str], exports: list[int], *, settle_days: int = 2
+    store: str | PathLike[str], exports: list[int], *, listing: str = "visitors", settle_days: int = 2
 ) -> _DatasetRows: ...
 
 @final
 class _DatasetRows:
-    def __new__(cls) -> Self: ...
+    def __new__(cls, listing: str = "visitors") -> Self: ...
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -1482,6 +2220,16 @@ class _DatasetRows:
 class _TableRows(Iterator[_Row]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> _Row: ...
+
+@final
+class _Pages(Iterator[Any]):
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Any: ...
+
+@final
+class _AsyncPages(AsyncIterator[Any]):
+    def __aiter__(self) -> Self: ...
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
 
 @final
 class _AtHand(Iterator[Any]):

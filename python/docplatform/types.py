@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
     from docplatform.errors import DocPlatformError
@@ -13,6 +13,7 @@ __all__ = [
     "DatasetReport",
     "Plan",
     "PlanSlice",
+    "RowsPage",
     "Source",
     "Stats",
     "SyncFailure",
@@ -74,6 +75,17 @@ class VisitorsPage(NamedTuple):
     """The totals that came with the page."""
     offset: int
     """The first row's offset in the service's listing."""
+    has_more: bool
+    """Whether the service said that more follows."""
+
+
+class RowsPage(NamedTuple):
+    """One page of a listing without totals, or what was left of it when it was asked for."""
+
+    rows: list[dict[str, Any]]
+    """The rows, as dicts."""
+    offset: int
+    """How many rows of the listing came before it."""
     has_more: bool
     """Whether the service said that more follows."""
 

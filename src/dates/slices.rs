@@ -50,6 +50,11 @@ impl Every {
         begins && self.end(days.from) == Some(days.to)
     }
 
+    /// Whether some days are more than one such slice.
+    pub fn cuts(self, days: Slice) -> bool {
+        self.end(days.from).is_some_and(|end| end < days.to)
+    }
+
     /// The first day after the slice that holds `day`.
     fn end(self, day: Date) -> Option<Date> {
         let step: Span = match self {

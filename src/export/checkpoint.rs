@@ -33,8 +33,14 @@ pub struct Checkpoint {
     pub page_size: u32,
     /// The offset that the export began with.
     pub begin: u64,
-    /// Where the next request starts.
+    /// Where the next request starts; where pages name each other, how many rows came before it.
     pub offset: u64,
+    /// What it asks with, where pages name each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+    /// The number of the slice that it is in, where the range is read in several.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) slice: usize,
     /// Rows handed out since the export began, in all its parts.
     pub rows: u64,
     /// Whether the end was reached.
@@ -58,6 +64,8 @@ impl Checkpoint {
             page_size,
             begin: offset,
             offset,
+            cursor: None,
+            slice: 0,
             rows: 0,
             done: false,
             totals: None,
@@ -89,7 +97,7 @@ impl Checkpoint {
             )));
         }
         read.listing.check()?;
-        check_page_size(read.page_size)?;
+        check_page_size(read.page_size, &read.listing)?;
         if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
             return Err(refused("its offset or its number of rows is too large".to_owned()));
         }
@@ -106,6 +114,11 @@ impl Checkpoint {
     pub fn text(&self) -> String {
         // Strings, numbers and a fixed shape: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The service it belongs to.
+    pub(crate) fn base_url(&self) -> &str {
+        &self.base_url
     }
 
     pub(crate) fn totals(&self) -> Option<Totals> {
@@ -130,7 +143,7 @@ impl Checkpoint {
     /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.
     pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
         // Rows of unknown shape may rightly come twice.
-        let most = if self.listing.is_visitors() { near.max(RECENT) } else { near };
+        let most = if self.listing.endpoint().key.is_some() { near.max(RECENT) } else { near };
         self.seen.extend_from_slice(rows);
         self.seen.drain(..self.seen.len().saturating_sub(most));
         self.near = near;
@@ -159,10 +172,15 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec
     rows.filter(|_| rest.is_empty()).ok_or_else(damaged)
 }
 
-/// The wire's `limit` is 1 to 250.
-pub fn check_page_size(page_size: u32) -> Result<()> {
-    if (1..=250).contains(&page_size) {
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// The wire's `limit` is 1 to what the endpoint grants.
+pub fn check_page_size(page_size: u32, listing: &Listing) -> Result<()> {
+    let most = listing.endpoint().max_page_size;
+    if (1..=most).contains(&page_size) {
         return Ok(());
     }
-    Err(Error::argument(format!("page_size must be 1 to 250, as the service grants; it is {page_size}")))
+    Err(Error::argument(format!("page_size must be 1 to {most}, as the service grants; it is {page_size}")))
 }

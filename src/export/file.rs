@@ -13,6 +13,7 @@ use crate::export::stream::ExportStream;
 use crate::table::Table;
 use crate::table::files::{Sealed, WholeFile};
 use crate::table::formats::{Encoder, Format};
+use crate::table::record::{Layout, Record};
 
 /// How many bytes are written at once.
 const BLOCK: usize = 256 * 1024;
@@ -38,23 +39,19 @@ pub struct Written {
 
 impl Writing {
     /// Begins a file that is to stand at `target`; an error where that cannot be, before anything is asked for.
-    pub fn begin(target: PathBuf, format: Format) -> io::Result<Self> {
-        Self::of(target, Encoder::new(format))
-    }
-
-    fn of(target: PathBuf, encoder: Encoder) -> io::Result<Self> {
-        let file = WholeFile::create(&target)?;
+    pub fn begin(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
+        let (file, encoder) = (WholeFile::create(&target)?, Encoder::new(format, layout));
         Ok(Self { file, target, encoder, buffer: Vec::new() })
     }
 
     /// The same, from where others wait for the thread.
-    pub async fn begin_aside(target: PathBuf, format: Format) -> io::Result<Self> {
-        aside(move || Self::begin(target, format)).await
+    pub async fn begin_aside(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
+        aside(move || Self::begin(target, format, layout)).await
     }
 
     /// Writes a table; returns the number of its rows.
     pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
-        let mut writing = Self::of(target, Encoder::with(format, table.columns()))?;
+        let mut writing = Self::begin(target, format, table.layout())?;
         let mut rest = table.records();
         loop {
             let some: Vec<_> = rest.by_ref().take(STRIDE).collect();
@@ -79,11 +76,12 @@ impl Writing {
     ) -> Result<io::Result<Written>> {
         let mut count = 0;
         while let Some(turn) = stream.next(observer).await? {
-            let rows = turn.rows.into_visitors()?;
-            if let Err(error) = self.encoder.encode(rows.iter(), &mut self.buffer) {
+            let days = turn.mark.shape().days;
+            let records = turn.rows.iter().map(|row| Record { days, row });
+            if let Err(error) = self.encoder.encode(records, &mut self.buffer) {
                 return Ok(Err(error));
             }
-            count += rows.len() as u64;
+            count += turn.rows.len() as u64;
             stream.last = Some(turn.mark);
             observer.found(turn.findings);
             observer.progress(count);

@@ -16,7 +16,7 @@ pub enum Finding {
     },
     /// Rows came again, unchanged, and were dropped.
     Dropped(u64),
-    /// Paths came again with other counts; all were kept.
+    /// Rows came again with other values; all were kept.
     Differing(u64),
     /// The totals moved.
     Totals {
@@ -27,6 +27,10 @@ pub enum Finding {
     },
     /// Pages had invalid characters.
     Repaired(u64),
+    /// Values did not fit their columns.
+    Misfits(u64),
+    /// The service left rows out after these, and there is no way to them.
+    CutOff(usize),
 }
 
 impl Finding {
@@ -50,7 +54,7 @@ impl fmt::Display for Finding {
             ),
             Self::Differing(rows) => write!(
                 f,
-                "{rows} paths came a second time with other counts, and were kept: the data moved during the export"
+                "{rows} rows came a second time with other values, and were kept: the data moved during the export"
             ),
             Self::Totals { first, last } => write!(
                 f,
@@ -60,6 +64,16 @@ impl fmt::Display for Finding {
             Self::Repaired(pages) => {
                 write!(f, "{pages} pages had invalid characters; U+FFFD replaces them")
             }
+            Self::Misfits(values) => write!(
+                f,
+                "{values} values do not fit their columns; tables and CSV files have them in columns whose names begin \
+                 with service_"
+            ),
+            Self::CutOff(rows) => write!(
+                f,
+                "the service cut the listing off after {rows} rows: it says that there are more and has no way to them. \
+                 Ask for shorter periods to get the rest, such as every=\"day\""
+            ),
         }
     }
 }
@@ -82,10 +96,17 @@ impl Findings {
     }
 
     /// What a page as such tells; returns what is new.
-    pub(crate) fn page(&mut self, page: &Page, received: usize, limit: u32) -> Vec<Finding> {
-        let mut fresh = Vec::new();
-        if page.has_more && received != limit as usize {
+    pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool, cut_off: bool) -> Vec<Finding> {
+        let (mut fresh, received) = (Vec::new(), page.rows.len());
+        if by_offset && page.has_more && received != limit as usize {
             fresh.extend(self.tell(Finding::Irregular { received, limit }));
+        }
+        if cut_off {
+            fresh.extend(self.tell(Finding::CutOff(received)));
+        }
+        let misfits = page.rows.misfits();
+        if misfits > 0 {
+            fresh.extend(self.tell(Finding::Misfits(misfits)));
         }
         if page.repaired {
             fresh.extend(self.tell(Finding::Repaired(1)));
@@ -126,7 +147,8 @@ impl Findings {
         match (known, finding) {
             (Finding::Dropped(sum), Finding::Dropped(more))
             | (Finding::Differing(sum), Finding::Differing(more))
-            | (Finding::Repaired(sum), Finding::Repaired(more)) => *sum += more,
+            | (Finding::Repaired(sum), Finding::Repaired(more))
+            | (Finding::Misfits(sum), Finding::Misfits(more)) => *sum += more,
             (known @ Finding::Totals { .. }, moved) => *known = moved,
             _ => {}
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::HeaderValue;
 
 use crate::client::observer::{Note, Observer};
+use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
 
@@ -15,7 +16,7 @@ pub trait ExportObserver: Observer {
     fn progress(&self, _rows: u64) {}
 
     /// A page of these rows came.
-    fn rows(&self, _rows: &Rows) {}
+    fn rows(&self, _rows: &Rows, _days: Option<Slice>) {}
 
     /// What was found in a page for the first time.
     fn found(&self, _findings: Vec<Finding>) {}

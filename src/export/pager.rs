@@ -1,19 +1,23 @@
-//! Offset paging: the stop rule, the guards against a service that breaks it, prefetch, and where an export stands.
+//! Paging, by offset or by cursor: the stop rule, the guards against a service that breaks it, prefetch, and where an export stands.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, yield_now};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::Observer;
+use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::dedupe::{Repeat, Seen};
 use crate::export::findings::{Finding, Findings};
 use crate::export::observer::{ExportObserver, Relay};
 use crate::export::trail::{Mark, PageShape, Trail};
+use crate::listing::cursor;
+use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Page, Rows, Totals};
 
 /// How many pages are remembered, to find repeats, while streaming.
@@ -26,10 +30,14 @@ pub trait Source: Send + Sync + 'static {
 }
 
 /// Which page is wanted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Wanted {
-    /// Rows to skip.
+    /// The slice that it is of, where the range is read in several.
+    pub days: Option<Slice>,
+    /// Rows to skip; where pages name each other, how many rows came before it.
     pub offset: u64,
+    /// What the page before it said to ask with, where pages name each other.
+    pub cursor: Option<String>,
     /// The most rows.
     pub limit: u32,
     /// Whether all pages so far were as long as was asked for, so that a row's position is its offset.
@@ -89,13 +97,16 @@ pub struct Pager {
     plain: bool,
     ahead: VecDeque<Ahead>,
     seen: Seen,
+    /// The cursors that came, as hashes.
+    cursors: HashSet<u64>,
     findings: Findings,
     relay: Arc<Relay>,
 }
 
 /// A request under way. Dropping it drops the request.
 struct Ahead {
-    offset: u64,
+    /// The number of its slice, and its offset there.
+    at: (usize, u64),
     limit: u32,
     promise: oneshot::Receiver<()>,
     task: JoinHandle<Result<(Page, u32)>>,
@@ -114,6 +125,7 @@ impl Pager {
         let place = &trail.place;
         let mut seen = Seen::new(paging.window);
         seen.take_in(place.seen(), trail.until());
+        let cursors = place.cursor.iter().map(|cursor| xxh3_64(cursor.as_bytes())).collect();
         Self {
             source,
             paging,
@@ -123,6 +135,7 @@ impl Pager {
             plain: false,
             ahead: VecDeque::new(),
             seen,
+            cursors,
             findings: Findings::new(place.totals()),
             relay: Arc::new(Relay::default()),
             trail,
@@ -165,9 +178,9 @@ impl Pager {
             return Err(error.clone());
         }
         let listening = self.relay.listen(Arc::<dyn ExportObserver>::clone(observer));
-        if self.ahead.front().is_none_or(|ahead| ahead.offset != self.trail.place.offset) {
+        if self.ahead.front().is_none_or(|ahead| ahead.at != self.at()) {
             self.ahead.clear();
-            let first = self.ask(self.trail.place.offset, self.left());
+            let first = self.ask(0, self.left());
             self.ahead.push_back(first);
         }
         // Taken out of the queue first: if this future is dropped, so are the requests.
@@ -178,7 +191,7 @@ impl Pager {
         if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.promise).await.is_ok() {
             let left = self.left().map(|left| left.saturating_sub(u64::from(next.limit)));
             if left != Some(0) {
-                waiting.push_back(self.ask(next.offset.saturating_add(u64::from(next.limit)), left));
+                waiting.push_back(self.ask(u64::from(next.limit), left));
             }
         }
         let (page, limit) = match (&mut next.task).await {
@@ -189,11 +202,16 @@ impl Pager {
         drop(listening);
         let turn = self.take_in(page, limit).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
-        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.offset != self.trail.place.offset) {
+        if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {
             self.ahead.clear();
         }
         self.look_ahead();
         Ok(Some(turn))
+    }
+
+    /// Where the next page starts.
+    fn at(&self) -> (usize, u64) {
+        (self.trail.place.slice, self.trail.place.offset)
     }
 
     /// How many rows may still be handed out.
@@ -202,9 +220,12 @@ impl Pager {
     }
 
     /// Checks a page, drops its repeats, and moves on after it.
-    fn take_in(&mut self, page: Page, limit: u32) -> Result<Turn> {
+    fn take_in(&mut self, mut page: Page, limit: u32) -> Result<Turn> {
         let received = page.rows.len();
-        let identities = page.rows.identities();
+        let identities = self.trail.identities(&page.rows);
+        let by_offset = self.trail.is_by_offset();
+        let cut_off = page.has_more && self.trail.place.listing.paged_by() == PagedBy::Nothing;
+        page.has_more &= !cut_off;
         if page.has_more {
             if received == 0 {
                 return Err(broken("it sent no rows and said that there are more"));
@@ -213,19 +234,30 @@ impl Pager {
                 return Err(broken("it sent the same page again and said that there are more"));
             }
         }
-        let irregular_before = self.trail.is_irregular();
-        let mut fresh = self.findings.page(&page, received, limit);
+        let cursor = self.next_cursor(&page)?;
+        let skip = self.trail.take_skip().min(received);
+        // Rows that are known to come again, and so are no change of the data.
+        let expected = self.trail.is_irregular() || skip > 0;
+        let mut fresh = self.findings.page(&page, limit, by_offset, cut_off);
 
-        // A row of unknown shape may rightly stand there twice; only short pages bring it again.
-        let watch = irregular_before || matches!(page.rows, Rows::Visitors(_));
+        // A row without a key may rightly stand there twice; only short pages bring it again.
+        let watch = self.trail.is_irregular() || page.rows.have_key();
         let mut kept = None;
-        let until = self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64));
+        if skip > 0 && !watch {
+            kept = u32::try_from(skip)
+                .ok()
+                .map(|skip| (skip..).take(received - skip as usize).collect::<Vec<_>>());
+        }
+        let until = match by_offset {
+            true => self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64)),
+            false => 0,
+        };
         let repeats = self.seen.take_in(&identities, until);
         if watch && repeats.iter().any(|&repeat| repeat != Repeat::New) {
             let rest = (0..).zip(&repeats).filter(|(_, repeat)| **repeat != Repeat::Identical);
             let rest: Vec<u32> = rest.map(|(row, _)| row).collect();
             let differing = repeats.iter().filter(|&&repeat| repeat == Repeat::Differing).count();
-            fresh.extend(self.findings.repeats(received - rest.len(), differing, irregular_before));
+            fresh.extend(self.findings.repeats(received - rest.len(), differing, expected));
             kept = Some(rest);
         }
         if self.paging.strict
@@ -255,42 +287,65 @@ impl Pager {
             whole,
             has_more: page.has_more,
             totals: page.totals,
+            cursor,
+            days: self.trail.days(),
         };
         let is_whole = shape.kept.is_none();
         let mark = self.trail.step(shape, handed);
         self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
         self.seen.forget(self.trail.place.offset);
         self.handed += count as u64;
-        self.finished = !page.has_more;
+        self.finished = self.trail.place.done || (!page.has_more && !whole);
         Ok(Turn { rows, findings: fresh, mark: Arc::new(mark) })
+    }
+
+    /// What the page after this one is asked for with. One that came before would never end.
+    fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
+        let place = &self.trail.place;
+        if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
+            return Ok(None);
+        }
+        let Some(sent) = &page.cursor else {
+            return Err(broken("it sent no cursor and said that there are more"));
+        };
+        let cursor = cursor::plain(place.base_url(), sent).map_err(|why| broken(&why))?;
+        if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {
+            return Err(broken("it sent a cursor that it had sent before"));
+        }
+        Ok(Some(cursor))
     }
 
     /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.trail.place.page_size);
-        // Where pages are short, only what came tells where the next one starts.
-        let depth =
-            if self.trail.is_irregular() { self.paging.prefetch.min(1) } else { self.paging.prefetch };
+        // Where pages are short or name each other, only what came tells where the next one starts.
+        let is_certain = self.trail.is_by_offset() && !self.trail.is_irregular();
+        let depth = if is_certain { self.paging.prefetch } else { self.paging.prefetch.min(1) };
         for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
             if self.finished || self.left().is_some_and(|left| ahead >= left) {
                 break;
             }
             let left = self.left().map(|left| left.saturating_sub(ahead));
-            let page = self.ask(self.trail.place.offset.saturating_add(ahead), left);
+            let page = self.ask(ahead, left);
             self.ahead.push_back(page);
         }
     }
 
-    /// Asks for a page, where `left` rows will be wanted.
-    fn ask(&self, offset: u64, left: Option<u64>) -> Ahead {
-        let page_size = u64::from(self.trail.place.page_size);
-        let regular = !self.trail.is_irregular();
-        // Short pages bring rows again: of as many rows as are wanted, too few may be new.
-        let room = left.filter(|_| regular).map_or(page_size, |left| left.min(page_size));
-        let limit = u32::try_from(room).unwrap_or(self.trail.place.page_size);
+    /// Asks for the page that is so many rows further on, where `left` rows will be wanted.
+    fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
+        let place = &self.trail.place;
+        let page_size = u64::from(place.page_size);
+        let regular = self.trail.is_by_offset() && !self.trail.is_irregular();
+        let offset = place.offset.saturating_add(further);
+        // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
+        // too few may be new.
+        let again = self.trail.is_irregular() || self.trail.has_skip();
+        let room = left.filter(|_| !again).map_or(page_size, |left| left.min(page_size));
+        let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();
-        let page = self.source.fetch(Wanted { offset, limit, regular }, self.relay.asked());
+        let wanted = Wanted { days: self.trail.days(), offset, cursor: place.cursor.clone(), limit, regular };
+        let page = self.source.fetch(wanted, self.relay.asked());
         let task = tokio::spawn(async move {
             let Fetched { limit, promises_more, decode } = page.await?;
             if promises_more && sender.send(()).is_ok() {
@@ -298,7 +353,7 @@ impl Pager {
             }
             Ok((decode()?, limit))
         });
-        Ahead { offset, limit, promise, task }
+        Ahead { at: (place.slice, offset), limit, promise, task }
     }
 }
 

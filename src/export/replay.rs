@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::export::pager::Turn;
 use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::rows::Rows;
-use crate::listing::visitor_rows::VisitorRows;
 use crate::table::Table;
 
 /// Consecutive pages that are alike in all but their rows.
@@ -64,7 +63,7 @@ impl Iterator for Replay {
 
     fn next(&mut self) -> Option<Turn> {
         if let Some((mark, rows)) = self.first.take() {
-            return Some(Turn { rows: Rows::Visitors(self.rows(rows)), findings: Vec::new(), mark });
+            return Some(Turn { rows: self.rows(rows), findings: Vec::new(), mark });
         }
         let run = self.runs.front_mut()?;
         run.pages -= 1;
@@ -73,15 +72,19 @@ impl Iterator for Replay {
             self.runs.pop_front();
         }
         let rows = self.rows(rows);
-        let mark = self.trail.step(shape, rows.identities());
-        Some(Turn { rows: Rows::Visitors(rows), findings: Vec::new(), mark: Arc::new(mark) })
+        let identities = self.trail.identities(&rows);
+        let mark = self.trail.step(shape, identities);
+        Some(Turn { rows, findings: Vec::new(), mark: Arc::new(mark) })
     }
 }
 
 impl Replay {
-    fn rows(&mut self, count: usize) -> VisitorRows {
-        let rows = self.start..self.start + count;
-        self.start = rows.end;
-        rows.filter_map(|row| self.table.row(row)).collect()
+    fn rows(&mut self, count: usize) -> Rows {
+        let endpoint = self.trail.place.listing.endpoint();
+        let mut rows = Rows::new(endpoint.fields, endpoint.key);
+        let places = self.start..self.start + count;
+        self.start = places.end;
+        places.filter_map(|row| self.table.row(row)).for_each(|row| rows.push_row(row));
+        rows
     }
 }

@@ -12,23 +12,52 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::Observer;
 use crate::client::throttle::Lane;
-use crate::client::{Call, Client};
+use crate::client::{Call, Client, Received};
 use crate::clock::Millis;
 use crate::config::url::Template;
 use crate::dates::Moment;
-use crate::error::Result;
+use crate::dates::slices::{self, Every, Slice};
+use crate::error::{Error, Result};
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::listing::Listing;
+use crate::listing::cursor::CURSOR;
+use crate::listing::endpoint::PagedBy;
+use crate::listing::read::promises_more;
 use crate::listing::rows::Page;
-use crate::listing::visitor_rows::promises_more;
 use crate::store::Range;
 
+/// Statuses of a query that is too long, and of an answer that took too long.
+const TOO_LONG: u16 = 414;
+const TOO_SLOW: u16 = 504;
+
+/// What is asked for a page.
+#[derive(Debug, Clone)]
+pub(crate) struct Asking {
+    pub(crate) days: Option<Slice>,
+    pub(crate) offset: u64,
+    pub(crate) cursor: Option<String>,
+    pub(crate) limit: u32,
+}
+
 impl Listing {
-    /// The call for `limit` rows from `offset`.
-    fn call(&self, client: &Client, offset: u64, limit: u32) -> Result<Call> {
-        let mut query = self.query().to_vec();
-        query.push(("limit".to_owned(), limit.to_string()));
-        query.push(("offset".to_owned(), offset.to_string()));
+    /// The call for a page.
+    fn call(&self, client: &Client, asking: &Asking, cursor_alone: bool) -> Result<Call> {
+        let Asking { days, offset, cursor, limit } = asking;
+        let part = days.map(|days| self.part(days));
+        let mut query = match cursor_alone {
+            true => Vec::new(),
+            false => part.as_ref().unwrap_or(self).query().to_vec(),
+        };
+        let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
+        if !cursor_alone {
+            add("limit", limit.to_string());
+        }
+        if self.paged_by() == PagedBy::Offset {
+            add("offset", offset.to_string());
+        }
+        if let Some(cursor) = cursor {
+            add(CURSOR, cursor.clone());
+        }
         Ok(Call {
             method: Method::GET,
             path: Template::own(self.path().to_owned()),
@@ -43,26 +72,68 @@ impl Listing {
         })
     }
 
-    /// As the store knows it, treated as final that many days after its end.
+    /// As the store knows it, taken to settle so many days after its end.
     pub(crate) fn range(&self, settle_days: u32) -> Range {
         let date = |name| self.filter(name).map(str::to_owned);
         let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
         let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
         let settles = end.and_then(|end| end.settles(settle_days));
         let project_id = self.project_id().map(str::to_owned);
-        Range { project_id, path: self.path().to_owned(), date_from, date_to, settles }
+        Range { project_id, path: self.name(), date_from, date_to, settles }
     }
 
-    /// Asks the service for `limit` rows from `offset`, as a part of what ends at `deadline`.
+    /// Gets a page that nobody has read yet. A service that finds cursor and dates too long is asked with the cursor alone.
+    async fn fetch(
+        &self,
+        client: &Client,
+        asking: &Asking,
+        deadline: &mut Instant,
+        observer: &dyn Observer,
+    ) -> Result<Received> {
+        let received = client.fetch(self.call(client, asking, false)?, deadline, observer).await;
+        match received {
+            Err(error) if error.status == Some(TOO_LONG) && asking.cursor.is_some() => {
+                client.fetch(self.call(client, asking, true)?, deadline, observer).await
+            }
+            Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(asking.days, error)),
+            received => received,
+        }
+    }
+
+    /// A service that gave up on a long range is asked for shorter ones.
+    fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
+        let day = |name| Moment::parse(name, self.filter(name)?).ok()?.day();
+        let whole = day("dateFrom").zip(day("dateTo")).map(|(from, to)| Slice { from, to });
+        let advice = match days.or(whole) {
+            None => "ask for less at a time, such as period=\"last month\"".to_owned(),
+            Some(days) => match [Every::Month, Every::Week, Every::Day]
+                .into_iter()
+                .find(|every| every.cuts(days))
+            {
+                Some(every) if self.endpoint().totals => {
+                    let end = slices::slices(&Moment::of(days.from), &Moment::of(days.to), Some(every))
+                        .ok()
+                        .and_then(|slices| slices.first().map(|slice| slice.to))
+                        .unwrap_or(days.to);
+                    format!("ask for less at a time, such as date_from=\"{}\", date_to=\"{end}\"", days.from)
+                }
+                Some(every) => format!("read the range in parts: every=\"{}\"", every.as_str()),
+                None => "a day is the smallest period that there is; try again later".to_owned(),
+            },
+        };
+        error.message = format!("{}; the range may be too long for the service: {advice}", error.message);
+        error
+    }
+
+    /// Asks the service for a page, as a part of what ends at `deadline`.
     pub(crate) async fn ask(
         &self,
         client: &Client,
-        offset: u64,
-        limit: u32,
+        asking: &Asking,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Answered> {
-        let received = client.fetch(self.call(client, offset, limit)?, deadline, observer).await?;
+        let received = self.fetch(client, asking, deadline, observer).await?;
         received.read(observer, |answer| {
             let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
             Ok(Answered { page, body, date: answer.head.date })
@@ -99,16 +170,16 @@ impl ServicePages {
 
 impl Source for ServicePages {
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
-        let Wanted { offset, limit, .. } = wanted;
+        let Wanted { days, offset, cursor, limit, .. } = wanted;
+        let asking = Asking { days, offset, cursor, limit };
         let client = self.client.clone();
         let listing = Arc::clone(&self.listing);
         let last = Arc::clone(&self.last);
         async move {
-            let call = listing.call(&client, offset, limit)?;
-            let received = client.fetch(call, &mut client.deadline(), &*observer).await?;
+            let received = listing.fetch(&client, &asking, &mut client.deadline(), &*observer).await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body);
-            let promises_more = listing.is_visitors()
+            let promises_more = listing.endpoint().totals
                 && last.swap(digest, Ordering::Relaxed) != digest
                 && promises_more(body, limit);
             let decode = move || received.read(&*observer, |answer| listing.decode(&answer.body));

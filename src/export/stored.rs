@@ -7,18 +7,20 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::client::observer::{Level, Note, Observer};
 use crate::client::retry::LAST_CALL;
 use crate::clock::Millis;
+use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::{Fetched, Source, Wanted};
-use crate::export::service::{Answered, ServicePages};
+use crate::export::service::{Answered, Asking, ServicePages};
 use crate::listing::Listing;
+use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Page, Totals};
 use crate::store::{self, Export, Exports, Fault, What};
 
@@ -28,20 +30,23 @@ const DATE_STEPS: Millis = 2_000;
 /// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
 pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
     let listing = place.listing.clone();
-    match client.exports().filter(|_| listing.is_visitors()).cloned() {
+    match client.exports().filter(|_| listing.is_known()).cloned() {
         None => Arc::new(ServicePages::new(client, listing)),
         Some(exports) => {
-            let (page_size, export) = (place.page_size, OnceCell::new());
+            let (page_size, export) = (place.page_size, Mutex::default());
             Arc::new(Stored(Arc::new(StoredRange { client, listing, exports, page_size, refresh, export })))
         }
     }
 }
 
+/// What brings the totals.
+const FIRST_ROW: Asking = Asking { days: None, offset: 0, cursor: None, limit: 1 };
+
 /// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
     let mut deadline = client.deadline();
     let Some(exports) = client.exports() else {
-        return totals_of(&listing.ask(client, 0, 1, &mut deadline, observer).await?.page);
+        return totals_of(&listing.ask(client, &FIRST_ROW, &mut deadline, observer).await?.page);
     };
     let look = async {
         let range = listing.range(client.settings().settle_days);
@@ -57,7 +62,7 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
         Ok(export) => export,
         Err(totals) => return Ok(totals),
     };
-    let asked = listing.ask(client, 0, 1, &mut deadline, observer).await?;
+    let asked = listing.ask(client, &FIRST_ROW, &mut deadline, observer).await?;
     let totals = totals_of(&asked.page)?;
     if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
         let text = format!("totals are returned, but could not be kept: {}", error.message);
@@ -111,8 +116,8 @@ struct StoredRange {
     exports: Exports,
     page_size: u32,
     refresh: bool,
-    /// What is read and added to; found or begun with the first page.
-    export: OnceCell<Export>,
+    /// What is read and added to, and the slice that it is of; found or begun with its first page.
+    export: Mutex<Option<(Option<Slice>, Export)>>,
 }
 
 impl Source for Stored {
@@ -124,13 +129,26 @@ impl Source for Stored {
 }
 
 impl StoredRange {
+    /// The export of a slice, or of the whole range.
+    async fn export(&self, days: Option<Slice>) -> Result<Export> {
+        let mut known = self.export.lock().await;
+        if let Some((of, export)) = &*known
+            && *of == days
+        {
+            return Ok(export.clone());
+        }
+        let part = days.map(|days| self.listing.part(days));
+        let range = part.as_ref().unwrap_or(&self.listing).range(self.client.settings().settle_days);
+        let export = self.exports.begin(range, What::Pages, self.page_size, self.refresh).await?;
+        *known = Some((days, export.clone()));
+        Ok(export)
+    }
+
     async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
         let mut deadline = self.client.deadline();
         let look = async {
-            let range = || self.listing.range(self.client.settings().settle_days);
-            let begin = || self.exports.begin(range(), What::Pages, self.page_size, self.refresh);
-            let export = self.export.get_or_try_init(begin).await?.clone();
-            let stored = self.stored(&export, wanted).await?;
+            let export = self.export(wanted.days).await?;
+            let stored = self.stored(&export, &wanted).await?;
             Ok((export, stored))
         };
         let (export, stored) = self.exports.within(deadline, look).await?;
@@ -143,21 +161,22 @@ impl StoredRange {
             };
             return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
         }
-        let mut offset = self.start(wanted);
-        let mut page = self.ask(&export, offset, &mut deadline, observer).await?;
-        let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - offset);
+        let Wanted { days, cursor, .. } = wanted.clone();
+        let mut asking = Asking { days, offset: self.start(&wanted), cursor, limit: self.page_size };
+        let mut page = self.ask(&export, &asking, &mut deadline, observer).await?;
+        let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
         if page.has_more && skip >= page.rows.len() && skip > 0 {
             // It is short, so that the row is not where its offset says.
-            offset = wanted.offset;
-            page = self.ask(&export, offset, &mut deadline, observer).await?;
+            asking.offset = wanted.offset;
+            page = self.ask(&export, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
         }
         Ok(Fetched { limit, promises_more: false, decode: Box::new(move || Ok(without(page, skip))) })
     }
 
     /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
-    async fn stored(&self, export: &Export, wanted: Wanted) -> Result<Option<store::StoredPage>> {
-        let Wanted { offset, regular, .. } = wanted;
+    async fn stored(&self, export: &Export, wanted: &Wanted) -> Result<Option<store::StoredPage>> {
+        let &Wanted { offset, regular, .. } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
             return Ok(Some(page));
         }
@@ -173,7 +192,7 @@ impl StoredRange {
     }
 
     /// Where the page begins that is to be asked for: whole pages are fetched, whatever part of one is read.
-    fn start(&self, wanted: Wanted) -> u64 {
+    fn start(&self, wanted: &Wanted) -> u64 {
         let into = if wanted.regular { wanted.offset % u64::from(self.page_size) } else { 0 };
         wanted.offset - into
     }
@@ -182,14 +201,22 @@ impl StoredRange {
     async fn ask(
         &self,
         export: &Export,
-        offset: u64,
+        asking: &Asking,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
-        let asked = self.listing.ask(&self.client, offset, self.page_size, deadline, observer).await?;
-        if export.finished.is_none() {
-            keep(&self.exports, export, &asked, (offset, self.page_size), *deadline, observer).await?;
+        let mut asked = self.listing.ask(&self.client, asking, deadline, observer).await?;
+        let (rows, by) = (asked.page.rows.len(), self.listing.paged_by());
+        // Where pages name each other, the next one is known by the rows before it.
+        let limit =
+            if by == PagedBy::Offset { self.page_size } else { u32::try_from(rows).unwrap_or(u32::MAX) };
+        let is_last_there_is = by == PagedBy::Nothing && std::mem::take(&mut asked.page.has_more);
+        let leads_on =
+            by == PagedBy::Offset || !asked.page.has_more || (rows > 0 && asked.page.cursor.is_some());
+        if export.finished.is_none() && leads_on {
+            keep(&self.exports, export, &asked, (asking.offset, limit), *deadline, observer).await?;
         }
+        asked.page.has_more |= is_last_there_is;
         Ok(asked.page)
     }
 }

@@ -20,12 +20,15 @@ use crate::export::replay::{Arrival, Replay};
 use crate::export::trail::Mark;
 use crate::listing::rows::Totals;
 use crate::table::formats::Format;
+use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
 /// See the module. One caller at a time works on it, and may leave at any await.
 pub struct ExportStream {
     source: Arc<dyn Source>,
     pager: Pager,
+    /// The columns of its tables and files.
+    layout: Layout,
     /// Pages that come before all others.
     ready: VecDeque<Turn>,
     /// Pages that were fetched for a call whose caller left; they come before the pager's.
@@ -72,7 +75,10 @@ enum Gathered {
 impl ExportStream {
     /// What `source` has from `place` on.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
+        let fields = place.listing.endpoint().fields;
+        let is_sliced = place.listing.slices().is_ok_and(|slices| !slices.is_empty());
         Self {
+            layout: if is_sliced { Layout::sliced(fields) } else { Layout::of(fields) },
             pager: Pager::new(Arc::clone(&source), place, paging),
             source,
             ready: VecDeque::new(),
@@ -123,7 +129,7 @@ impl ExportStream {
     pub async fn gather(&mut self, left: Left, observer: &Arc<dyn ExportObserver>) -> Result<()> {
         if matches!(self.rows, Gathered::None) {
             self.begin(left).await?;
-            self.rows = Gathered::Some(Box::default());
+            self.rows = Gathered::Some(Box::new(Builder::new(self.layout)));
         }
         self.pager.remember_all();
         while matches!(self.rows, Gathered::Some(_))
@@ -131,9 +137,12 @@ impl ExportStream {
             && let Gathered::Some(builder) = &mut self.rows
         {
             observer.found(std::mem::take(&mut turn.findings));
-            observer.rows(&turn.rows);
-            let rows = turn.rows.into_visitors()?;
-            builder.extend(&rows);
+            observer.rows(&turn.rows, turn.mark.shape().days);
+            let rows = &turn.rows;
+            builder.extend(rows);
+            if let Some(days) = turn.mark.shape().days {
+                builder.end_slice(days);
+            }
             match &mut self.arrival {
                 Some(arrival) => arrival.add(&turn.mark),
                 None => self.arrival = Some(Arrival::new(Arc::clone(&turn.mark), rows.len())),
@@ -147,7 +156,7 @@ impl ExportStream {
     /// The table of all that was gathered; made on a thread that holds nobody up.
     pub async fn table(&mut self) -> Result<Arc<Table>> {
         if let Gathered::Some(builder) = &mut self.rows {
-            let builder = std::mem::take(builder);
+            let builder = std::mem::replace(builder, Box::new(Builder::new(self.layout)));
             self.rows = Gathered::Finishing(spawn_blocking(move || builder.finish()));
         }
         if let Gathered::Finishing(task) = &mut self.rows {
@@ -175,7 +184,7 @@ impl ExportStream {
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<io::Result<Written>> {
         self.begin(left).await?;
-        match Writing::begin_aside(target, format).await {
+        match Writing::begin_aside(target, format, self.layout).await {
             Ok(writing) => writing.pages(self, observer).await,
             Err(error) => {
                 // Nothing was read.

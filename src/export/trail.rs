@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::dates::slices::Slice;
 use crate::export::checkpoint::Checkpoint;
-use crate::listing::rows::{Identity, Totals};
+use crate::listing::endpoint::PagedBy;
+use crate::listing::rows::{Identity, Rows, Totals};
 
 /// All of a page but its rows: what there is to know for the places behind them. Many pages are alike in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +24,10 @@ pub struct PageShape {
     pub has_more: bool,
     /// The page's totals.
     pub totals: Option<Totals>,
+    /// What the next page is asked for with, where pages name each other.
+    pub cursor: Option<String>,
+    /// The slice that it is of, where the range is read in several.
+    pub days: Option<Slice>,
 }
 
 /// A page's place in the export.
@@ -87,15 +95,64 @@ pub(crate) struct Trail {
     irregular: bool,
     /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come again.
     near: VecDeque<(usize, u64)>,
+    /// Where pages are not told apart by offsets: how many rows of the next page were handed out before.
+    skip: usize,
+    by_offset: bool,
+    /// The slices that the range is read in; none where it is read as a whole.
+    slices: Vec<Slice>,
 }
 
 impl Trail {
     /// Goes on at `place`.
     pub(crate) fn new(place: Checkpoint) -> Self {
+        let by_offset = place.listing.paged_by() == PagedBy::Offset;
+        // Checked where it was made.
+        let slices = place.listing.slices().unwrap_or_default();
+        if !by_offset {
+            let (near, skip) = (VecDeque::new(), place.near());
+            return Self { irregular: false, place, near, skip, by_offset, slices };
+        }
         let near = place.near();
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
         let near = (near > 0).then_some((near, until));
-        Self { irregular: near.is_some(), place, near: near.into_iter().collect() }
+        Self {
+            irregular: near.is_some(),
+            place,
+            near: near.into_iter().collect(),
+            skip: 0,
+            by_offset,
+            slices,
+        }
+    }
+
+    /// The slice that the next page is of, where the range is read in several.
+    pub(crate) fn days(&self) -> Option<Slice> {
+        self.slices.get(self.place.slice).copied()
+    }
+
+    /// What the rows of the next page are known by. Of what sums up its slice, each slice has rows of its own.
+    pub(crate) fn identities(&self, rows: &Rows) -> Vec<Identity> {
+        let mut identities = rows.identities();
+        if self.place.slice > 0 && self.place.listing.endpoint().time.is_none() {
+            let slice = xxh3_64(&self.place.slice.to_le_bytes());
+            identities.iter_mut().for_each(|identity| identity.key ^= slice);
+        }
+        identities
+    }
+
+    /// Whether pages are told apart by their offsets.
+    pub(crate) fn is_by_offset(&self) -> bool {
+        self.by_offset
+    }
+
+    /// How many rows of the next page were handed out before; once.
+    pub(crate) fn take_skip(&mut self) -> usize {
+        std::mem::take(&mut self.skip)
+    }
+
+    /// Whether rows of the next page were handed out before.
+    pub(crate) fn has_skip(&self) -> bool {
+        self.skip > 0
     }
 
     /// Whether a page was short.
@@ -114,24 +171,51 @@ impl Trail {
         self.place.begin_totals(shape.totals);
         let before = self.place.clone();
         let is_short = shape.received < shape.limit;
-        self.irregular |= shape.has_more && shape.received != shape.limit;
+        self.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;
         // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
         // is to know the rows, as their positions may be no offsets. Rows of unknown shape could not be told apart.
-        let by_row = self.irregular || (is_short && before.listing.is_visitors());
+        let by_row =
+            self.irregular || !self.by_offset || (is_short && before.listing.endpoint().key.is_some());
         if by_row {
             shape.kept = None;
+        }
+        if !self.by_offset {
+            let place = &mut self.place;
+            place.offset = place.offset.saturating_add(u64::from(shape.received));
+            place.cursor.clone_from(&shape.cursor);
+            return self.end(before, shape, rows, by_row, 0);
         }
         let step = if shape.has_more && is_short { shape.received } else { shape.limit };
         let place = &mut self.place;
         place.offset = before.offset.saturating_add(u64::from(step));
-        place.rows = place.rows.saturating_add(rows.len() as u64);
-        place.done = shape.whole && !shape.has_more;
         let until = before.offset.saturating_add(u64::from(shape.limit.max(shape.received)));
         self.near.push_back((rows.len(), until));
         // Each short page starts within those before it, which can bring their rows again.
         while self.near.pop_front_if(|(_, until)| *until <= place.offset).is_some() {}
         let near = if self.irregular { self.near.iter().map(|(rows, _)| rows).sum() } else { 0 };
+        self.end(before, shape, rows, by_row, near)
+    }
+
+    /// The mark of a page, after which the next slice may come.
+    fn end(
+        &mut self,
+        before: Checkpoint,
+        shape: PageShape,
+        rows: Vec<Identity>,
+        by_row: bool,
+        near: usize,
+    ) -> Mark {
+        let place = &mut self.place;
+        place.rows = place.rows.saturating_add(rows.len() as u64);
         place.remember(&rows, near);
+        if shape.whole && !shape.has_more {
+            place.done = place.slice + 1 >= self.slices.len();
+            if !place.done {
+                (place.offset, place.cursor) = (0, None);
+                place.slice += 1;
+                self.near.clear();
+            }
+        }
         let behind = shape.whole.then(|| place.clone());
         Mark { before, behind, rows, by_row, shape }
     }

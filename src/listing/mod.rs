@@ -1,20 +1,25 @@
-//! What can be listed page by page: a project's visitors, or whatever a sibling endpoint lists.
+//! What can be listed page by page: one of the service's endpoints, or whatever else a path lists.
 
-pub mod quick;
+pub mod cursor;
+pub mod endpoint;
+pub(crate) mod quick;
+pub(crate) mod read;
 pub mod rows;
-pub mod visitor_rows;
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::url::{Segment, Template};
-use crate::dates::slices::Slice;
+use crate::dates::Moment;
+use crate::dates::slices::{self, Every, Slice};
 use crate::error::{Error, Result};
-use crate::listing::rows::{Page, Rows};
-use crate::listing::visitor_rows::VisitorsObject;
+use crate::listing::cursor::CURSOR;
+use crate::listing::endpoint::{Endpoint, OTHER, PagedBy};
+use crate::listing::read::AnswerOf;
+use crate::listing::rows::Page;
 use crate::text::json;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// Where visitors are read.
-pub(crate) const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
+/// The query parameters that a range becomes.
+const DATES: [&str; 2] = ["dateFrom", "dateTo"];
 
 /// What is listed, with its filters: the part of an export that a checkpoint must agree with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,71 +27,158 @@ pub(crate) const VISITORS: &str = "/v1/analytics/{project_id}/visitors";
 pub struct Listing {
     path: String,
     project_id: Option<String>,
-    /// Query parameters but `limit` and `offset`.
+    /// Query parameters but those of paging.
     query: Vec<(String, String)>,
-    /// The names of the rows and of the flag that says there are more; `None` for visitors.
+    /// The names in an answer; `None` for the endpoints that are known.
     shape: Option<Shape>,
+    /// How long the slices are in which the range is read, one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every: Option<String>,
 }
 
-/// The names that a sibling endpoint uses.
+/// The names that an endpoint uses of which nothing else is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    items: String,
-    has_more: String,
+    /// Of the rows.
+    pub items: String,
+    /// Of the flag that says that there is more.
+    pub has_more: String,
+    /// Of the cursor, where pages name each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 impl Listing {
-    /// A project's visitors, from a date up to but not including another, as they go on the wire.
-    pub fn visitors(project: &Segment, from: Option<String>, to: Option<String>) -> Self {
-        let filters = [("dateFrom", from), ("dateTo", to)];
-        let query = filters.into_iter().filter_map(|(name, date)| Some((name.to_owned(), date?)));
+    /// What an endpoint lists of a project, from a date up to but not including another, as they go on the wire.
+    pub fn of(
+        endpoint: &'static Endpoint,
+        project: &Segment,
+        from: Option<String>,
+        to: Option<String>,
+    ) -> Self {
+        let dates = DATES.into_iter().zip([from, to]);
         Self {
-            path: VISITORS.to_owned(),
+            path: endpoint.path.to_owned(),
             project_id: Some(project.as_str().to_owned()),
-            query: query.collect(),
+            query: dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect(),
             shape: None,
+            every: None,
         }
     }
 
-    /// A project's visitors on some days.
-    pub fn days(project: &Segment, days: Slice) -> Self {
-        Self::visitors(project, Some(days.from.to_string()), Some(days.to.to_string()))
+    /// The same on some days.
+    pub fn days(endpoint: &'static Endpoint, project: &Segment, days: Slice) -> Self {
+        Self::of(endpoint, project, Some(days.from.to_string()), Some(days.to.to_string()))
     }
 
     /// Whatever `path` lists.
-    pub fn of(
+    pub fn other(
         path: &Template,
         project: Option<&Segment>,
         query: Vec<(String, String)>,
-        items: &str,
-        has_more: &str,
+        shape: Shape,
     ) -> Result<Self> {
         check_query(&query)?;
-        if items == has_more {
-            return Err(Error::argument("items and has_more must name two fields"));
+        let Shape { items, has_more, next_cursor } = &shape;
+        let cursor = next_cursor.as_ref();
+        if items == has_more || cursor == Some(items) || cursor == Some(has_more) {
+            return Err(Error::argument("items, has_more and next_cursor must name different fields"));
         }
-        Ok(Self {
-            path: path.as_str().to_owned(),
-            project_id: project.map(|project| project.as_str().to_owned()),
-            query,
-            shape: Some(Shape { items: items.to_owned(), has_more: has_more.to_owned() }),
-        })
+        let project_id = project.map(|project| project.as_str().to_owned());
+        Ok(Self { path: path.as_str().to_owned(), project_id, query, shape: Some(shape), every: None })
+    }
+
+    /// Only rows of which a field has one of these values, comma-separated.
+    #[must_use]
+    pub fn with_filter(mut self, name: &str, value: Option<String>) -> Self {
+        self.query.extend(value.map(|value| (name.to_owned(), value)));
+        self
+    }
+
+    /// The range is read slice by slice.
+    pub fn in_slices(mut self, every: Option<Every>) -> Result<Self> {
+        self.every = every.map(|every| every.as_str().to_owned());
+        self.slices()?;
+        Ok(self)
+    }
+
+    /// How long the slices are in which it is read.
+    pub fn every(&self) -> Option<Every> {
+        Every::parse(self.every.as_deref()?).ok()
+    }
+
+    /// The slices in which it is read, in order; none where it is read as a whole.
+    pub fn slices(&self) -> Result<Vec<Slice>> {
+        let Some(every) = &self.every else { return Ok(Vec::new()) };
+        let day = |what, name| {
+            let date = self.filter(name);
+            let date = date.ok_or_else(|| Error::argument(format!("every needs a period, or {what}")))?;
+            Moment::parse(what, date)
+        };
+        let [from, to] = DATES;
+        slices::slices(&day("date_from", from)?, &day("date_to", to)?, Some(Every::parse(every)?))
+    }
+
+    /// The same on the days of one of its slices.
+    pub(crate) fn part(&self, days: Slice) -> Self {
+        let mut part = Self { every: None, ..self.clone() };
+        for (name, value) in &mut part.query {
+            match name.as_str() {
+                "dateFrom" => *value = days.from.to_string(),
+                "dateTo" => *value = days.to.to_string(),
+                _ => {}
+            }
+        }
+        part
     }
 
     /// Checks one that came from outside.
     pub(crate) fn check(&self) -> Result<()> {
         Template::parse("resume: path", &self.path)?;
-        if self.shape.is_none() && self.path != VISITORS {
-            return Err(Error::argument("resume: the path is not that of visitors"));
+        if self.shape.is_none() && Endpoint::at(&self.path).is_none() {
+            return Err(Error::argument("resume: the path is not that of a known listing"));
         }
         check_query(&self.query)?;
+        self.slices()?;
         self.project().map(drop)
     }
 
-    /// Whether it lists visitors.
-    pub fn is_visitors(&self) -> bool {
+    /// Whether it is one of the service's endpoints.
+    pub fn is_known(&self) -> bool {
         self.shape.is_none()
+    }
+
+    /// What is known of what it lists.
+    pub fn endpoint(&self) -> &'static Endpoint {
+        let known = if self.shape.is_none() { Endpoint::at(&self.path) } else { None };
+        known.unwrap_or(OTHER)
+    }
+
+    /// How it is paged.
+    pub fn paged_by(&self) -> PagedBy {
+        match &self.shape {
+            Some(Shape { next_cursor: Some(_), .. }) => PagedBy::Cursor,
+            _ => self.endpoint().paged_by,
+        }
+    }
+
+    /// The name of its rows in an answer.
+    pub(crate) fn items(&self) -> &str {
+        self.shape.as_ref().map_or(self.endpoint().items, |shape| &shape.items)
+    }
+
+    /// The name of the flag that says that there is more.
+    pub(crate) fn has_more(&self) -> Option<&str> {
+        self.shape.as_ref().map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
+    }
+
+    /// The name of the cursor.
+    pub(crate) fn next_cursor(&self) -> Option<&str> {
+        match &self.shape {
+            Some(shape) => shape.next_cursor.as_deref(),
+            None => (self.paged_by() == PagedBy::Cursor).then_some("nextCursor"),
+        }
     }
 
     /// The project, where there is one.
@@ -116,47 +208,37 @@ impl Listing {
         &self.path
     }
 
+    /// Its path and what chooses rows besides the dates: by this a store knows it.
+    pub(crate) fn name(&self) -> String {
+        let filters = self.query.iter().filter(|(name, _)| !DATES.contains(&name.as_str()));
+        let filters: Vec<_> = filters.map(|(name, value)| format!("{name}={value}")).collect();
+        match filters.is_empty() {
+            true => self.path.clone(),
+            false => format!("{}?{}", self.path, filters.join("&")),
+        }
+    }
+
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
-        let Some(shape) = &self.shape else {
-            let parsed = match quick::read(body) {
-                Some(value) => json::Parsed { value, repaired: false },
-                None => json::parse::<VisitorsObject>(body)?,
-            };
-            let mut visitors = parsed.value.visitors;
-            if parsed.repaired {
-                let literal = json::parse::<VisitorsObject>(json::literal(body).as_bytes())?;
-                visitors.know_by(&literal.value.visitors);
-            }
-            return Ok(Page {
-                rows: Rows::Visitors(visitors),
-                totals: Some(parsed.value.totals),
-                has_more: parsed.value.has_more,
-                repaired: parsed.repaired,
-            });
+        let quick = if self.endpoint().totals { quick::read(self.items(), body) } else { None };
+        let mut parsed = match quick {
+            Some(value) => json::Parsed { value, repaired: false },
+            None => json::parse_as(body, AnswerOf(self))?,
         };
-        let mut parsed = json::parse::<Value>(body)?;
-        let Value::Object(fields) = &mut parsed.value else {
-            return Err(json::wrong_type(&parsed.value, "an object"));
-        };
-        let mut field = |name: &str| fields.remove(name).ok_or_else(|| format!("missing field {name:?}"));
-        let has_more = match field(&shape.has_more)? {
-            Value::Bool(flag) => flag,
-            other => return Err(format!("{}: {}", shape.has_more, json::wrong_type(&other, "a boolean"))),
-        };
-        let rows = match field(&shape.items)? {
-            Value::Array(rows) => rows,
-            other => return Err(format!("{}: {}", shape.items, json::wrong_type(&other, "an array"))),
-        };
-        Ok(Page { rows: Rows::Json(rows), totals: None, has_more, repaired: parsed.repaired })
+        if parsed.repaired {
+            let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
+            parsed.value.rows.know_by(&literal.value.rows);
+        }
+        let read::Answer { totals, rows, has_more, cursor } = parsed.value;
+        Ok(Page { rows, totals, has_more, cursor, repaired: parsed.repaired })
     }
 }
 
 /// Refuses what the pager itself puts into the query.
 fn check_query(query: &[(String, String)]) -> Result<()> {
-    match query.iter().find(|(name, _)| name == "limit" || name == "offset") {
-        Some((name, _)) => {
-            Err(Error::argument(format!("params may not hold {name:?}: use page_size and offset")))
-        }
+    match query.iter().find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR)) {
+        Some((name, _)) => Err(Error::argument(format!(
+            "params may not hold {name:?}: use page_size, offset and next_cursor"
+        ))),
         None => Ok(()),
     }
 }

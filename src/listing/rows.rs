@@ -1,15 +1,17 @@
-//! Rows and pages, as the pager sees them: it knows how to tell rows apart, not what is in them.
+//! Rows as columns: what a page has, whatever endpoint it is of. A page is a few allocations, not one a row.
+
+use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde::de::Deserializer;
-use serde_json::Value;
-use xxhash_rust::xxh3::xxh3_64;
+use serde::de::{DeserializeSeed, Deserializer};
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::error::{Error, Result};
-use crate::listing::visitor_rows::VisitorRows;
+use crate::listing::endpoint::{Field, Holds};
+use crate::listing::read::OneRow;
 use crate::text::json::Count;
 
-/// Unique visitors of a whole site and range.
+/// What the whole site and range came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
     /// Unique people.
@@ -27,73 +29,423 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<i64,
     Count::deserialize(deserializer).map(|count| count.0)
 }
 
-/// The rows of one page.
+/// One value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// None: the service sent a null, or nothing, or what does not fit the column.
+    Null,
+    /// A text.
+    Text(&'a str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// True or false.
+    Flag(bool),
+    /// Microseconds since 1970.
+    Time(i64),
+    /// JSON as text.
+    Json(&'a str),
+}
+
+/// Where the values of rows are.
+pub trait Cells: Sync {
+    /// The value in a column of a row.
+    fn cell(&self, column: usize, row: usize) -> Cell<'_>;
+}
+
+/// One row, wherever its values are.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    fields: &'static [Field],
+    cells: &'a dyn Cells,
+    at: usize,
+    other: Option<&'a Value>,
+    /// What else the service sent.
+    pub extra: Option<&'a Map<String, Value>>,
+    /// All of a row that is no object.
+    pub bare: Option<&'a Value>,
+}
+
+impl<'a> Row<'a> {
+    /// The row `at` in `cells`.
+    pub(crate) fn new(
+        fields: &'static [Field],
+        cells: &'a dyn Cells,
+        at: usize,
+        other: Option<&'a Value>,
+    ) -> Self {
+        let extra = other.and_then(Value::as_object);
+        Self { fields, cells, at, other, extra, bare: other.filter(|_| extra.is_none()) }
+    }
+
+    /// Its columns.
+    pub fn fields(&self) -> &'static [Field] {
+        self.fields
+    }
+
+    /// The value in a column.
+    pub fn cell(&self, column: usize) -> Cell<'a> {
+        self.cells.cell(column, self.at)
+    }
+
+    /// The value of a field.
+    pub fn get(&self, name: &str) -> Cell<'a> {
+        let column = self.fields.iter().position(|field| field.name == name);
+        column.map_or(Cell::Null, |column| self.cell(column))
+    }
+
+    /// What else came of it, or all of it where it is no object.
+    pub(crate) fn other(&self) -> Option<&'a Value> {
+        self.other
+    }
+
+    /// What came in a column that it does not fit.
+    pub(crate) fn misfit(&self, column: usize) -> Option<&'a Value> {
+        self.extra?.get(self.fields.get(column)?.name)
+    }
+
+    /// What else the service sent, but for what came in a column that it does not fit.
+    pub(crate) fn more(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        let fields = self.fields;
+        let ours = move |name: &str| fields.iter().any(|field| field.name == name);
+        self.extra.into_iter().flatten().filter(move |(name, _)| !ours(name))
+    }
+}
+
+/// The values of one column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Rows {
-    /// Visitors.
-    Visitors(VisitorRows),
-    /// Whatever a sibling endpoint lists.
-    Json(Vec<Value>),
+pub(crate) enum Values {
+    /// All texts, one after the other, and where each ends.
+    Text(String, Vec<usize>),
+    Integer(Vec<i64>),
+    Float(Vec<f64>),
+    Flag(Vec<bool>),
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColumnOfCells {
+    pub(crate) values: Values,
+    /// Which rows have a value; empty as long as all have one.
+    pub(crate) valid: Vec<bool>,
+}
+
+impl ColumnOfCells {
+    fn new(holds: Holds) -> Self {
+        let values = match holds {
+            Holds::Text | Holds::Json => Values::Text(String::new(), Vec::new()),
+            Holds::Integer | Holds::Time => Values::Integer(Vec::new()),
+            Holds::Float => Values::Float(Vec::new()),
+            Holds::Flag => Values::Flag(Vec::new()),
+        };
+        Self { values, valid: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match &self.values {
+            Values::Text(_, ends) => ends.len(),
+            Values::Integer(values) => values.len(),
+            Values::Float(values) => values.len(),
+            Values::Flag(values) => values.len(),
+        }
+    }
+
+    /// How long its texts are together, in bytes.
+    pub(crate) fn text_len(&self) -> usize {
+        match &self.values {
+            Values::Text(text, _) => text.len(),
+            _ => 0,
+        }
+    }
+
+    /// Adds a value; whether it fits.
+    pub(crate) fn push(&mut self, cell: Cell<'_>) -> bool {
+        match (&mut self.values, cell) {
+            (Values::Text(text, ends), Cell::Text(value) | Cell::Json(value)) => {
+                text.push_str(value);
+                ends.push(text.len());
+            }
+            (Values::Integer(values), Cell::Integer(value) | Cell::Time(value)) => values.push(value),
+            (Values::Float(values), Cell::Float(value)) => values.push(value),
+            (Values::Flag(values), Cell::Flag(value)) => values.push(value),
+            _ => return false,
+        }
+        if !self.valid.is_empty() {
+            self.valid.push(true);
+        }
+        true
+    }
+
+    /// Adds a row without a value.
+    pub(crate) fn push_null(&mut self) {
+        if self.valid.is_empty() {
+            self.valid.resize(self.len(), true);
+        }
+        self.valid.push(false);
+        match &mut self.values {
+            Values::Text(text, ends) => ends.push(text.len()),
+            Values::Integer(values) => values.push(0),
+            Values::Float(values) => values.push(0.0),
+            Values::Flag(values) => values.push(false),
+        }
+    }
+
+    fn extend(&mut self, other: &Self) {
+        if !(self.valid.is_empty() && other.valid.is_empty()) {
+            let known = self.len();
+            self.valid.resize(known, true);
+            self.valid.extend_from_slice(&other.valid);
+            self.valid.resize(known + other.len(), true);
+        }
+        match (&mut self.values, &other.values) {
+            (Values::Text(text, ends), Values::Text(more, others)) => {
+                let start = text.len();
+                text.push_str(more);
+                ends.extend(others.iter().map(|end| start + end));
+            }
+            (Values::Integer(values), Values::Integer(more)) => values.extend_from_slice(more),
+            (Values::Float(values), Values::Float(more)) => values.extend_from_slice(more),
+            (Values::Flag(values), Values::Flag(more)) => values.extend_from_slice(more),
+            // Columns of one layout hold the same.
+            _ => {}
+        }
+    }
+
+    fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
+        if !self.valid.is_empty() && !self.valid.get(row).copied().unwrap_or_default() {
+            return Cell::Null;
+        }
+        let cell = match &self.values {
+            Values::Text(text, ends) => {
+                let start = row.checked_sub(1).and_then(|before| ends.get(before)).copied();
+                let found = ends.get(row).and_then(|&end| text.get(start.unwrap_or_default()..end));
+                found.map(if holds == Holds::Json { Cell::Json } else { Cell::Text })
+            }
+            Values::Integer(values) => {
+                let found = values.get(row).copied();
+                found.map(if holds == Holds::Time { Cell::Time } else { Cell::Integer })
+            }
+            Values::Float(values) => values.get(row).copied().map(Cell::Float),
+            Values::Flag(values) => values.get(row).copied().map(Cell::Flag),
+        };
+        cell.unwrap_or(Cell::Null)
+    }
+}
+
+/// Some rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    fields: &'static [Field],
+    key: Option<usize>,
+    len: usize,
+    columns: Vec<ColumnOfCells>,
+    /// What else the service sent, for the rows that have it, in their order; all of a row that is no object.
+    extras: Vec<(usize, Value)>,
+    /// By what the rows are known whose texts were repaired, and so may look alike.
+    keys: Vec<(usize, u64)>,
+}
+
+impl Cells for Rows {
+    fn cell(&self, column: usize, row: usize) -> Cell<'_> {
+        match (self.columns.get(column), self.fields.get(column)) {
+            (Some(cells), Some(field)) => cells.cell(field.holds, row),
+            _ => Cell::Null,
+        }
+    }
 }
 
 impl Rows {
+    /// None yet, of these fields, told apart by `key`.
+    pub fn new(fields: &'static [Field], key: Option<&str>) -> Self {
+        let key = key.and_then(|key| fields.iter().position(|field| field.name == key));
+        let columns = fields.iter().map(|field| ColumnOfCells::new(field.holds)).collect();
+        Self { fields, key, len: 0, columns, extras: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Rows whose columns are filled already.
+    pub(crate) fn filled(fields: &'static [Field], key: usize, len: usize, values: Vec<Values>) -> Self {
+        let columns = values.into_iter().map(|values| ColumnOfCells { values, valid: Vec::new() });
+        let columns = columns.collect();
+        Self { fields, key: Some(key), len, columns, extras: Vec::new(), keys: Vec::new() }
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Visitors(rows) => rows.len(),
-            Self::Json(rows) => rows.len(),
-        }
+        self.len
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// Whether they hold nothing but what this client knows.
     pub fn is_plain(&self) -> bool {
-        matches!(self, Self::Visitors(rows) if rows.is_plain())
+        self.extras.is_empty()
     }
 
-    /// Rows of visitors, which alone have columns.
-    pub fn into_visitors(self) -> Result<VisitorRows> {
-        match self {
-            Self::Visitors(rows) => Ok(rows),
-            Self::Json(_) => Err(Error::bug("rows without columns came on their way into some")),
+    /// The fields that have columns.
+    pub fn fields(&self) -> &'static [Field] {
+        self.fields
+    }
+
+    /// Whether a row that comes again is a repeat.
+    pub(crate) fn have_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// How many values do not fit their columns.
+    pub(crate) fn misfits(&self) -> u64 {
+        let is_ours = |name: &&String| self.fields.iter().any(|field| field.name == **name);
+        let extras = self.extras.iter().filter_map(|(_, other)| other.as_object());
+        extras.map(|extra| extra.keys().filter(is_ours).count() as u64).sum()
+    }
+
+    /// The columns.
+    pub(crate) fn columns(&self) -> &[ColumnOfCells] {
+        &self.columns
+    }
+
+    /// A column, to be filled; then [`Rows::end_row`].
+    pub(crate) fn column_mut(&mut self, column: usize) -> Option<&mut ColumnOfCells> {
+        self.columns.get_mut(column)
+    }
+
+    /// All columns have one more value. `other`: what else came of the row, or all of one that is no object.
+    pub(crate) fn end_row(&mut self, other: Option<Value>) {
+        self.extras.extend(other.map(|other| (self.len, other)));
+        self.len += 1;
+    }
+
+    /// Adds a row as it stands in a line of JSON.
+    pub fn read_line(&mut self, line: &[u8]) -> serde_json::Result<()> {
+        let mut parser = serde_json::Deserializer::from_slice(line);
+        OneRow(self).deserialize(&mut parser)?;
+        parser.end()
+    }
+
+    /// Adds a row of values.
+    pub fn push(&mut self, cells: &[Cell<'_>]) {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            if !column.push(*cell) {
+                column.push_null();
+            }
         }
+        self.end_row(None);
+    }
+
+    /// Adds a row of the same fields.
+    pub(crate) fn push_row(&mut self, row: Row<'_>) {
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            if !column.push(row.cell(at)) {
+                column.push_null();
+            }
+        }
+        self.end_row(row.other().cloned());
+    }
+
+    /// Adds rows of the same fields at the end.
+    pub(crate) fn extend(&mut self, more: &Self) {
+        for (column, other) in self.columns.iter_mut().zip(&more.columns) {
+            column.extend(other);
+        }
+        let start = self.len;
+        self.extras.extend(more.extras.iter().map(|(row, other)| (start + row, other.clone())));
+        self.len += more.len;
+    }
+
+    /// The columns, and what else the service sent, for the rows that have it, in their order.
+    pub(crate) fn into_parts(self) -> (Vec<ColumnOfCells>, Vec<(usize, Value)>) {
+        (self.columns, self.extras)
+    }
+
+    /// The rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> + Clone {
+        let mut extras = self.extras.iter().peekable();
+        (0..self.len).map(move |at| {
+            let other = extras.next_if(|(row, _)| *row == at).map(|(_, other)| other);
+            Row::new(self.fields, self, at, other)
+        })
     }
 
     /// Keeps the rows at the positions that `keep` lists in ascending order.
     pub fn select(&mut self, keep: &[u32]) {
-        match self {
-            Self::Visitors(rows) => rows.select(keep),
-            Self::Json(rows) => {
-                let mut wanted = keep.iter().peekable();
-                let mut at = 0..;
-                rows.retain(|_| at.next().is_some_and(|at| wanted.next_if_eq(&&at).is_some()));
-            }
+        if keep.len() == self.len {
+            return;
         }
+        let mut kept = Self { key: self.key, ..Self::new(self.fields, None) };
+        let mut extras = std::mem::take(&mut self.extras).into_iter().peekable();
+        for &row in keep {
+            let row = row as usize;
+            for ((column, from), field) in kept.columns.iter_mut().zip(&self.columns).zip(self.fields) {
+                if !column.push(from.cell(field.holds, row)) {
+                    column.push_null();
+                }
+            }
+            while extras.next_if(|(at, _)| *at < row).is_some() {}
+            kept.end_row(extras.next_if(|(at, _)| *at == row).map(|(_, other)| other));
+        }
+        *self = kept;
     }
 
-    /// What each row is known by.
+    /// What each row is known by: its key, and all of it. Of rows without a key, all of each.
     pub fn identities(&self) -> Vec<Identity> {
-        match self {
-            Self::Visitors(rows) => rows.identities(),
-            Self::Json(rows) => rows
-                .iter()
-                .map(|row| {
-                    let whole = xxh3_64(row.to_string().as_bytes());
-                    Identity::new(whole, whole)
-                })
-                .collect(),
-        }
+        let mut keys = self.keys.iter().peekable();
+        let mut bytes = Vec::with_capacity(64);
+        let rows = self.iter().enumerate();
+        rows.map(|(at, row)| {
+            bytes.clear();
+            for column in (0..self.columns.len()).filter(|&column| Some(column) != self.key) {
+                match self.cell(column, at) {
+                    Cell::Null => bytes.push(0),
+                    Cell::Text(text) | Cell::Json(text) => {
+                        bytes.extend_from_slice(text.as_bytes());
+                        bytes.push(0xff);
+                    }
+                    Cell::Integer(value) | Cell::Time(value) => bytes.extend_from_slice(&value.to_le_bytes()),
+                    Cell::Float(value) => bytes.extend_from_slice(&value.to_le_bytes()),
+                    Cell::Flag(value) => bytes.push(1 + u8::from(value)),
+                }
+            }
+            let other = row.bare.map(Value::to_string);
+            let other = other.or_else(|| serde_json::to_string(row.extra?).ok());
+            let Some(key) = self.key else {
+                bytes.extend_from_slice(other.unwrap_or_default().as_bytes());
+                let whole = xxh3_64(&bytes);
+                return Identity::new(whole, whole);
+            };
+            let known = keys.next_if(|(row, _)| *row == at).map(|(_, key)| *key);
+            let key = known.unwrap_or_else(|| match row.cell(key) {
+                Cell::Text(text) => xxh3_64(text.as_bytes()),
+                // A row without its key is like no other but one that is the same.
+                _ => xxh3_64_with_seed(other.as_deref().unwrap_or_default().as_bytes(), xxh3_64(&bytes)),
+            });
+            let whole = xxh3_64_with_seed(&bytes, key);
+            let whole = other.map_or(whole, |other| xxh3_64_with_seed(other.as_bytes(), whole));
+            Identity::new(key, whole)
+        })
+        .collect()
+    }
+
+    /// Tells rows apart whose keys only look alike, by the same rows with what stood there.
+    pub(crate) fn know_by(&mut self, literal: &Self) {
+        let Some(key) = self.key else { return };
+        let pairs = self.iter().zip(literal.iter()).enumerate();
+        let repaired = pairs.filter_map(|(at, (row, literal))| match (row.cell(key), literal.cell(key)) {
+            (Cell::Text(text), Cell::Text(literal)) if text != literal => {
+                Some((at, xxh3_64(literal.as_bytes())))
+            }
+            _ => None,
+        });
+        self.keys = repaired.collect();
     }
 }
 
 /// What a row is known by: hashes, the same in every process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Of what the row is about: a visitor row's path. Of a row of unknown shape, all of it.
+    /// Of what the row is about: a visitor row's path. Of a row without a key, all of it.
     pub key: u64,
     /// Of all of it: it only tells rows of one key apart.
     pub whole: u32,
@@ -120,6 +472,16 @@ pub struct Page {
     pub totals: Option<Totals>,
     /// Whether the service says that there is more.
     pub has_more: bool,
+    /// What the next page is asked for with, where pages name each other.
+    pub cursor: Option<String>,
     /// Whether invalid characters were replaced to read it.
     pub repaired: bool,
+}
+
+/// Microseconds since 1970 as text, in UTC.
+pub fn instant(micros: i64) -> Cow<'static, str> {
+    match jiff::Timestamp::from_microsecond(micros) {
+        Ok(instant) => instant.to_string().into(),
+        Err(_) => "".into(),
+    }
 }

@@ -15,6 +15,7 @@ use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
 use crate::job::Prompt;
 use crate::job::once::{self, OnceName};
+use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::slices::sync::OnRunning;
 
@@ -96,6 +97,13 @@ arguments! {
     every: Option<Every> = |value| match value.is_none() {
         true => Ok(None),
         false => Ok(Some(Every::parse(&text("every", value)?)?)),
+    };
+    listing: &'static Endpoint = |value| {
+        let name = text("listing", value)?;
+        Endpoint::named(&name).ok_or_else(|| {
+            let known: Vec<_> = ENDPOINTS.iter().map(|endpoint| endpoint.name).collect();
+            PyValueError::new_err(format!("listing must be one of {}; it is {name:?}", known.join(", ")))
+        })
     };
     on_budget: OnBudget = |value| wait_or_stop("on_budget", value, OnBudget::Wait, OnBudget::Stop);
     on_running: OnRunning = |value| wait_or_stop("on_running", value, OnRunning::Wait, OnRunning::Stop);
@@ -198,7 +206,20 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
         .map(Bound::into_any)
 }
 
-/// A range as it goes on the wire; the end is exclusive.
+/// Texts that go into one parameter, comma-separated.
+pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if value.is_instance_of::<PyString>() {
+        return text(what, value);
+    }
+    let all = value.try_iter().map_err(|_| wrong_type(what, "a str, or several", value))?;
+    let all = all.map(|one| text(what, &one?)).collect::<PyResult<Vec<_>>>()?;
+    if all.iter().any(|one| one.is_empty() || one.contains(',')) {
+        return Err(PyValueError::new_err(format!("{what} may hold no empty text and no comma")));
+    }
+    Ok(all.join(","))
+}
+
+/// A range of dates as it goes on the wire, or the days of a period; the end is exclusive.
 pub(crate) fn range(
     period: Option<&Bound<'_, PyAny>>,
     from: Option<&Bound<'_, PyAny>>,

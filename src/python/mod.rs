@@ -42,11 +42,11 @@ mod _native {
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
-    use super::listing::{AsyncRows, AsyncVisitors, AtHand, ListedRows, Visitors};
+    use super::listing::{AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors};
     #[pymodule_export]
     use super::table::dataset::{_dataset_rows, _dataset_slices, _read_visitors, PyDatasetRows};
     #[pymodule_export]
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]
-    use super::table::{_table, _trend, TableRows, TrendTable, VisitorTable};
+    use super::table::{_table, BaseTable, TableRows, TrendTable, VisitorTable};
 }

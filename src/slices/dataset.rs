@@ -1,6 +1,6 @@
 //! What a store holds of a project's visitors, slice by slice, in the columns of a dataset: without a client.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Date32Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -19,8 +19,10 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::{Fetched, Pager, Paging, Source, Wanted};
 use crate::export::stored;
 use crate::listing::Listing;
+use crate::listing::endpoint::Endpoint;
 use crate::store::{FinishedExport, FinishedExports, is_final};
-use crate::table::{Builder, Table, number};
+use crate::table::record::Layout;
+use crate::table::{Builder, Table, arrow_field, number};
 use crate::text::safe;
 
 /// A slice that a store holds.
@@ -161,22 +163,17 @@ pub struct DatasetRows {
 
 impl DatasetRows {
     /// The columns.
-    pub fn schema() -> SchemaRef {
-        static SCHEMA: OnceLock<SchemaRef> = OnceLock::new();
-        let columns = [
-            ("project_id", DataType::Utf8),
-            ("date_from", DataType::Date32),
-            ("date_to", DataType::Date32),
-            ("path", DataType::Utf8),
-            ("human", DataType::Int64),
-            ("ai", DataType::Int64),
-            ("total", DataType::Int64),
-            ("settled", DataType::Boolean),
+    pub fn schema(endpoint: &Endpoint) -> SchemaRef {
+        let ours = |name, data_type| Field::new(name, data_type, false);
+        let mut fields = vec![
+            ours("project_id", DataType::Utf8),
+            ours("date_from", DataType::Date32),
+            ours("date_to", DataType::Date32),
         ];
-        let fields = columns.map(|(name, kind)| Field::new(name, kind, false));
-        let more = Field::new("extra", DataType::Utf8, true);
-        let make = || Arc::new(Schema::new(fields.into_iter().chain([more]).collect::<Vec<_>>()));
-        Arc::clone(SCHEMA.get_or_init(make))
+        fields.extend(endpoint.fields.iter().map(arrow_field));
+        fields.push(ours("settled", DataType::Boolean));
+        fields.push(Field::new("extra", DataType::Utf8, true));
+        Arc::new(Schema::new(fields))
     }
 
     /// None.
@@ -186,54 +183,60 @@ impl DatasetRows {
 
     /// Reads the exports with these numbers, as a client with this store would.
     pub async fn read(
+        endpoint: &'static Endpoint,
         holdings: &FinishedExports,
         exports: &[i64],
         settle_days: u32,
         now: Millis,
     ) -> Result<Self> {
-        let mut rows = Self::none();
+        let (mut rows, schema) = (Self::none(), Self::schema(endpoint));
         for &export in exports {
             let held = holdings.export(export).await?;
             let Some(slice) = DatasetSlice::of(held, settle_days, now) else {
                 return Err(Error::argument(format!("export {export} is not of whole days")));
             };
-            let table = collect(holdings, &slice).await?;
+            let table = collect(endpoint, holdings, &slice).await?;
             rows.len += table.len();
-            rows.batches.extend(batches(&slice, &table)?);
+            rows.batches.extend(batches(&slice, &table, &schema)?);
         }
         Ok(rows)
     }
 }
 
-async fn collect(holdings: &FinishedExports, slice: &DatasetSlice) -> Result<Table> {
-    let mut builder = Builder::default();
-    read(holdings, slice, &mut builder).await?;
+async fn collect(
+    endpoint: &'static Endpoint,
+    holdings: &FinishedExports,
+    slice: &DatasetSlice,
+) -> Result<Table> {
+    let mut builder = Builder::new(Layout::of(endpoint.fields));
+    read(endpoint, holdings, slice, &mut builder).await?;
     Ok(builder.finish())
 }
 
 /// Adds all rows of a slice to `builder`, by the way that a client's rows go; what was found in them, in words.
 pub(crate) async fn read(
+    endpoint: &'static Endpoint,
     holdings: &FinishedExports,
     slice: &DatasetSlice,
     builder: &mut Builder,
 ) -> Result<Vec<String>> {
     let FinishedExport { export, base_url, project_id, page_size, .. } = &slice.held;
-    let listing = Listing::days(&Segment::stored(project_id), slice.days);
+    let listing = Listing::days(endpoint, &Segment::stored(project_id), slice.days);
     let place = Checkpoint::new(base_url, listing.clone(), *page_size, 0);
     let source = Arc::new(DatasetPages { holdings: holdings.clone(), listing, export: *export });
     let mut pager =
         Pager::new(source, place, Paging { max_rows: None, prefetch: 1, strict: false, window: None });
     let observer: Arc<dyn ExportObserver> = Arc::new(Nobody);
     while let Some(turn) = pager.next_page(&observer).await? {
-        builder.extend(&turn.rows.into_visitors()?);
+        builder.extend(&turn.rows);
     }
     Ok(pager.warnings())
 }
 
 /// The rows of a slice, with what is the same in all of them.
-fn batches(slice: &DatasetSlice, table: &Table) -> Result<Vec<RecordBatch>> {
+fn batches(slice: &DatasetSlice, table: &Table, schema: &SchemaRef) -> Result<Vec<RecordBatch>> {
     let mut extras = table.extras().iter().peekable();
-    let batch = |(rows, columns): (std::ops::Range<usize>, [ArrayRef; 4])| {
+    let batch = |(rows, columns): (std::ops::Range<usize>, Vec<ArrayRef>)| {
         let count = rows.len();
         let day = |day: Date| -> ArrayRef { Arc::new(Date32Array::from_value(number(day), count)) };
         let extra = rows.map(|row| {
@@ -248,7 +251,7 @@ fn batches(slice: &DatasetSlice, table: &Table) -> Result<Vec<RecordBatch>> {
         all.extend(columns);
         all.push(Arc::new(BooleanArray::from(vec![slice.settled; count])));
         all.push(extra);
-        RecordBatch::try_new(DatasetRows::schema(), all).map_err(Error::bug)
+        RecordBatch::try_new(Arc::clone(schema), all).map_err(Error::bug)
     };
     table.chunks().map(batch).collect()
 }

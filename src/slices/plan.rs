@@ -5,8 +5,8 @@ use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
-use crate::export::pager::Paging;
 use crate::listing::Listing;
+use crate::slices::Subject;
 use crate::store::{Export, Neighbour, Stock, What};
 
 /// How many ranges an estimate rests on: days of a whole week, as weekends differ.
@@ -44,22 +44,22 @@ impl Plan {
 }
 
 /// Looks into the store; sends nothing.
-pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, what: What) -> Result<Plan> {
+pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Subject) -> Result<Plan> {
     let mut planned = Vec::with_capacity(slices.len());
     let mut neighbours = None;
     for slice in slices {
-        let stored_slice = stored_slice(client, project, slice, what).await?;
-        planned.push(match what {
+        let stored_slice = stored_slice(client, of, project, slice).await?;
+        planned.push(match of.what {
             What::Totals => {
                 cost(slice, u64::from(!stored_slice.cached), u64::from(stored_slice.cached), true)
             }
             What::Pages => {
-                let mut planned = pages(slice, &stored_slice.pages);
+                let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);
                 if !planned.exact {
                     if neighbours.is_none() {
-                        neighbours = Some(rows_of_ranges(client, project, slice).await?);
+                        neighbours = Some(rows_of_ranges(client, of, project, slice).await?);
                     }
-                    planned.estimate(neighbours.as_deref().unwrap_or_default());
+                    planned.estimate(neighbours.as_deref().unwrap_or_default(), of.endpoint.max_page_size);
                 }
                 planned
             }
@@ -86,16 +86,16 @@ pub(crate) struct StoredSlice {
 
 pub(crate) async fn stored_slice(
     client: &Client,
+    Subject { endpoint, what }: Subject,
     project: &Segment,
     slice: Slice,
-    what: What,
 ) -> Result<StoredSlice> {
     let Some(exports) = client.exports() else {
         return Ok(StoredSlice::default());
     };
-    let range = Listing::days(project, slice).range(client.settings().settle_days);
+    let range = Listing::days(endpoint, project, slice).range(client.settings().settle_days);
     let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
-    let pages = exports.stock(range.clone(), What::Pages, Paging::PAGE_SIZE).await?;
+    let pages = exports.stock(range.clone(), What::Pages, endpoint.max_page_size).await?;
     let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
     if what == What::Totals && !cached {
         // They come with the first page, and are fetched alone where nothing else is wanted.
@@ -113,11 +113,16 @@ fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
 type RowsOf = (Slice, u64);
 
 /// Those of every range that the store has by path, of the same project and listing as `slice`.
-async fn rows_of_ranges(client: &Client, project: &Segment, slice: Slice) -> Result<Vec<RowsOf>> {
+async fn rows_of_ranges(
+    client: &Client,
+    of: Subject,
+    project: &Segment,
+    slice: Slice,
+) -> Result<Vec<RowsOf>> {
     let Some(exports) = client.exports() else {
         return Ok(Vec::new());
     };
-    let range = Listing::days(project, slice).range(client.settings().settle_days);
+    let range = Listing::days(of.endpoint, project, slice).range(client.settings().settle_days);
     let days = |range: &Neighbour| {
         Some(Slice { from: range.date_from.parse().ok()?, to: range.date_to.parse().ok()? })
     };
@@ -127,7 +132,7 @@ async fn rows_of_ranges(client: &Client, project: &Segment, slice: Slice) -> Res
 
 impl Planned {
     /// As many rows as the nearest ranges of about its length had on average, and no fewer than a range within it.
-    fn estimate(&mut self, ranges: &[RowsOf]) {
+    fn estimate(&mut self, ranges: &[RowsOf], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
             let (length, own) = (length(*days), length(self.slice));
@@ -141,7 +146,7 @@ impl Planned {
         let mean =
             u64::try_from(alike.len()).ok().filter(|count| *count > 0).map(|count| sum.div_ceil(count));
         let Some(rows) = mean.max(least) else { return };
-        let pages = rows.div_ceil(u64::from(Paging::PAGE_SIZE));
+        let pages = rows.div_ceil(u64::from(page_size));
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
         self.estimated = mean.is_some();
     }
@@ -152,14 +157,14 @@ fn length(days: Slice) -> i32 {
     (days.to - days.from).get_days()
 }
 
-fn pages(slice: Slice, stock: &Stock) -> Planned {
+fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {
     if let Some(cached) = &stock.finished {
         return cost(slice, 0, cached.pages, true);
     }
     // As many as the last time.
-    let known = stock.latest.as_ref().map(|export: &Export| match export.page_size {
-        Paging::PAGE_SIZE => export.pages,
-        _ => export.rows.div_ceil(u64::from(Paging::PAGE_SIZE)),
+    let known = stock.latest.as_ref().map(|export: &Export| match export.page_size == page_size {
+        true => export.pages,
+        false => export.rows.div_ceil(u64::from(page_size)),
     });
     let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
     let requests = known.unwrap_or_default().saturating_sub(cached).max(1);

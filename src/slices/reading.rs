@@ -3,11 +3,13 @@
 use crate::clock::Millis;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
+use crate::listing::endpoint::{COUNTS, VISITORS};
 use crate::listing::rows::Totals;
 use crate::slices::dataset::{DatasetSlice, is_of, of_one_account, read, some};
 use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExports, What};
 use crate::table::Builder;
+use crate::table::record::Layout;
 use crate::text::safe;
 
 /// What is to be read.
@@ -61,13 +63,13 @@ impl StoreQuery {
             return Err(self.missing(&project, &found));
         }
         let is_whole = self.every.is_none() && self.what == What::Pages;
-        let mut builder =
-            if is_whole { Builder::default() } else { Builder::sliced(self.what == What::Pages) };
+        let fields = if self.what == What::Pages { VISITORS.fields } else { COUNTS };
+        let mut builder = Builder::new(Layout { days: !is_whole, fields });
         let mut warnings = Vec::new();
         for slice in &slices {
             match (self.what, slice.held.totals) {
                 (What::Pages, _) => {
-                    let found = read(holdings, slice, &mut builder).await?;
+                    let found = read(VISITORS, holdings, slice, &mut builder).await?;
                     warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.days.from)));
                 }
                 (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),

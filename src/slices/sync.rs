@@ -18,6 +18,7 @@ use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Turn, WINDOW};
+use crate::slices::Subject;
 use crate::slices::plan::stored_slice;
 use crate::slices::trend::Reader;
 use crate::store::{Exports, SyncLock, What};
@@ -45,7 +46,7 @@ pub struct SyncScope {
     /// Which days.
     pub slices: Vec<Slice>,
     /// What of them.
-    pub what: What,
+    pub of: Subject,
 }
 
 /// What was found and fetched.
@@ -164,7 +165,7 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
 impl Sync {
     async fn fill(&mut self, client: &Client, wanted: &SyncScope, mut reader: Reader<'_>) -> Result<()> {
         let due = self.look(client, wanted, &reader).await?;
-        let ended = self.fetch(wanted.what, due, &mut reader).await;
+        let ended = self.fetch(wanted.of, due, &mut reader).await;
         self.filled.requests = reader.requests();
         ended
     }
@@ -180,7 +181,7 @@ impl Sync {
         let mut due = Vec::new();
         for project in &wanted.projects {
             for &slice in &wanted.slices {
-                let stored = stored_slice(client, project, slice, wanted.what).await?;
+                let stored = stored_slice(client, wanted.of, project, slice).await?;
                 let open = reader.may_change(slice);
                 self.filled.slices += 1;
                 self.filled.open += u64::from(open);
@@ -196,17 +197,17 @@ impl Sync {
         Ok(Queue { due: due.into(), ..Queue::default() })
     }
 
-    async fn fetch(&mut self, what: What, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
+    async fn fetch(&mut self, of: Subject, mut queue: Queue<'_>, reader: &mut Reader<'_>) -> Result<()> {
         let (mut granted, mut strikes) = (false, 0);
         loop {
             reader.observer.progress(self.filled.slices.saturating_sub(queue.len() as u64));
             let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
-            match self.buy_one(what, project, slice, reader).await {
+            match self.fetch_one(of, project, slice, reader).await {
                 Ok(()) => {
                     (granted, strikes) = (true, 0);
-                    let open = reader.is_open(project, slice, what).await?;
+                    let open = reader.is_open(of, project, slice).await?;
                     self.filled.open += u64::from(open && !reader.may_change(slice));
                 }
                 Err(error) if is_of_all(&error) => return Err(error),
@@ -224,21 +225,21 @@ impl Sync {
         }
     }
 
-    async fn buy_one(
+    async fn fetch_one(
         &mut self,
-        what: What,
+        of: Subject,
         project: &Segment,
         slice: Slice,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        match what {
-            What::Totals => drop(reader.totals(project, slice).await?),
+        match of.what {
+            What::Totals => drop(reader.totals(of, project, slice).await?),
             What::Pages => {
                 let count = |turn: Turn| {
                     self.filled.rows += turn.rows.len() as u64;
                     Ok(())
                 };
-                reader.pages(project, slice, Some(WINDOW), count).await?;
+                reader.pages(of, project, slice, Some(WINDOW), count).await?;
             }
         }
         Ok(())

@@ -13,10 +13,12 @@ use crate::export::observer::{ExportObserver, Relay};
 use crate::export::pager::{Pager, Paging, Turn};
 use crate::export::stored;
 use crate::listing::Listing;
-use crate::listing::rows::Totals;
-use crate::listing::visitor_rows::VisitorRows;
+use crate::listing::endpoint::COUNTS;
+use crate::listing::rows::{Cell, Rows, Totals};
+use crate::slices::Subject;
 use crate::slices::plan::stored_slice;
 use crate::store::{What, is_final};
+use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
 /// What each slice of a range has.
@@ -37,21 +39,22 @@ pub async fn trend(
     client: &Client,
     project: &Segment,
     slices: &[Slice],
-    what: What,
+    of: Subject,
     observer: Arc<dyn ExportObserver>,
 ) -> Result<Trend> {
-    let mut builder = Builder::sliced(what == What::Pages);
+    let fields = if of.what == What::Pages { of.endpoint.fields } else { COUNTS };
+    let mut builder = Builder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
     for (&slice, done) in slices.iter().zip(1..) {
-        match what {
-            What::Totals => builder.extend(&of_site(reader.totals(project, slice).await?)),
+        match of.what {
+            What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
                 let take = |turn: Turn| {
-                    builder.extend(&turn.rows.into_visitors()?);
+                    builder.extend(&turn.rows);
                     Ok(())
                 };
-                let found = reader.pages(project, slice, None, take).await?;
+                let found = reader.pages(of, project, slice, None, take).await?;
                 warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
             }
         }
@@ -60,7 +63,7 @@ pub async fn trend(
     }
     let mut open_from = None;
     for &slice in slices {
-        if reader.is_open(project, slice, what).await? {
+        if reader.is_open(of, project, slice).await? {
             open_from = Some(slice.from);
             break;
         }
@@ -77,9 +80,9 @@ pub(crate) fn may_still_change(from: Date) -> String {
 }
 
 /// The totals as a row of their own.
-pub(crate) fn of_site(totals: Totals) -> VisitorRows {
-    let mut rows = VisitorRows::default();
-    rows.push_plain("", totals.human, totals.ai, totals.total);
+pub(crate) fn of_site(totals: Totals) -> Rows {
+    let mut rows = Rows::new(COUNTS, None);
+    rows.push(&[totals.human, totals.ai, totals.total].map(Cell::Integer));
     rows
 }
 
@@ -108,18 +111,19 @@ impl<'a> Reader<'a> {
 
     /// Whether a slice that was fetched may still change: a store knows better than this machine's clock, which may
     /// have been ahead of the service's.
-    pub(crate) async fn is_open(&self, project: &Segment, slice: Slice, what: What) -> Result<bool> {
+    pub(crate) async fn is_open(&self, of: Subject, project: &Segment, slice: Slice) -> Result<bool> {
         if self.may_change(slice) || self.client.exports().is_none() {
             return Ok(self.may_change(slice));
         }
-        Ok(!stored_slice(self.client, project, slice, what).await?.cached)
+        Ok(!stored_slice(self.client, of, project, slice).await?.cached)
     }
 
     /// The totals of a slice.
-    pub(crate) async fn totals(&mut self, project: &Segment, slice: Slice) -> Result<Totals> {
+    pub(crate) async fn totals(&mut self, of: Subject, project: &Segment, slice: Slice) -> Result<Totals> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
-        let totals = stored::totals(self.client, &Listing::days(project, slice), &*relay.asked()).await;
+        let listing = Listing::days(of.endpoint, project, slice);
+        let totals = stored::totals(self.client, &listing, &*relay.asked()).await;
         self.requests += relay.requests();
         totals
     }
@@ -127,13 +131,19 @@ impl<'a> Reader<'a> {
     /// Gives every page to `take`; what was found in them, in words.
     pub(crate) async fn pages(
         &mut self,
+        of: Subject,
         project: &Segment,
         slice: Slice,
         window: Option<usize>,
         mut take: impl FnMut(Turn) -> Result<()> + Send,
     ) -> Result<Vec<String>> {
         let base_url = self.client.settings().base_url.as_str();
-        let place = Checkpoint::new(base_url, Listing::days(project, slice), Paging::PAGE_SIZE, 0);
+        let place = Checkpoint::new(
+            base_url,
+            Listing::days(of.endpoint, project, slice),
+            of.endpoint.max_page_size,
+            0,
+        );
         let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
         let mut pager = Pager::new(stored::source(self.client.clone(), &place, false), place, paging);
         let ended = loop {

@@ -11,8 +11,18 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-/// The extra fields of some rows, by the rows' numbers, in ascending order.
-type Extras = [(usize, Map<String, Value>)];
+/// The extra fields of some rows, by the rows' numbers, in ascending order; all of a row that is no object.
+type Extras = [(usize, Value)];
+
+/// The column of rows that are no objects.
+const BARE: &str = "value";
+
+/// The fields of what else came of a row.
+pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let object = other.as_object();
+    let bare = if object.is_none() { Some((BARE, other)) } else { None };
+    object.into_iter().flatten().map(|(name, value)| (name.as_str(), value)).chain(bare)
+}
 
 /// How many extra fields have a column of their own. The service chooses the names, and each column takes memory in
 /// every row; the fields beyond are together in [`OTHERS`].
@@ -57,16 +67,13 @@ impl Names {
     }
 
     /// A row's value in a column.
-    pub(crate) fn value<'a>(
-        &self,
-        column: Option<&str>,
-        extra: &'a Map<String, Value>,
-    ) -> Option<Cow<'a, Value>> {
+    pub(crate) fn value<'a>(&self, column: Option<&str>, other: &'a Value) -> Option<Cow<'a, Value>> {
         if let Some(name) = column {
-            return extra.get(name).map(Cow::Borrowed);
+            let found = other.as_object().map_or((name == BARE).then_some(other), |extra| extra.get(name));
+            return found.map(Cow::Borrowed);
         }
-        let others = extra.iter().filter(|(name, _)| !self.places.contains_key(*name));
-        let others: Map<_, _> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let others = fields(other).filter(|(name, _)| !self.places.contains_key(*name));
+        let others: Map<_, _> = others.map(|(name, value)| (name.to_owned(), value.clone())).collect();
         (!others.is_empty()).then(|| Cow::Owned(Value::Object(others)))
     }
 }
@@ -153,7 +160,7 @@ impl Values {
 pub fn columns(extras: &Extras) -> ExtraColumns {
     let mut names = Names::default();
     let mut values: Vec<Values> = Vec::new();
-    for (name, value) in extras.iter().flat_map(|(_, extra)| extra) {
+    for (name, value) in extras.iter().flat_map(|(_, other)| fields(other)) {
         let place = names.add(name);
         if place >= values.len() {
             values.resize_with(place + 1, Values::default);
@@ -226,8 +233,8 @@ impl Column<'_> {
         let first = extras.partition_point(|(row, _)| *row < range.start);
         let mut rest = extras.get(first..).unwrap_or_default().iter().peekable();
         range.map(move |row| {
-            let (_, extra) = rest.next_if(|(at, _)| *at == row)?;
-            self.names.value(self.name, extra)
+            let (_, other) = rest.next_if(|(at, _)| *at == row)?;
+            self.names.value(self.name, other)
         })
     }
 }

@@ -3,9 +3,11 @@
 use std::io::{self, Write as _};
 
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
+use serde_json::Value;
 
+use crate::listing::rows::{Cell, Row, instant};
 use crate::table::extras::{self, Names};
-use crate::table::record::{Columns, Record};
+use crate::table::record::{Layout, Record};
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub struct Encoder {
     format: Format,
-    columns: Columns,
+    layout: Layout,
     /// The extra columns of a CSV so far.
     more: Names,
     /// How many of them the header has.
@@ -36,14 +38,9 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// For rows of which nothing is known yet.
-    pub fn new(format: Format) -> Self {
-        Self::with(format, Columns::default())
-    }
-
-    /// For rows of other columns.
-    pub fn with(format: Format, columns: Columns) -> Self {
-        Self { format, columns, more: Names::default(), headed: None }
+    /// For rows of these columns.
+    pub fn new(format: Format, layout: Layout) -> Self {
+        Self { format, layout, more: Names::default(), headed: None }
     }
 
     /// Adds rows to `out`, the first ones with the header before them.
@@ -52,12 +49,12 @@ impl Encoder {
         rows: impl Iterator<Item: Into<Record<'a>>> + Clone,
         out: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let columns = self.columns;
+        let layout = self.layout;
         let mut rows = rows.map(Into::into);
         match self.format {
-            Format::JsonLines => rows.try_for_each(|record| json_line(columns, record, out)),
+            Format::JsonLines => rows.try_for_each(|record| json_line(layout, record, out)),
             Format::Csv { escape_formulas, bom } => {
-                for name in rows.clone().filter_map(|record| record.row.extra).flat_map(|extra| extra.keys())
+                for (name, _) in rows.clone().filter_map(|record| record.row.other()).flat_map(extras::fields)
                 {
                     self.more.add(name);
                 }
@@ -67,22 +64,18 @@ impl Encoder {
                 let mut writer =
                     WriterBuilder::new().flexible(true).terminator(Terminator::Any(b'\n')).from_writer(out);
                 if self.headed.is_none() {
-                    writer.write_record(header(columns, &self.more, escape_formulas))?;
+                    writer.write_record(header(layout, &self.more, escape_formulas))?;
                     self.headed = Some(self.more.len());
                 }
                 for Record { days, row } in rows {
-                    for day in days.iter().flat_map(|days| [days.from, days.to]) {
+                    for day in days.iter().filter(|_| layout.days).flat_map(|days| [days.from, days.to]) {
                         writer.write_field(day.to_string())?;
                     }
-                    if columns.paths {
-                        writer.write_field(&*defused(row.path, escape_formulas))?;
-                    }
-                    let mut digits = itoa::Buffer::new();
-                    for count in [row.human, row.ai, row.total] {
-                        writer.write_field(digits.format(count))?;
+                    for column in 0..layout.fields.len() {
+                        write_cell(&mut writer, row.cell(column), escape_formulas)?;
                     }
                     for name in self.more.iter() {
-                        let value = row.extra.and_then(|extra| self.more.value(name, extra));
+                        let value = row.other().and_then(|other| self.more.value(name, other));
                         let text = value.as_deref().and_then(extras::text).unwrap_or_default();
                         let guard = escape_formulas && value.is_some_and(|value| value.is_string());
                         writer.write_field(&*defused(&text, guard))?;
@@ -117,8 +110,8 @@ impl Encoder {
         }
         let mut reader = ReaderBuilder::new().flexible(true).from_reader(written);
         let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(mended);
-        writer.write_record(header(self.columns, &self.more, escape_formulas))?;
-        let known = self.columns.names().count();
+        writer.write_record(header(self.layout, &self.more, escape_formulas))?;
+        let known = self.layout.names().count();
         let mut record = csv::ByteRecord::new();
         while reader.read_byte_record(&mut record)? {
             while record.len() < known + self.more.len() {
@@ -130,9 +123,20 @@ impl Encoder {
     }
 }
 
-fn header(columns: Columns, more: &Names, escape_formulas: bool) -> impl Iterator<Item = String> {
-    let more = more.iter().map(move |name| defused(&columns.extra(name), escape_formulas).into_owned());
-    columns.names().map(str::to_owned).chain(more)
+fn header(layout: Layout, more: &Names, escape_formulas: bool) -> impl Iterator<Item = String> {
+    let more = more.iter().map(move |name| defused(&layout.extra(name), escape_formulas).into_owned());
+    layout.names().map(str::to_owned).chain(more)
+}
+
+fn write_cell<W: io::Write>(writer: &mut csv::Writer<W>, cell: Cell<'_>, guard: bool) -> csv::Result<()> {
+    match cell {
+        Cell::Null => writer.write_field(b""),
+        Cell::Text(text) | Cell::Json(text) => writer.write_field(&*defused(text, guard)),
+        Cell::Integer(number) => writer.write_field(itoa::Buffer::new().format(number)),
+        Cell::Float(number) => writer.write_field(Value::from(number).to_string()),
+        Cell::Flag(flag) => writer.write_field(if flag { "true" } else { "false" }),
+        Cell::Time(micros) => writer.write_field(&*instant(micros)),
+    }
 }
 
 /// `text`, so that no spreadsheet runs it.
@@ -145,23 +149,49 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-fn json_line(columns: Columns, Record { days, row }: Record<'_>, out: &mut Vec<u8>) -> io::Result<()> {
-    out.push(b'{');
-    if let Some(days) = days {
-        write!(out, r#""date_from":"{}","date_to":"{}","#, days.from, days.to)?;
+/// A row as the service sent it, after its days.
+fn json_line(layout: Layout, Record { days, row }: Record<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    if let Some(bare) = row.bare {
+        serde_json::to_writer(&mut *out, bare)?;
+        out.push(b'\n');
+        return Ok(());
     }
-    if columns.paths {
-        out.extend_from_slice(br#""path":"#);
-        serde_json::to_writer(&mut *out, row.path)?;
-        out.push(b',');
+    let mut before = b'{';
+    let mut begin = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut before, b','));
+    if let Some(days) = days.filter(|_| layout.days) {
+        begin(out);
+        write!(out, r#""date_from":"{}","date_to":"{}""#, days.from, days.to)?;
     }
-    write!(out, r#""human":{},"ai":{},"total":{}"#, row.human, row.ai, row.total)?;
-    for (name, value) in row.extra.into_iter().flatten() {
-        out.push(b',');
-        serde_json::to_writer(&mut *out, &*columns.extra(Some(name)))?;
+    for (column, field) in layout.fields.iter().enumerate() {
+        begin(out);
+        write!(out, r#""{}":"#, field.name)?;
+        write_json(row, column, out)?;
+    }
+    for (name, value) in row.more() {
+        begin(out);
+        serde_json::to_writer(&mut *out, &*layout.extra(Some(name)))?;
         out.push(b':');
         serde_json::to_writer(&mut *out, value)?;
     }
+    if before == b'{' {
+        out.push(b'{');
+    }
     out.extend_from_slice(b"}\n");
+    Ok(())
+}
+
+fn write_json(row: Row<'_>, column: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    match row.cell(column) {
+        Cell::Null => match row.misfit(column) {
+            Some(value) => serde_json::to_writer(out, value)?,
+            None => out.extend_from_slice(b"null"),
+        },
+        Cell::Text(text) => serde_json::to_writer(out, text)?,
+        Cell::Json(text) => out.extend_from_slice(text.as_bytes()),
+        Cell::Integer(number) => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+        Cell::Float(number) => serde_json::to_writer(out, &number)?,
+        Cell::Flag(flag) => serde_json::to_writer(out, &flag)?,
+        Cell::Time(micros) => serde_json::to_writer(out, &*instant(micros))?,
+    }
     Ok(())
 }

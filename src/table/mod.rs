@@ -9,71 +9,165 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::{
-    ArrayRef, Date32Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    RecordBatchOptions, RecordBatchReader, StringArray, TimestampMicrosecondArray,
 };
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
 use jiff::civil::Date;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
-use crate::listing::visitor_rows::{VisitorRow, VisitorRows};
-use crate::table::record::{Columns, Record};
+use crate::listing::endpoint::{Field, Holds};
+use crate::listing::rows::{Cell, Cells, ColumnOfCells, Row, Rows, Values};
+use crate::table::record::{Layout, Record};
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
-/// Letters in one record batch: its offsets are 32 bits wide.
+/// Letters of a column in one record batch: its offsets are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
+
+/// A column in Arrow's memory.
+#[derive(Debug)]
+enum Filled {
+    Text(StringArray),
+    Json(StringArray),
+    Integer(Int64Array),
+    Float(Float64Array),
+    Flag(BooleanArray),
+    Time(TimestampMicrosecondArray),
+}
+
+impl Filled {
+    fn new(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) -> Self {
+        let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
+        match values {
+            Values::Text(mut text, ends) => {
+                text.shrink_to_fit();
+                // Below 2^30 by the builder's check, but for one page beyond it: a body has at most 2^29 bytes.
+                let offset = |end: usize| i32::try_from(end).unwrap_or(i32::MAX);
+                let offsets = std::iter::once(0).chain(ends.into_iter().map(offset)).collect::<Vec<_>>();
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let array = StringArray::new(offsets, Buffer::from_vec(text.into_bytes()), nulls);
+                if holds == Holds::Json { Self::Json(array) } else { Self::Text(array) }
+            }
+            Values::Integer(mut values) => {
+                values.shrink_to_fit();
+                let values = ScalarBuffer::from(values);
+                match holds {
+                    Holds::Time => {
+                        Self::Time(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC"))
+                    }
+                    _ => Self::Integer(Int64Array::new(values, nulls)),
+                }
+            }
+            Values::Float(values) => Self::Float(Float64Array::new(ScalarBuffer::from(values), nulls)),
+            Values::Flag(values) => Self::Flag(BooleanArray::new(values.into(), nulls)),
+        }
+    }
+
+    fn array(&self) -> &dyn Array {
+        match self {
+            Self::Text(array) | Self::Json(array) => array,
+            Self::Integer(array) => array,
+            Self::Float(array) => array,
+            Self::Flag(array) => array,
+            Self::Time(array) => array,
+        }
+    }
+
+    /// The same memory once more.
+    fn share(&self) -> ArrayRef {
+        match self {
+            Self::Text(array) | Self::Json(array) => Arc::new(array.clone()),
+            Self::Integer(array) => Arc::new(array.clone()),
+            Self::Float(array) => Arc::new(array.clone()),
+            Self::Flag(array) => Arc::new(array.clone()),
+            Self::Time(array) => Arc::new(array.clone()),
+        }
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        if self.array().is_null(row) {
+            return Cell::Null;
+        }
+        match self {
+            Self::Text(array) => Cell::Text(array.value(row)),
+            Self::Json(array) => Cell::Json(array.value(row)),
+            Self::Integer(array) => Cell::Integer(array.value(row)),
+            Self::Float(array) => Cell::Float(array.value(row)),
+            Self::Flag(array) => Cell::Flag(array.value(row)),
+            Self::Time(array) => Cell::Time(array.value(row)),
+        }
+    }
+
+    /// The values, where they are whole numbers or instants and there is one in each row.
+    fn integers(&self) -> Option<&[i64]> {
+        match self {
+            Self::Integer(array) if array.null_count() == 0 => Some(array.values().as_ref()),
+            Self::Time(array) if array.null_count() == 0 => Some(array.values().as_ref()),
+            _ => None,
+        }
+    }
+
+    /// How much memory it takes, in bytes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(array) | Self::Json(array) => array.value_data().len() + array.len() * 4 + 4,
+            Self::Flag(array) => array.len() / 8,
+            other => other.array().len() * 8,
+        }
+    }
+}
+
+/// How Arrow names a field's column.
+pub(crate) fn arrow_field(field: &Field) -> ArrowField {
+    let data_type = match field.holds {
+        Holds::Text | Holds::Json => DataType::Utf8,
+        Holds::Integer => DataType::Int64,
+        Holds::Float => DataType::Float64,
+        Holds::Flag => DataType::Boolean,
+        Holds::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+    };
+    ArrowField::new(field.name, data_type, !field.required)
+}
 
 /// Some rows in Arrow's memory.
 #[derive(Debug)]
 struct Chunk {
     /// The number of its first row.
     start: usize,
-    path: StringArray,
-    human: Int64Array,
-    ai: Int64Array,
-    total: Int64Array,
+    len: usize,
+    columns: Vec<Filled>,
 }
 
 impl Chunk {
-    fn columns(&self) -> [ArrayRef; 4] {
-        // Each clone shares its memory.
-        [
-            Arc::new(self.path.clone()),
-            Arc::new(self.human.clone()),
-            Arc::new(self.ai.clone()),
-            Arc::new(self.total.clone()),
-        ]
+    fn end(&self) -> usize {
+        self.start + self.len
     }
 
-    fn end(&self) -> usize {
-        self.start + self.human.len()
+    fn share(&self) -> Vec<ArrayRef> {
+        self.columns.iter().map(Filled::share).collect()
     }
 }
 
-/// One of the three counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CountColumn {
-    /// Unique people.
-    Human,
-    /// Unique AI agents.
-    Ai,
-    /// Unique visitors, deduplicated.
-    Total,
+impl Cells for Chunk {
+    fn cell(&self, column: usize, row: usize) -> Cell<'_> {
+        self.columns.get(column).map_or(Cell::Null, |column| column.cell(row))
+    }
 }
 
 /// All rows of an export, never changed again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Table {
     chunks: Vec<Chunk>,
     len: usize,
-    columns: Columns,
+    layout: Layout,
     /// Where the rows of each slice end, in a table of several.
     slices: Vec<(usize, Slice)>,
     /// What else the service sent, for the rows that have it, in their order.
-    extras: Vec<(usize, Map<String, Value>)>,
+    extras: Vec<(usize, Value)>,
     /// The same as columns, once they are asked for.
     batches: OnceLock<Result<(SchemaRef, Vec<RecordBatch>)>>,
 }
@@ -90,29 +184,20 @@ impl Table {
     }
 
     /// One row.
-    pub fn row(&self, at: usize) -> Option<VisitorRow<'_>> {
+    pub fn row(&self, at: usize) -> Option<Row<'_>> {
         let chunk = self.chunks.get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
-        let place = at - chunk.start;
-        let extra = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
-        Some(VisitorRow {
-            path: chunk.path.value(place),
-            human: chunk.human.value(place),
-            ai: chunk.ai.value(place),
-            total: chunk.total.value(place),
-            extra: extra.and_then(|at| self.extras.get(at)).map(|(_, extra)| extra),
-        })
+        let other = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
+        let other = other.and_then(|at| self.extras.get(at)).map(|(_, other)| other);
+        Some(Row::new(self.layout.fields, chunk, at - chunk.start, other))
     }
 
     /// All rows, in order.
-    pub fn rows(&self) -> impl Iterator<Item = VisitorRow<'_>> + Clone {
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         let mut extras = self.extras.iter().peekable();
-        self.chunks.iter().flat_map(|chunk| (0..chunk.human.len()).map(move |at| (chunk, at))).map(
-            move |(chunk, at)| VisitorRow {
-                path: chunk.path.value(at),
-                human: chunk.human.value(at),
-                ai: chunk.ai.value(at),
-                total: chunk.total.value(at),
-                extra: extras.next_if(|(row, _)| *row == chunk.start + at).map(|(_, extra)| extra),
+        self.chunks.iter().flat_map(|chunk| (0..chunk.len).map(move |at| (chunk, at))).map(
+            move |(chunk, at)| {
+                let other = extras.next_if(|(row, _)| *row == chunk.start + at).map(|(_, other)| other);
+                Row::new(self.layout.fields, chunk, at, other)
             },
         )
     }
@@ -128,8 +213,8 @@ impl Table {
     }
 
     /// The columns before whatever else the service sent.
-    pub fn columns(&self) -> Columns {
-        self.columns
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Where the rows of each slice end, in a table of several.
@@ -151,29 +236,24 @@ impl Table {
         })
     }
 
-    /// A column of counts, chunk by chunk.
-    pub fn counts(&self, which: CountColumn) -> impl Iterator<Item = &[i64]> {
-        self.chunks.iter().map(move |chunk| {
-            let column = match which {
-                CountColumn::Human => &chunk.human,
-                CountColumn::Ai => &chunk.ai,
-                CountColumn::Total => &chunk.total,
-            };
-            column.values().as_ref()
-        })
+    /// A column of whole numbers or instants, chunk by chunk; `None` where it is not one, or has nulls.
+    pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
+        let column = self.layout.fields.iter().position(|field| field.name == name)?;
+        let chunks = self.chunks.iter().map(|chunk| chunk.columns.get(column)?.integers());
+        chunks.collect()
     }
 
-    /// The path and the three counts, chunk by chunk, with the numbers of the rows.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, [ArrayRef; 4])> {
-        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.columns()))
+    /// The columns of the fields, chunk by chunk, with the numbers of the rows.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, Vec<ArrayRef>)> {
+        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.share()))
     }
 
     /// What else the service sent, for the rows that have it, in their order.
-    pub fn extras(&self) -> &[(usize, Map<String, Value>)] {
+    pub fn extras(&self) -> &[(usize, Value)] {
         &self.extras
     }
 
-    /// The schema, which stands for zero rows too: `path` and three counts, then whatever else came.
+    /// The schema, which stands for zero rows too: days, the fields, then whatever else came.
     pub fn schema(&self) -> Result<SchemaRef> {
         Ok(Arc::clone(&self.arrow()?.0))
     }
@@ -184,10 +264,9 @@ impl Table {
         Ok(Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema))))
     }
 
-    /// How much memory the four columns take, in bytes.
+    /// How much memory the fields' columns take, in bytes.
     pub fn arrow_bytes(&self) -> usize {
-        let column = |chunk: &Chunk| chunk.path.value_data().len() + (chunk.human.len() * (3 * 8 + 4)) + 4;
-        self.chunks.iter().map(column).sum()
+        self.chunks.iter().flat_map(|chunk| &chunk.columns).map(Filled::bytes).sum()
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
@@ -195,33 +274,30 @@ impl Table {
     }
 
     fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let field = |name| {
-            let data_type = match name {
-                "date_from" | "date_to" => DataType::Date32,
-                "path" => DataType::Utf8,
-                _ => DataType::Int64,
-            };
-            Field::new(name, data_type, false)
-        };
-        let mut fields: Vec<_> = self.columns.names().map(field).collect();
+        let days: &[_] = if self.layout.days { &["date_from", "date_to"] } else { &[] };
+        let mut fields: Vec<_> =
+            days.iter().map(|name| ArrowField::new(*name, DataType::Date32, false)).collect();
+        fields.extend(self.layout.fields.iter().map(arrow_field));
         let more = extras::columns(&self.extras);
-        let name = |column: &extras::Column<'_>| self.columns.extra(column.name).into_owned();
-        fields.extend(more.iter().map(|column| Field::new(name(&column), column.kind.data_type(), true)));
+        let name = |column: &extras::Column<'_>| self.layout.extra(column.name).into_owned();
+        fields
+            .extend(more.iter().map(|column| ArrowField::new(name(&column), column.kind.data_type(), true)));
         let schema = Arc::new(Schema::new(fields));
         let batch = |chunk: &Chunk| {
             let rows = chunk.start..chunk.end();
             let mut columns = Vec::new();
-            if self.columns.days {
+            if self.layout.days {
                 columns.extend([
                     self.days_of(rows.clone(), |days| days.from)?,
                     self.days_of(rows.clone(), |days| days.to)?,
                 ]);
             }
-            columns.extend(chunk.columns().into_iter().skip(usize::from(!self.columns.paths)));
+            columns.extend(chunk.share());
             for column in more.iter() {
                 columns.push(column.array(&self.extras, rows.clone())?);
             }
-            RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| {
+            let count = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &count).map_err(|error| {
                 Error::bug(format!("rows {} to {} of a table are no columns: {error}", rows.start, rows.end))
             })
         };
@@ -255,31 +331,39 @@ pub fn number(day: Date) -> i32 {
 }
 
 /// Rows on their way into a table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Builder {
     table: Table,
-    text: Vec<u8>,
-    offsets: Vec<i32>,
-    human: Vec<i64>,
-    ai: Vec<i64>,
-    total: Vec<i64>,
+    /// Those that came since the last chunk.
+    rows: Rows,
 }
 
 impl Builder {
-    /// For a table of several slices.
-    pub fn sliced(paths: bool) -> Self {
-        let table = Table { columns: Columns { days: true, paths }, ..Table::default() };
-        Self { table, ..Self::default() }
+    /// For a table of these columns.
+    pub fn new(layout: Layout) -> Self {
+        let table = Table {
+            chunks: Vec::new(),
+            len: 0,
+            layout,
+            slices: Vec::new(),
+            extras: Vec::new(),
+            batches: OnceLock::new(),
+        };
+        Self { table, rows: Rows::new(layout.fields, None) }
     }
 
     /// All rows that came since the last slice are of these days.
     pub fn end_slice(&mut self, days: Slice) {
-        self.table.slices.push((self.len(), days));
+        let end = self.len();
+        match self.table.slices.last_mut() {
+            Some(last) if last.1 == days => last.0 = end,
+            _ => self.table.slices.push((end, days)),
+        }
     }
 
     /// How many rows.
     pub fn len(&self) -> usize {
-        self.table.len + self.human.len()
+        self.table.len + self.rows.len()
     }
 
     /// Whether there is none.
@@ -288,52 +372,29 @@ impl Builder {
     }
 
     /// Adds rows at the end.
-    pub fn extend(&mut self, rows: &VisitorRows) {
-        if self.human.len() + rows.len() > MAX_BATCH_ROWS
-            || self.text.len() + rows.text().len() > MAX_BATCH_TEXT
+    pub fn extend(&mut self, rows: &Rows) {
+        let texts = self.rows.columns().iter().zip(rows.columns());
+        if self.rows.len() + rows.len() > MAX_BATCH_ROWS
+            || texts.into_iter().any(|(ours, more)| ours.text_len() + more.text_len() > MAX_BATCH_TEXT)
         {
             self.seal();
         }
-        let extras = rows.extras().iter().map(|(row, extra)| (self.len() + row, extra.clone()));
-        let extras: Vec<_> = extras.collect();
-        self.table.extras.extend(extras);
-        let start = self.text.len();
-        self.text.extend_from_slice(rows.text().as_bytes());
-        // Below 2^30 by the check above, but for one page beyond it: a body has at most 2^29 bytes.
-        let offset = |end: &usize| i32::try_from(start + end).unwrap_or(i32::MAX);
-        self.offsets.extend(rows.ends().iter().map(offset));
-        let (human, ai, total) = rows.counts();
-        self.human.extend_from_slice(human);
-        self.ai.extend_from_slice(ai);
-        self.total.extend_from_slice(total);
+        self.rows.extend(rows);
     }
 
     /// Makes a chunk of what came since the last one.
     fn seal(&mut self) {
-        let rows = self.human.len();
-        if rows == 0 {
+        if self.rows.is_empty() {
             return;
         }
-        let mut offsets = std::mem::take(&mut self.offsets);
-        offsets.insert(0, 0);
-        let mut text = std::mem::take(&mut self.text);
-        text.shrink_to_fit();
-        let column = |counts: &mut Vec<i64>| {
-            let mut counts = std::mem::take(counts);
-            counts.shrink_to_fit();
-            Int64Array::new(ScalarBuffer::from(counts), None)
-        };
-        let path =
-            StringArray::new(OffsetBuffer::new(ScalarBuffer::from(offsets)), Buffer::from_vec(text), None);
-        let chunk = Chunk {
-            start: self.table.len,
-            path,
-            human: column(&mut self.human),
-            ai: column(&mut self.ai),
-            total: column(&mut self.total),
-        };
-        self.table.chunks.push(chunk);
-        self.table.len += rows;
+        let fields = self.table.layout.fields;
+        let rows = std::mem::replace(&mut self.rows, Rows::new(fields, None));
+        let (start, len) = (self.table.len, rows.len());
+        let (columns, extras) = rows.into_parts();
+        self.table.extras.extend(extras.into_iter().map(|(row, other)| (start + row, other)));
+        let columns = columns.into_iter().zip(fields).map(|(column, field)| Filled::new(field.holds, column));
+        self.table.chunks.push(Chunk { start, len, columns: columns.collect() });
+        self.table.len += len;
     }
 
     /// The table.

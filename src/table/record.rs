@@ -1,9 +1,10 @@
-//! What tables and files are made of: a visitor row, and the days that it is of where there are several slices.
+//! What tables and files are made of: a row, and the days that it is of where there are several slices.
 
 use std::borrow::Cow;
 
 use crate::dates::slices::Slice;
-use crate::listing::visitor_rows::VisitorRow;
+use crate::listing::endpoint::Field;
+use crate::listing::rows::Row;
 use crate::table::extras::OTHERS;
 
 /// Before the name of a field of the service that is named as a column of ours.
@@ -11,30 +12,30 @@ const SERVICE: &str = "service_";
 
 /// The columns that stand before whatever else the service sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
+pub struct Layout {
     /// Whether each row names its days.
     pub days: bool,
-    /// Whether each row names its path; else it is of the whole site.
-    pub paths: bool,
+    /// What each row has of its own.
+    pub fields: &'static [Field],
 }
 
-impl Default for Columns {
-    /// Those of one range.
-    fn default() -> Self {
-        Self { days: false, paths: true }
+impl Layout {
+    /// Of one range.
+    pub fn of(fields: &'static [Field]) -> Self {
+        Self { days: false, fields }
     }
-}
 
-impl Columns {
-    /// Their names, in order.
+    /// Of several slices.
+    pub fn sliced(fields: &'static [Field]) -> Self {
+        Self { days: true, fields }
+    }
+
+    /// The columns' names, in order.
     pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
         let days: &[_] = if self.days { &["date_from", "date_to"] } else { &[] };
-        let paths: &[_] = if self.paths { &["path"] } else { &[] };
-        days.iter().chain(paths).chain(&["human", "ai", "total"]).copied()
+        days.iter().copied().chain(self.fields.iter().map(|field| field.name))
     }
-}
 
-impl Columns {
     /// The name of an extra field's column beside these (`None`: of those that have no column of their own). A name that
     /// one of ours has gets a prefix, and so does each that would be the same with it.
     pub fn extra(self, name: Option<&str>) -> Cow<'_, str> {
@@ -50,16 +51,16 @@ impl Columns {
 }
 
 /// A row and its days.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Record<'a> {
     /// Its days, where it names them.
     pub days: Option<Slice>,
     /// The row.
-    pub row: VisitorRow<'a>,
+    pub row: Row<'a>,
 }
 
-impl<'a> From<VisitorRow<'a>> for Record<'a> {
-    fn from(row: VisitorRow<'a>) -> Self {
+impl<'a> From<Row<'a>> for Record<'a> {
+    fn from(row: Row<'a>) -> Self {
         Self { days: None, row }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
 use crate::text;
 
@@ -25,8 +26,19 @@ pub struct Parsed<T> {
 /// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are no UTF-8 and lone
 /// surrogate escapes become U+FFFD, and are reported; any other fault is an error that says where it is.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
+    parse_as(body, PhantomData)
+}
+
+/// The same, for what `seed` reads.
+pub fn parse_as<T>(
+    body: &[u8],
+    seed: impl Copy + for<'de> DeserializeSeed<'de, Value = T>,
+) -> Result<Parsed<T>, String> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    if let Ok(value) = serde_json::from_slice(body) {
+    let mut parser = serde_json::Deserializer::from_slice(body);
+    if let Ok(value) = seed.deserialize(&mut parser)
+        && parser.end().is_ok()
+    {
         return Ok(Parsed { value, repaired: false });
     }
     // Only now: a good body is never looked at twice.
@@ -34,11 +46,14 @@ pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     let mended = mend_surrogates(&text, false);
     let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
     let mut parser = serde_json::Deserializer::from_str(&mended);
-    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!("{path}: ") };
-        text::safe(&format!("{place}{}", error.into_inner()), MAX_JSON_ERROR)
-    })?;
+    let mut track = serde_path_to_error::Track::new();
+    let value = seed.deserialize(serde_path_to_error::Deserializer::new(&mut parser, &mut track)).map_err(
+        |error| {
+            let path = track.path().to_string();
+            let place = if path == "." { String::new() } else { format!("{path}: ") };
+            text::safe(&format!("{place}{error}"), MAX_JSON_ERROR)
+        },
+    )?;
     parser.end().map_err(|error| error.to_string())?;
     Ok(Parsed { value, repaired })
 }
@@ -161,23 +176,6 @@ fn whole(number: &str) -> Option<i64> {
     (!negative).then_some(value)
 }
 
-/// Refuses what a map has twice: which of the two is meant cannot be known.
-pub(crate) fn set<T, E: serde::de::Error>(
-    slot: &mut Option<T>,
-    name: &'static str,
-    value: T,
-) -> Result<(), E> {
-    if slot.replace(value).is_some() {
-        return Err(E::duplicate_field(name));
-    }
-    Ok(())
-}
-
-/// The value of a field that must be there.
-pub(crate) fn need<T, E: serde::de::Error>(slot: Option<T>, name: &'static str) -> Result<T, E> {
-    slot.ok_or_else(|| E::missing_field(name))
-}
-
 /// A type error, in the parser's own words, for values that are looked at by hand.
 pub(crate) fn wrong_type(value: &serde_json::Value, expected: &str) -> String {
     use serde_json::Value;
@@ -260,7 +258,7 @@ mod tests {
 
     /// Rows: D12.
     #[test]
-    fn invalid_characters_are_replaced_and_reported() {
+    fn what_is_no_text_is_replaced_and_told() {
         for (body, text) in [
             (&br#""a\ud800b""#[..], "a\u{fffd}b"),
             (br#""\udc00\ud800""#, "\u{fffd}\u{fffd}"),

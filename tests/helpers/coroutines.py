@@ -26,14 +26,11 @@ CALLS: dict[str, Call] = {
     "AsyncClient.close": lambda c: c.close(),
     "AsyncClient.__aenter__": lambda c: c.__aenter__(),
     "AsyncClient.__aexit__": lambda c: c.__aexit__(None, None, None),
-    "AsyncVisitors.__anext__": lambda c: c.visitors().__anext__(),
+    "AsyncRows.__anext__": lambda c: c.visitors().__anext__(),
     "AsyncVisitors.totals": lambda c: c.visitors().totals(),
-    "AsyncVisitors.collect": lambda c: c.visitors().collect(),
-    "AsyncVisitors.to_dicts": lambda c: c.visitors().to_dicts(),
-    "AsyncVisitorsPages.__anext__": lambda c: cast("Any", c.visitors().pages().__anext__()),
-    "AsyncRows.__anext__": lambda c: c.paginate(
-        "/v1/analytics/{project_id}/visitors", items="visitors"
-    ).__anext__(),
+    "AsyncRows.collect": lambda c: c.visitors().collect(),
+    "AsyncRows.to_dicts": lambda c: c.visitors().to_dicts(),
+    "AsyncPages.__anext__": lambda c: cast("Any", c.visitors().pages().__anext__()),
 }
 every_call = pytest.mark.parametrize(("name", "call"), CALLS.items(), ids=CALLS)
 

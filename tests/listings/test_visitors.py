@@ -142,7 +142,6 @@ def test_offset_max_rows_and_page_size_decide_the_requests(face: Face, given: St
             (TypeError, *case)
             for case in [
                 ("page_size", 10.0),
-                ("page_size", None),
                 ("page_size", True),
                 ("max_rows", "all"),
                 ("resume", {"offset": 5}),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from docplatform._native import TrendTable, VisitorTable
+    from docplatform._native import Table
 
 MAX_ROWS = 1_048_575
 """Rows of a sheet, below its header."""
@@ -26,7 +26,7 @@ WIDTHS = {"str": 60, "date": 12, "datetime": 20}
 """How wide a column is, in characters; a number's is 12."""
 
 
-def write(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> None:
+def write(table: Table, path: str | os.PathLike[str]) -> None:
     """Writes the rows; a ``ValueError`` where a sheet cannot take them."""
     if len(table) > MAX_ROWS:
         raise ValueError(
@@ -52,9 +52,7 @@ def write(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> Non
             sheet._opt_close()
 
 
-def _fill(
-    sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: VisitorTable | TrendTable
-) -> None:
+def _fill(sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: Table) -> None:
     formats = {
         "date": workbook.add_format({"num_format": "yyyy-mm-dd"}),
         "datetime": workbook.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),

@@ -13,7 +13,7 @@ from docplatform._native import _WholeFile
 if TYPE_CHECKING:
     import os
 
-    from docplatform._native import TrendTable, VisitorTable
+    from docplatform._native import Table
 
 # What each way needs: one of these modules, the first that is there.
 _MODULES = {
@@ -50,9 +50,7 @@ def need(way: str) -> str:
     )
 
 
-def attempt(
-    make: Callable[[VisitorTable], Any], table: VisitorTable
-) -> tuple[Any, None] | tuple[None, Exception]:
+def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tuple[None, Exception]:
     """What ``make`` makes of a table, or why it could not: the extension lets that error carry the table."""
     try:
         return make(table), None
@@ -60,63 +58,70 @@ def attempt(
         return None, error
 
 
-def to_pandas(table: VisitorTable | TrendTable) -> Any:
-    """A ``DataFrame``: ``path`` as pandas has texts by default, days as datetimes, counts as int64, whatever else came as nullable columns."""
+def to_pandas(table: Table) -> Any:
+    """A ``DataFrame``: texts as pandas has them by default, days and instants as datetimes, counts as int64, whatever may be missing as nullable columns."""
     need("to_pandas")
     import numpy as np
     import pandas as pd
 
     columns: dict[str, Any] = {}
-    for name in table._columns():
-        if name == "path":
-            columns[name] = _texts(pd, table)
-        elif name in {"date_from", "date_to"}:
+    for name, kind in table._columns().items():
+        if kind == "days":
             days = np.frombuffer(table._days(name), dtype=np.int32)
             columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
-        else:
+        elif kind == "count":
             # The bytearray is this column's alone, so that the frame may be written to.
             columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
-    dtypes = {"int": "Int64", "float": "float64", "bool": "boolean", "text": _text_type(pd)}
+        elif kind == "time":
+            instants = np.frombuffer(table._counts(name), dtype="datetime64[us]")
+            columns[name] = pd.Series(instants).dt.tz_localize("UTC")
+        else:
+            columns[name] = _values(pd, table, name, kind)
     for name, (kind, values) in table._extras().items():
-        columns[name] = pd.Series(values, dtype=dtypes[kind])
-    return pd.DataFrame(columns, copy=False)
+        columns[name] = pd.Series(values, dtype=_dtypes(pd)[kind])
+    return pd.DataFrame(columns, index=None if columns else range(len(table)), copy=False)
 
 
-def _texts(pd: Any, table: VisitorTable | TrendTable) -> Any:
-    """The paths, of the dtype that this pandas gives to texts."""
-    dtype = _text_type(pd)
+def _dtypes(pd: Any) -> dict[str, Any]:
+    text = _text_type(pd)
+    return {"int": "Int64", "float": "float64", "bool": "boolean", "text": text, "json": text}
+
+
+def _values(pd: Any, table: Table, name: str, kind: str) -> Any:
+    """A column, of the dtype that this pandas gives to such."""
+    dtype = _dtypes(pd)[kind]
     if getattr(dtype, "storage", None) == "pyarrow":
-        return pd.array(to_arrow(table).column("path"), dtype=dtype)
-    return pd.Series(table._paths(), dtype=dtype)
+        return pd.array(to_arrow(table).column(name), dtype=dtype)
+    return pd.Series(table._values(name), dtype=dtype)
 
 
 def _text_type(pd: Any) -> Any:
     return pd.Series([""]).dtype
 
 
-def to_polars(table: VisitorTable | TrendTable) -> Any:
+def to_polars(table: Table) -> Any:
     """A ``polars.DataFrame`` on the same memory."""
     need("to_polars")
     return import_module("polars").DataFrame(table)
 
 
-def to_arrow(table: VisitorTable | TrendTable) -> Any:
+def to_arrow(table: Table) -> Any:
     """A ``pyarrow.Table`` on the same memory."""
     need("to_arrow")
     return import_module("pyarrow").table(table)
 
 
-def to_parquet(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+def to_parquet(table: Table, path: str | os.PathLike[str]) -> int:
     """A Parquet file; returns the number of rows."""
     return _to_file("to_parquet", table, path)
 
 
-def to_excel(table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+def to_excel(table: Table, path: str | os.PathLike[str]) -> int:
     """An Excel workbook; returns the number of rows."""
     return _to_file("to_excel", table, path)
 
 
-def _to_file(way: str, table: VisitorTable | TrendTable, path: str | os.PathLike[str]) -> int:
+def _to_file(way: str, table: Table, path: str | os.PathLike[str]) -> int:
     need(way)
     file = _WholeFile(path)
     try:
@@ -127,7 +132,7 @@ def _to_file(way: str, table: VisitorTable | TrendTable, path: str | os.PathLike
     return rows
 
 
-def encode(way: str, table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+def encode(way: str, table: Table, file: _WholeFile) -> int:
     """The same under the temporary name of ``file``, which is then to be committed."""
     try:
         module = need(way)
@@ -142,7 +147,7 @@ def encode(way: str, table: VisitorTable | TrendTable, file: _WholeFile) -> int:
     return len(table)
 
 
-def write_arrow(table: VisitorTable | TrendTable, file: _WholeFile) -> int:
+def write_arrow(table: Table, file: _WholeFile) -> int:
     """An Arrow IPC file, also called Feather; returns the number of rows."""
     module = need("write_arrow")
     try:

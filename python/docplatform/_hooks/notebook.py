@@ -11,7 +11,7 @@ from docplatform._native import _safe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from docplatform._native import Job, TrendTable, VisitorTable
+    from docplatform._native import Job, Table, VisitorTable
 
 # Notebooks take what is between two dollars for a formula, unless the table says that it has none.
 _TABLE = '<table class="tex2jax_ignore mathjax_ignore">'
@@ -62,14 +62,18 @@ _SHOWN = 10
 """Rows of a table that are shown."""
 
 
-def visitor_table(table: VisitorTable) -> str:
+def table(table: Table) -> str:
     """The first rows of a table, and what it is about."""
-    return _first_rows(table, _caption(table))
+    from docplatform._native import TrendTable, VisitorTable
+
+    if isinstance(table, VisitorTable):
+        return _first_rows(table, _caption(table))
+    name = f"Visitors by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
+    return _first_rows(table, f"{name}: {'; '.join(_range(table, 'rows'))}")
 
 
-def trend_table(table: TrendTable) -> str:
-    """The same of a trend."""
-    return _first_rows(table, f"Visitors by {table.every or 'range'}: {'; '.join(_range(table, 'rows'))}")
+def _name(table: Table) -> str:
+    return (table.listing or "rows").replace("_", " ").capitalize()
 
 
 def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]], unit: str = "rows") -> str:
@@ -79,9 +83,11 @@ def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]
     return _grid(caption, [dict(zip(names, row, strict=True)) for row in rows[:_SHOWN]], names)
 
 
-def _first_rows(table: VisitorTable | TrendTable, caption: str) -> str:
+def _first_rows(table: Table, caption: str) -> str:
     rows = table[:_SHOWN]
-    return _grid(caption, rows, list(dict.fromkeys(name for row in rows for name in row)) or table._columns())
+    return _grid(
+        caption, rows, list(dict.fromkeys(name for row in rows for name in row)) or list(table._columns())
+    )
 
 
 def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
@@ -113,13 +119,16 @@ def _cell(value: object, style: str) -> str:
 
 def _caption(table: VisitorTable) -> str:
     parts = _range(table, "pages")
+    what = "views" if table.listing == "views" else "people"
     if table.totals is not None:
         human, ai, total = table.totals
-        parts.append(f"the whole site: {human:,} people, {ai:,} AI agents, {total:,} in all")
-    return f"Visitors: {'; '.join(parts)}"
+        parts.append(
+            f"the whole site: {human:,} {'by people' if what == 'views' else what}, {ai:,} {'by AI agents' if what == 'views' else 'AI agents'}, {total:,} in all"
+        )
+    return f"{_name(table)}: {'; '.join(parts)}"
 
 
-def _range(table: VisitorTable | TrendTable, unit: str) -> list[str]:
+def _range(table: Table, unit: str) -> list[str]:
     shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
     parts = [shown]
     if table.date_from or table.date_to:

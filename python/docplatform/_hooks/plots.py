@@ -90,7 +90,12 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
     if not any(row["human"] or row["ai"] for row in rows):
         axes.set_xlim(0, 1)
-    axes.set_xlabel(_wrapped(axes, "unique visitors of each page (they do not add up)", _LABEL))
+    measure = (
+        "views of each page"
+        if table.listing == "views"
+        else "unique visitors of each page (they do not add up)"
+    )
+    axes.set_xlabel(_wrapped(axes, measure, _LABEL))
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 

@@ -9,7 +9,7 @@ from unicodedata import combining, east_asian_width
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
-    from docplatform._native import TrendTable, VisitorTable
+    from docplatform._native import Table
 
 HEAD = 5
 """Rows that are shown at each end of a table that has more than twice as many."""
@@ -20,7 +20,7 @@ MAX_TEXT = 2_000
 GAP = "…"
 
 
-def text(table: VisitorTable | TrendTable) -> str:
+def text(table: Table) -> str:
     """The table in as many columns as the terminal has, or 80 where there is none."""
     columns = table._schema()
     rows = [*table] if len(table) <= 2 * HEAD else [*table[:HEAD], None, *table[-HEAD:]]
@@ -50,7 +50,7 @@ def text(table: VisitorTable | TrendTable) -> str:
     )
 
 
-def column(table: VisitorTable | TrendTable, name: str) -> str:
+def column(table: Table, name: str) -> str:
     """What to write instead of ``table["path"]``."""
     known = [column for column, _ in table._schema()]
     name = _safe(name, 60)

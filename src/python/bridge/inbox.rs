@@ -20,6 +20,7 @@ use tokio::task::AbortHandle;
 
 use crate::client::observer::{Note, Observer};
 use crate::config::url::Segment;
+use crate::dates::slices::Slice;
 use crate::error::{Error, Outcome};
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
@@ -39,7 +40,7 @@ pub(crate) enum Message {
     Note(Note),
     Found(Vec<Finding>),
     Progress,
-    Rows(Rows),
+    Rows(Rows, Option<Slice>),
     Polled(Box<Job>, oneshot::Sender<()>),
     Done(Result<Finish, Error>),
 }
@@ -283,9 +284,9 @@ impl ExportObserver for Inbox {
         }
     }
 
-    fn rows(&self, rows: &Rows) {
+    fn rows(&self, rows: &Rows, days: Option<Slice>) {
         if self.rows {
-            self.push(Message::Rows(rows.clone()));
+            self.push(Message::Rows(rows.clone(), days));
         }
     }
 

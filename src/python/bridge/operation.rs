@@ -296,9 +296,9 @@ impl Running {
                     rows::warn(py, finding, 1)?;
                 }
             }
-            Message::Rows(came) => {
+            Message::Rows(came, days) => {
                 if let Some(list) = &self.wants.rows {
-                    rows::extend(list.bind(py), &came)?;
+                    rows::extend(list.bind(py), &came, days)?;
                 }
             }
             Message::Progress => {

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-use crate::client::{Client, OnBudget};
+use crate::client::{Call, Client, OnBudget};
 use crate::clock::timestamp;
 use crate::config::Options;
 use crate::config::url::Segment;
@@ -23,21 +23,24 @@ use crate::export::stored;
 use crate::job;
 use crate::job::once::{NameState, OnceName, ResolvedJob};
 use crate::job::wait::{self, Target, WaitOptions};
-use crate::listing::Listing;
+use crate::listing::endpoint::{
+    CALLER_STATS, CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, SEARCHES, THREAD, VIEWS, VISITORS,
+};
+use crate::listing::{Listing, Shape};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
-use crate::python::client::paging::PagingArguments;
+use crate::python::client::paging::{ListingArguments, PagingArguments};
 use crate::python::job::{JobArgument, datetime, wrap as wrap_job};
 use crate::python::listing;
 use crate::python::progress::{self, SLICES};
-use crate::python::table::TrendTable;
-use crate::python::table::data::Meta;
+use crate::python::table;
+use crate::python::table::data::{Data, Meta};
 use crate::python::table::plan::planned;
 use crate::python::table::sync::synced;
 use crate::python::{convert, errors};
 use crate::slices::sync::{self, OnRunning, SyncScope};
-use crate::slices::{plan, trend};
+use crate::slices::{Subject, plan, trend};
 use crate::store::{Creation, What};
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
@@ -177,6 +180,49 @@ impl BaseClient {
     /// Runs the operation of a write. Whatever keeps it from beginning, nothing was sent.
     fn write(&self, py: Python<'_>, begin: impl FnOnce() -> PyResult<Operation>) -> PyResult<Py<PyAny>> {
         self.face.run(py, errors::not_sent(py, begin())?.writing())
+    }
+
+    /// What one of the service's endpoints lists.
+    fn list(
+        &self,
+        py: Python<'_>,
+        endpoint: &'static Endpoint,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let arguments = ListingArguments::parse(endpoint, period, options)?;
+        listing::rows(py, self.face, arguments.cursor(endpoint, &self.handle)?)
+    }
+
+    /// The totals of a range.
+    fn totals(
+        &self,
+        name: &'static str,
+        py: Python<'_>,
+        endpoint: &'static Endpoint,
+        (from, to): (Option<String>, Option<String>),
+        on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let listing = Listing::of(endpoint, &self.handle.client()?.project(project_id)?, from, to);
+        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+            stored::totals(&client.on_budget(on_budget), &listing, &*inbox).await
+        };
+        self.face.run(py, self.op(name, ask, convert::totals))
+    }
+
+    /// One object of the service, as a dict.
+    fn object(
+        &self,
+        name: &'static str,
+        py: Python<'_>,
+        call: Call,
+        on_budget: OnBudget,
+    ) -> PyResult<Py<PyAny>> {
+        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+            client.on_budget(on_budget).call(call, &*inbox, request::decode_object).await
+        };
+        self.face.run(py, self.op(name, ask, |py, value| request::answer(py, &value, false)))
     }
 
     /// Where a job is: its project, and the job or its id.
@@ -381,48 +427,86 @@ impl BaseClient {
     }
 
     /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
-    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, page_size = None, offset = None,
-        max_rows = None, prefetch = 1, resume = None, strict = false, refresh = false,
-        on_budget = OnBudget::Wait, project_id = None),
-        text_signature = "($self, period=None, *, date_from=None, date_to=None, page_size=250, offset=0, max_rows=None, \
-        prefetch=1, resume=None, strict=False, refresh=False, on_budget='wait', project_id=None)")]
-    #[expect(clippy::too_many_arguments)]
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, page_size=None, offset=0, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
     fn visitors(
         &self,
         py: Python<'_>,
         period: Option<&Bound<'_, PyAny>>,
-        date_from: Option<&Bound<'_, PyAny>>,
-        date_to: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
-        #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
-        #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
-        #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
-        resume: Option<&str>,
-        strict: bool,
-        refresh: bool,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
-        project_id: Option<&str>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let arguments =
-            PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
-        let client = self.handle.client()?;
-        let (from, to) = convert::range(period, date_from, date_to)?;
-        let cursor = arguments.cursor(&self.handle, |place| {
-            // What is not named comes from the checkpoint.
-            let known = place.map(|place| &place.listing);
-            let project = match (project_id, known.map(Listing::project).transpose()?.flatten()) {
-                (None, Some(project)) => project,
-                _ => client.project(project_id)?,
-            };
-            let filter = |name| known.and_then(|known| known.filter(name).map(str::to_owned));
-            let (from, to) = (from.or_else(|| filter("dateFrom")), to.or_else(|| filter("dateTo")));
-            Ok(Listing::visitors(&project, from, to))
-        })?;
-        listing::visitors(py, self.face, cursor)
+        self.list(py, VISITORS, period, options)
     }
 
-    /// The totals of a range: one request.
-    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait, project_id = None),
+    /// The site's page views, page by page: an iterator of dicts. Sends nothing yet.
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, page_size=None, offset=0, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
+    fn views(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.list(py, VIEWS, period, options)
+    }
+
+    /// What readers searched for: an iterator of dicts. Sends nothing yet.
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
+    fn searches(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.list(py, SEARCHES, period, options)
+    }
+
+    /// What readers said: an iterator of dicts. Sends nothing yet.
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, source=None, status=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
+    fn feedback(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.list(py, FEEDBACK, period, options)
+    }
+
+    /// Feedback by page, which the service cuts off: an iterator of dicts. Sends nothing yet.
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, source=None, status=None, every=None, page_size=None, max_rows=None, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
+    fn feedback_by_page(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.list(py, FEEDBACK_BY_PAGE, period, options)
+    }
+
+    /// The turns of readers' conversations with the assistant: an iterator of dicts. Sends nothing yet.
+    #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
+        date_to=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
+        on_budget='wait', project_id=None)")]
+    fn conversations(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.list(py, CONVERSATIONS, period, options)
+    }
+
+    /// The unique visitors of a whole range: one request.
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+        project_id = None),
         text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
     fn visitor_totals(
         &self,
@@ -433,13 +517,58 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let client = self.handle.client()?;
-        let (from, to) = convert::range(period, date_from, date_to)?;
-        let listing = Listing::visitors(&client.project(project_id)?, from, to);
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            stored::totals(&client.on_budget(on_budget), &listing, &*inbox).await
-        };
-        self.face.run(py, self.op("Client.visitor_totals", ask, convert::totals))
+        let dates = convert::range(period, date_from, date_to)?;
+        self.totals("Client.visitor_totals", py, VISITORS, dates, on_budget, project_id)
+    }
+
+    /// The page views of a whole range: one request.
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+        project_id = None),
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
+    fn view_totals(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let dates = convert::range(period, date_from, date_to)?;
+        self.totals("Client.view_totals", py, VIEWS, dates, on_budget, project_id)
+    }
+
+    /// One conversation with the assistant, with all its messages, as a dict.
+    #[pyo3(signature = (thread_id, *, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = "($self, thread_id, *, on_budget='wait', project_id=None)")]
+    fn conversation(
+        &self,
+        py: Python<'_>,
+        thread_id: &str,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let id = Segment::parse("thread_id", thread_id)?;
+        let call = request::get(&self.handle.client()?, THREAD, project_id, Some(id), (None, None))?;
+        self.object("Client.conversation", py, call, on_budget)
+    }
+
+    /// Who called the assistant, and how often, as a dict.
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+        project_id = None),
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
+    fn caller_stats(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let dates = convert::range(period, date_from, date_to)?;
+        let call = request::get(&self.handle.client()?, CALLER_STATS, project_id, None, dates)?;
+        self.object("Client.caller_stats", py, call, on_budget)
     }
 
     /// What a range costs, slice by slice, before anything is sent.
@@ -457,8 +586,8 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(period, date_from, date_to, every)?;
         let project = self.handle.client()?.project(project_id)?;
-        let what = What::of(by_path.unwrap_or(every.is_none()));
-        let look = move |client, _| async move { plan::plan(&client, &project, slices, what).await };
+        let of = Subject { endpoint: VISITORS, what: What::of(by_path.unwrap_or(every.is_none())) };
+        let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
         self.face.run(py, self.op("Client.plan_visitors", look, |py, plan| planned(py, &plan)))
     }
 
@@ -483,13 +612,13 @@ impl BaseClient {
         let slices = convert::slices(period, date_from, date_to, every)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.handle.client()?.project(project_id)?;
-        let what = What::of(by_path);
+        let of = Subject { endpoint: VISITORS, what: What::of(by_path) };
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, what, inbox).await?;
-            Ok((Meta::of_trend(&project, &slices, every, &trend), trend))
+            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
+            Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
         };
         let op = self.op("Client.visitor_trend", read, |py, (meta, trend)| {
-            Ok(Bound::new(py, TrendTable::new(Arc::new(trend.table), meta))?.into_any().unbind())
+            table::wrap(py, Data { table: Arc::new(trend.table), meta })
         });
         self.face.run(py, op.progress(bar))
     }
@@ -516,7 +645,8 @@ impl BaseClient {
         let slices = convert::slices(period, date_from, date_to, every)?;
         let projects = convert::projects(projects)?;
         let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
-        let wanted = SyncScope { projects, slices, what: What::of(by_path) };
+        let of = Subject { endpoint: VISITORS, what: What::of(by_path) };
+        let wanted = SyncScope { projects, slices, of };
         let no_store = || Error::configuration("sync fills a store: give the client one with store=");
         self.handle.client()?.exports().ok_or_else(no_store)?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
@@ -528,10 +658,11 @@ impl BaseClient {
     }
 
     /// Paging through any other listing of the service: an iterator over what it lists. Sends nothing yet.
-    #[pyo3(signature = (path, *, items, has_more = "hasMore", params = None, page_size = None,
+    #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
+        page_size = None,
         offset = None, max_rows = None, prefetch = 1, resume = None),
-        text_signature = "($self, path, *, items, has_more='hasMore', params=None, page_size=250, offset=0, \
-        max_rows=None, prefetch=1, resume=None)")]
+        text_signature = "($self, path, *, items, has_more='hasMore', next_cursor=None, params=None, page_size=250, \
+        offset=0, max_rows=None, prefetch=1, resume=None)")]
     #[expect(clippy::too_many_arguments)]
     fn paginate(
         &self,
@@ -539,12 +670,13 @@ impl BaseClient {
         path: &str,
         items: &str,
         has_more: &str,
+        next_cursor: Option<String>,
         params: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
         #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
-        resume: Option<&str>,
+        resume: Option<String>,
     ) -> PyResult<Py<PyAny>> {
         let (strict, on_budget, refresh) = (false, OnBudget::Wait, false);
         let arguments =
@@ -553,8 +685,14 @@ impl BaseClient {
         let template = request::plain_path(path)?;
         let project = path.contains("{project_id}").then(|| client.project(None)).transpose()?;
         let query = convert::params(params)?;
-        let listing = |_: Option<&_>| Listing::of(&template, project.as_ref(), query, items, has_more);
-        listing::listed(py, self.face, arguments.cursor(&self.handle, listing)?)
+        if next_cursor.is_some() && (prefetch > 1 || offset.is_some()) {
+            return Err(PyValueError::new_err(
+                "with next_cursor each page names the next one: prefetch must be 0 or 1, and there is no offset",
+            ));
+        }
+        let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
+        let listing = |_: Option<&_>| Listing::other(&template, project.as_ref(), query, shape);
+        listing::rows(py, self.face, arguments.cursor(&self.handle, listing)?)
     }
 
     /// Any request of the service, with the client's auth, retries and errors; returns the JSON.

@@ -1,42 +1,45 @@
-//! The arguments that are the same for all paged listings, and the cursor that they make.
+//! The arguments of listings, and the cursor that they make.
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::client::OnBudget;
+use crate::dates::slices::Every;
 use crate::error::Result;
 use crate::export::checkpoint::{Checkpoint, check_page_size};
 use crate::export::pager::{Paging, WINDOW};
 use crate::listing::Listing;
+use crate::listing::endpoint::{Endpoint, PagedBy};
 use crate::python::client::handle::Handle;
+use crate::python::convert;
 use crate::python::listing::cursor::Cursor;
 
 /// The most pages that are asked for ahead.
 const MAX_PREFETCH: u32 = 16;
 
 /// Arguments of a paged listing that are the same for all.
-pub(crate) struct PagingArguments<'a> {
+#[derive(Default)]
+pub(crate) struct PagingArguments {
     pub(crate) page_size: Option<u32>,
     pub(crate) offset: Option<u64>,
     pub(crate) max_rows: Option<u64>,
     pub(crate) prefetch: u32,
     pub(crate) strict: bool,
-    pub(crate) resume: Option<&'a str>,
+    pub(crate) resume: Option<String>,
     pub(crate) on_budget: OnBudget,
     pub(crate) refresh: bool,
 }
 
-impl PagingArguments<'_> {
+impl PagingArguments {
     /// The cursor over what `listing` makes of the arguments and a checkpoint, which must agree.
     pub(crate) fn cursor(
         &self,
         handle: &Arc<Handle>,
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
     ) -> PyResult<Arc<Cursor>> {
-        let page_size = self.page_size.unwrap_or(Paging::PAGE_SIZE);
-        check_page_size(page_size)?;
         if self.prefetch > MAX_PREFETCH {
             return Err(PyValueError::new_err(format!("prefetch must be 0 to {MAX_PREFETCH}")));
         }
@@ -46,8 +49,11 @@ impl PagingArguments<'_> {
             ));
         }
         let base_url = handle.settings().base_url.as_str();
-        let place = self.resume.map(|text| Checkpoint::parse(text, base_url)).transpose()?;
+        let place = self.resume.as_ref().map(|text| Checkpoint::parse(text, base_url)).transpose()?;
         let listing = listing(place.as_ref())?;
+        let default = if listing.is_known() { listing.endpoint().max_page_size } else { Paging::PAGE_SIZE };
+        let page_size = self.page_size.unwrap_or(default);
+        check_page_size(page_size, &listing)?;
         let place = match place {
             None => Checkpoint::new(base_url, listing, page_size, self.offset.unwrap_or_default()),
             Some(place) => {
@@ -70,4 +76,94 @@ impl PagingArguments<'_> {
         };
         Cursor::new(Arc::clone(handle), self.on_budget, self.refresh, place, paging)
     }
+}
+
+/// What one of the service's endpoints is asked for.
+#[derive(Default)]
+pub(crate) struct ListingArguments {
+    dates: (Option<String>, Option<String>),
+    every: Option<Every>,
+    filters: Vec<(&'static str, String)>,
+    paging: PagingArguments,
+    project_id: Option<String>,
+}
+
+impl ListingArguments {
+    /// Reads the arguments of the method that is named as its endpoint.
+    pub(crate) fn parse(
+        endpoint: &'static Endpoint,
+        period: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut read =
+            Self { paging: PagingArguments { prefetch: 1, ..Default::default() }, ..Self::default() };
+        let (mut from, mut to) = (None, None);
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let paging = &mut read.paging;
+            match name.as_str() {
+                "date_from" => from = Some(value),
+                "date_to" => to = Some(value),
+                "every" if !endpoint.totals => read.every = convert::every(&value)?,
+                "offset" if endpoint.paged_by == PagedBy::Offset => paging.offset = convert::offset(&value)?,
+                "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
+                    paging.prefetch = convert::prefetch(&value)?
+                }
+                "max_rows" => paging.max_rows = convert::max_rows(&value)?,
+                "strict" => paging.strict = value.extract()?,
+                "refresh" => paging.refresh = value.extract()?,
+                "on_budget" => paging.on_budget = convert::on_budget(&value)?,
+                _ if value.is_none() && is_known(endpoint, &name) => {}
+                "page_size" => paging.page_size = convert::page_size(&value)?,
+                "resume" => paging.resume = Some(convert::text("resume", &value)?),
+                "project_id" => read.project_id = Some(convert::text("project_id", &value)?),
+                other => {
+                    let filter =
+                        endpoint.filters.iter().find(|filter| **filter == other).ok_or_else(|| {
+                            let method = endpoint.name;
+                            PyTypeError::new_err(format!(
+                                "{method}() got an unexpected keyword argument '{other}'"
+                            ))
+                        })?;
+                    read.filters.push((filter, convert::words(other, &value)?));
+                }
+            }
+        }
+        if endpoint.paged_by == PagedBy::Cursor && read.paging.prefetch > 1 {
+            return Err(PyValueError::new_err(format!(
+                "prefetch must be 0 or 1 for {}: each page names the next one, so none can be asked for ahead of it",
+                endpoint.name
+            )));
+        }
+        // In the order of the endpoint, whatever order they came in.
+        read.filters.sort_by_key(|(name, _)| endpoint.filters.iter().position(|filter| filter == name));
+        read.dates = convert::range(period, from.as_ref(), to.as_ref())?;
+        Ok(read)
+    }
+
+    /// The cursor over what `endpoint` lists. What is not named comes from the checkpoint.
+    pub(crate) fn cursor(self, endpoint: &'static Endpoint, handle: &Arc<Handle>) -> PyResult<Arc<Cursor>> {
+        let Self { dates, every, filters, paging, project_id } = self;
+        let client = handle.client()?;
+        paging.cursor(handle, |place| {
+            let known = place.map(|place| &place.listing);
+            let project = match (&project_id, known.map(Listing::project).transpose()?.flatten()) {
+                (None, Some(project)) => project,
+                _ => client.project(project_id.as_deref())?,
+            };
+            let filter = |name| known.and_then(|known| known.filter(name).map(str::to_owned));
+            let (from, to) = (dates.0.or_else(|| filter("dateFrom")), dates.1.or_else(|| filter("dateTo")));
+            let mut listing = Listing::of(endpoint, &project, from, to);
+            for name in endpoint.filters {
+                let given = filters.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
+                listing = listing.with_filter(name, given.or_else(|| filter(name)));
+            }
+            listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
+        })
+    }
+}
+
+/// Whether an endpoint's method has an argument of this name, which may be left out.
+fn is_known(endpoint: &Endpoint, name: &str) -> bool {
+    matches!(name, "page_size" | "resume" | "project_id") || endpoint.filters.contains(&name)
 }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::client::throttle::Lane;
 use crate::client::{Answer, Call, Client};
-use crate::config::url::Template;
-use crate::error::{Error, Kind, Outcome};
+use crate::config::url::{Segment, Template};
+use crate::error::{Error, Kind, Outcome, Result};
 use crate::python::{convert, errors};
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
@@ -38,8 +38,39 @@ pub(super) fn call(
     })
 }
 
+/// The call for one object of the service.
+pub(super) fn get(
+    client: &Client,
+    path: &str,
+    project_id: Option<&str>,
+    id: Option<Segment>,
+    dates: (Option<String>, Option<String>),
+) -> Result<Call> {
+    let dates = ["dateFrom", "dateTo"].into_iter().zip([dates.0, dates.1]);
+    Ok(Call {
+        lane: Lane::of_read(path),
+        method: http::Method::GET,
+        project: Some(client.project(project_id)?),
+        path: Template::own(path.to_owned()),
+        id,
+        query: dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect(),
+        prompt: None,
+        journal: None,
+        body: None,
+        cap: client.settings().max_response_bytes,
+    })
+}
+
+/// The object of an answer. Its texts may be repaired: they are what people wrote.
+pub(super) fn decode_object(answer: &Answer) -> std::result::Result<Value, String> {
+    match crate::text::json::parse::<Value>(&answer.body)?.value {
+        object @ Value::Object(_) => Ok(object),
+        other => Err(crate::text::json::wrong_type(&other, "an object")),
+    }
+}
+
 /// The JSON of an answer, which may have no body.
-pub(super) fn decode(answer: &Answer) -> Result<Value, String> {
+pub(super) fn decode(answer: &Answer) -> std::result::Result<Value, String> {
     match answer.body.is_empty() {
         true => Ok(Value::Null),
         false => crate::text::json::parse_exact(&answer.body),

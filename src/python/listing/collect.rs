@@ -15,8 +15,8 @@ use crate::python::bridge::operation::{Next, Operation, Then};
 use crate::python::convert;
 use crate::python::errors;
 use crate::python::listing::cursor::{Cursor, Worked};
-use crate::python::table::VisitorTable;
-use crate::python::table::data::Meta;
+use crate::python::table as tables;
+use crate::python::table::data::{Data, Meta};
 use crate::python::table::whole_file::PyWholeFile;
 use crate::table::files;
 use crate::table::formats::Format;
@@ -60,11 +60,12 @@ pub(crate) fn table(
                 Err(error) => return Err(failed(py, &owner, error)?),
             };
             let rows = made.len() as u64;
-            let table = Bound::new(py, VisitorTable::new(made, Meta::new(&owner.listing(), &stream)))?;
+            let meta = Meta::new(&owner.listing(), &stream, &made);
+            let table = tables::wrap(py, Data { table: made, meta })?.into_bound(py);
             if let Some(error) = broken {
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);
-                carry(&owner, error.value(py), table.as_any())?;
+                carry(&owner, error.value(py), &table)?;
                 return Err(error);
             }
             let frames = py.import("docplatform._hooks.frames")?;
@@ -73,13 +74,13 @@ pub(crate) fn table(
             let (call, then): (_, Then) = match into {
                 Into::Itself => {
                     owner.handed(rows, true, &mut stream);
-                    return Ok(Next::Value(table.into_any().unbind()));
+                    return Ok(Next::Value(table.unbind()));
                 }
                 Into::Dicts(list) => {
                     // Those that came with an earlier call were made for its list.
                     let list = match list.bind(py).len() as u64 == rows {
                         true => list.into_any(),
-                        false => table.get().to_dicts(py)?,
+                        false => table.call_method0("to_dicts")?.unbind(),
                     };
                     owner.handed(rows, true, &mut stream);
                     return Ok(Next::Value(list));

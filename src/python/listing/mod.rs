@@ -10,7 +10,6 @@ use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::error::Error;
 use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
@@ -53,21 +52,19 @@ fn next_async<T: 'static>(
     awaitable(py, cursor.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
 }
 
-/// The rows of a listing of visitors, for a client of this face.
-pub(crate) fn visitors(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
-    let base = |class| PyClassInitializer::from(BaseRows { cursor, face, class }).add_subclass(BaseVisitors);
-    Ok(match face {
-        Face::Blocking => Py::new(py, base("Visitors").add_subclass(Visitors))?.into_any(),
-        Face::Async => Py::new(py, base("AsyncVisitors").add_subclass(AsyncVisitors))?.into_any(),
-    })
-}
-
-/// The rows of any other listing.
-pub(crate) fn listed(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
-    let base = |class| PyClassInitializer::from(BaseRows { cursor, face, class });
-    Ok(match face {
-        Face::Blocking => Py::new(py, base("Rows").add_subclass(ListedRows))?.into_any(),
-        Face::Async => Py::new(py, base("AsyncRows").add_subclass(AsyncRows))?.into_any(),
+/// The rows of a listing, for a client of this face; with totals where the endpoint has them.
+pub(crate) fn rows(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
+    let totals = cursor.listing().endpoint().totals;
+    let base = PyClassInitializer::from(BaseRows { cursor, face });
+    Ok(match (face, totals) {
+        (Face::Blocking, false) => Py::new(py, base.add_subclass(ListedRows))?.into_any(),
+        (Face::Blocking, true) => {
+            Py::new(py, base.add_subclass(ListedRows).add_subclass(Visitors))?.into_any()
+        }
+        (Face::Async, false) => Py::new(py, base.add_subclass(AsyncRows))?.into_any(),
+        (Face::Async, true) => {
+            Py::new(py, base.add_subclass(AsyncRows).add_subclass(AsyncVisitors))?.into_any()
+        }
     })
 }
 
@@ -77,10 +74,16 @@ fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
 }
 
 fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
-    let totals = rest.totals.ok_or_else(|| Error::bug("a page of visitors without totals"))?;
-    let totals = convert::totals(py, totals)?;
     let rows = PyList::new(py, rest.rows)?;
-    let page = convert::named_tuple(py, "VisitorsPage")?.call1((rows, totals, rest.offset, rest.has_more))?;
+    let page = match rest.totals {
+        Some(totals) => convert::named_tuple(py, "VisitorsPage")?.call1((
+            rows,
+            convert::totals(py, totals)?,
+            rest.offset,
+            rest.has_more,
+        ))?,
+        None => convert::named_tuple(py, "RowsPage")?.call1((rows, rest.offset, rest.has_more))?,
+    };
     Ok(page.unbind())
 }
 
@@ -110,8 +113,6 @@ impl AtHand {
 pub(crate) struct BaseRows {
     cursor: Arc<Cursor>,
     face: Face,
-    /// As the user names its class.
-    class: &'static str,
 }
 
 impl BaseRows {
@@ -120,6 +121,11 @@ impl BaseRows {
         self.cursor.begin()?;
         let rows = AtHand(Arc::clone(&self.cursor));
         py.import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
+    }
+
+    /// See [`Visitors::totals`].
+    fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.face.run(py, self.cursor.totals("Visitors.totals")?)
     }
 
     fn bar(&self, py: Python<'_>, wanted: Option<bool>) -> PyResult<Option<Py<PyAny>>> {
@@ -183,70 +189,57 @@ impl BaseRows {
         self.cursor.warnings()
     }
 
-    fn __repr__(&self) -> String {
-        self.cursor.repr(self.class)
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(slf.get().cursor.repr(slf.get_type().name()?.to_str()?))
     }
 
-    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.cursor.html(py, self.class)
-    }
-}
-
-/// What the iterators over visitors have besides.
-#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "visitors")]
-pub(crate) struct BaseVisitors;
-
-#[pymethods]
-impl BaseVisitors {
-    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
-    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let rows = slf.as_super().get();
-        rows.face.run(slf.py(), rows.cursor.totals("Visitors.totals")?)
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().cursor.html(slf.py(), slf.get_type().name()?.to_str()?)
     }
 
     /// What is left, page by page.
     fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.as_super().get());
+        let (py, rows) = (slf.py(), slf.get());
         rows.cursor.begin()?;
         let cursor = Arc::clone(&rows.cursor);
         Ok(match rows.face {
-            Face::Blocking => Py::new(py, VisitorsPages(cursor))?.into_any(),
-            Face::Async => Py::new(py, AsyncVisitorsPages(cursor))?.into_any(),
+            Face::Blocking => Py::new(py, Pages(cursor))?.into_any(),
+            Face::Async => Py::new(py, AsyncPages(cursor))?.into_any(),
         })
     }
 
     /// All that is left, as a table.
     #[pyo3(signature = (progress = None))]
     fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.as_super().get());
+        let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(&rows.cursor, "Visitors.collect", bar, Into::Itself)?)
+        rows.face.run(py, collect::table(&rows.cursor, "Rows.collect", bar, Into::Itself)?)
     }
 
     /// All that is left, as a `pandas.DataFrame`.
     #[pyo3(signature = (*, progress = None))]
     fn to_pandas(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().frame(slf.py(), "Visitors.to_pandas", progress, "to_pandas")
+        slf.get().frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
     }
 
     /// All that is left, as a `polars.DataFrame`.
     #[pyo3(signature = (*, progress = None))]
     fn to_polars(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().frame(slf.py(), "Visitors.to_polars", progress, "to_polars")
+        slf.get().frame(slf.py(), "Rows.to_polars", progress, "to_polars")
     }
 
     /// All that is left, as a `pyarrow.Table`.
     #[pyo3(signature = (*, progress = None))]
     fn to_arrow(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().frame(slf.py(), "Visitors.to_arrow", progress, "to_arrow")
+        slf.get().frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
     }
 
     /// All that is left, as a list of dicts.
     #[pyo3(signature = (*, progress = None))]
     fn to_dicts(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
-        let (py, rows) = (slf.py(), slf.as_super().get());
+        let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::dicts(py, &rows.cursor, "Visitors.to_dicts", bar)?)
+        rows.face.run(py, collect::dicts(py, &rows.cursor, "Rows.to_dicts", bar)?)
     }
 
     /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
@@ -258,7 +251,7 @@ impl BaseVisitors {
         bom: bool,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().file("Visitors.to_csv", progress, path, Format::Csv { escape_formulas, bom })
+        slf.get().file("Rows.to_csv", progress, path, Format::Csv { escape_formulas, bom })
     }
 
     /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
@@ -268,7 +261,7 @@ impl BaseVisitors {
         path: &Bound<'_, PyAny>,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().file("Visitors.to_jsonl", progress, path, Format::JsonLines)
+        slf.get().file("Rows.to_jsonl", progress, path, Format::JsonLines)
     }
 
     /// Writes all that is left into a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
@@ -278,7 +271,7 @@ impl BaseVisitors {
         path: &Bound<'_, PyAny>,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().encoded(slf.py(), "Visitors.to_parquet", progress, path, "to_parquet")
+        slf.get().encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
     }
 
     /// Writes all that is left into an Excel workbook with `XlsxWriter`; returns the number of rows.
@@ -288,45 +281,12 @@ impl BaseVisitors {
         path: &Bound<'_, PyAny>,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        slf.as_super().get().encoded(slf.py(), "Visitors.to_excel", progress, path, "to_excel")
+        slf.get().encoded(slf.py(), "Rows.to_excel", progress, path, "to_excel")
     }
 }
 
-/// A single-pass iterator over a site's readers: one dict for each path.
-#[pyclass(frozen, extends = BaseVisitors, module = "docplatform")]
-pub(crate) struct Visitors;
-
-#[pymethods]
-impl Visitors {
-    fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.as_super().as_super().get().cursor.begin()?;
-        Ok(slf)
-    }
-
-    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let rows = slf.as_super().as_super().get();
-        next(slf.py(), &rows.cursor, "Visitors.__next__", Cursor::take_row, row)
-    }
-}
-
-/// A single-pass iterator over a site's readers: one dict for each path.
-#[pyclass(frozen, extends = BaseVisitors, module = "docplatform")]
-pub(crate) struct AsyncVisitors;
-
-#[pymethods]
-impl AsyncVisitors {
-    fn __aiter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.as_super().as_super().get().generator(slf.py())
-    }
-
-    fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let rows = slf.as_super().as_super().get();
-        next_async(slf.py(), &rows.cursor, "Visitors.__anext__", Cursor::take_row, row)
-    }
-}
-
-/// A single-pass iterator over whatever a paged endpoint lists.
-#[pyclass(frozen, extends = BaseRows, module = "docplatform", name = "Rows")]
+/// A single-pass iterator over whatever an endpoint lists.
+#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "Rows")]
 pub(crate) struct ListedRows;
 
 #[pymethods]
@@ -341,8 +301,8 @@ impl ListedRows {
     }
 }
 
-/// A single-pass iterator over whatever a paged endpoint lists.
-#[pyclass(frozen, extends = BaseRows, module = "docplatform")]
+/// A single-pass iterator over whatever an endpoint lists.
+#[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform")]
 pub(crate) struct AsyncRows;
 
 #[pymethods]
@@ -356,34 +316,58 @@ impl AsyncRows {
     }
 }
 
-/// What is left of an export, page by page.
-#[pyclass(frozen, module = "docplatform")]
-pub(crate) struct VisitorsPages(Arc<Cursor>);
+/// The rows of an endpoint that has totals: one dict for each path.
+#[pyclass(frozen, extends = ListedRows, module = "docplatform")]
+pub(crate) struct Visitors;
 
 #[pymethods]
-impl VisitorsPages {
+impl Visitors {
+    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        slf.as_super().as_super().get().totals(slf.py())
+    }
+}
+
+/// The rows of an endpoint that has totals: one dict for each path.
+#[pyclass(frozen, extends = AsyncRows, module = "docplatform")]
+pub(crate) struct AsyncVisitors;
+
+#[pymethods]
+impl AsyncVisitors {
+    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+        slf.as_super().as_super().get().totals(slf.py())
+    }
+}
+
+/// What is left of an export, page by page.
+#[pyclass(frozen, module = "docplatform", name = "_Pages")]
+pub(crate) struct Pages(Arc<Cursor>);
+
+#[pymethods]
+impl Pages {
     fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         slf.get().0.begin()?;
         Ok(slf)
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next(py, &self.0, "VisitorsPages.__next__", Cursor::take_rest, page)
+        next(py, &self.0, "Pages.__next__", Cursor::take_rest, page)
     }
 }
 
 /// What is left of an export, page by page.
-#[pyclass(frozen, module = "docplatform")]
-pub(crate) struct AsyncVisitorsPages(Arc<Cursor>);
+#[pyclass(frozen, module = "docplatform", name = "_AsyncPages")]
+pub(crate) struct AsyncPages(Arc<Cursor>);
 
 #[pymethods]
-impl AsyncVisitorsPages {
+impl AsyncPages {
     fn __aiter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         slf.get().0.begin()?;
         Ok(slf)
     }
 
     fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, "VisitorsPages.__anext__", Cursor::take_rest, page)
+        next_async(py, &self.0, "Pages.__anext__", Cursor::take_rest, page)
     }
 }

@@ -3,30 +3,30 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
+use jiff::Timestamp;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use serde_json::Value;
 
+use crate::dates::slices::Slice;
+use crate::error::Error;
 use crate::export::findings::Finding;
-use crate::listing::rows::Rows;
+use crate::listing::rows::{Cell, Rows};
 use crate::python::bridge;
 use crate::python::convert;
-use crate::table::record::{Columns, Record};
+use crate::python::job;
+use crate::table::record::{Layout, Record};
 
 /// A page's rows as Python objects.
-pub(crate) fn to_py(py: Python<'_>, rows: &Rows) -> PyResult<Vec<Py<PyAny>>> {
-    match rows {
-        Rows::Visitors(rows) => {
-            let mut dicts = Dicts::new(py, Columns::default());
-            rows.iter().map(|row| dicts.make(row.into())).collect()
-        }
-        Rows::Json(rows) => rows.iter().map(|row| Ok(convert::json_out(py, row)?.unbind())).collect(),
-    }
+pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
+    let mut dicts = Dicts::new(py, Layout { days: days.is_some(), fields: rows.fields() });
+    rows.iter().map(|row| dicts.make(Record { days, row })).collect()
 }
 
 /// The same, at the end of a list.
-pub(crate) fn extend(list: &Bound<'_, PyList>, rows: &Rows) -> PyResult<()> {
-    to_py(list.py(), rows)?.into_iter().try_for_each(|row| list.append(row))
+pub(crate) fn extend(list: &Bound<'_, PyList>, rows: &Rows, days: Option<Slice>) -> PyResult<()> {
+    to_py(list.py(), rows, days)?.into_iter().try_for_each(|row| list.append(row))
 }
 
 /// How many names of the service's choice are shared by the rows of a page or a table.
@@ -36,32 +36,38 @@ const SHARED: usize = 100;
 /// shared by the rows, and gone with them.
 pub(crate) struct Dicts<'py, 'a> {
     py: Python<'py>,
-    columns: Columns,
+    layout: Layout,
+    ours: Vec<Bound<'py, PyString>>,
     names: HashMap<&'a str, Bound<'py, PyString>>,
 }
 
 impl<'py, 'a> Dicts<'py, 'a> {
-    pub(crate) fn new(py: Python<'py>, columns: Columns) -> Self {
-        Self { py, columns, names: HashMap::new() }
+    pub(crate) fn new(py: Python<'py>, layout: Layout) -> Self {
+        let ours = layout.fields.iter().map(|field| PyString::intern(py, field.name)).collect();
+        Self { py, layout, ours, names: HashMap::new() }
     }
 
     pub(crate) fn make(&mut self, Record { days, row }: Record<'a>) -> PyResult<Py<PyAny>> {
-        let (py, columns) = (self.py, self.columns);
+        let (py, layout) = (self.py, self.layout);
+        if let Some(bare) = row.bare {
+            return Ok(convert::json_out(py, bare)?.unbind());
+        }
         let dict = PyDict::new(py);
-        if let Some(days) = days.filter(|_| columns.days) {
+        if let Some(days) = days.filter(|_| layout.days) {
             dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
             dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
         }
-        if columns.paths {
-            dict.set_item(intern!(py, "path"), PyString::new(py, row.path))?;
+        for (column, name) in self.ours.iter().enumerate() {
+            match row.cell(column) {
+                Cell::Text(text) => dict.set_item(name, PyString::new(py, text))?,
+                Cell::Integer(number) => dict.set_item(name, number)?,
+                other => dict.set_item(name, value(py, other, row.misfit(column))?)?,
+            }
         }
-        dict.set_item(intern!(py, "human"), row.human)?;
-        dict.set_item(intern!(py, "ai"), row.ai)?;
-        dict.set_item(intern!(py, "total"), row.total)?;
-        for (name, value) in row.extra.into_iter().flatten() {
+        for (name, value) in row.more() {
             let known = self.names.get(name.as_str()).cloned();
             let name = known.unwrap_or_else(|| {
-                let made = PyString::new(py, &columns.extra(Some(name)));
+                let made = PyString::new(py, &layout.extra(Some(name)));
                 if self.names.len() < SHARED {
                     self.names.insert(name, made.clone());
                 }
@@ -71,6 +77,26 @@ impl<'py, 'a> Dicts<'py, 'a> {
         }
         Ok(dict.into_any().unbind())
     }
+}
+
+/// A value as Python has it. `misfit`: what came in the place of one that does not fit its column.
+pub(crate) fn value<'py>(
+    py: Python<'py>,
+    cell: Cell<'_>,
+    misfit: Option<&Value>,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match cell {
+        Cell::Null => match misfit {
+            Some(value) => convert::json_out(py, value)?,
+            None => py.None().into_bound(py),
+        },
+        Cell::Text(text) => PyString::new(py, text).into_any(),
+        Cell::Integer(number) => number.into_pyobject(py)?.into_any(),
+        Cell::Float(number) => number.into_pyobject(py)?.into_any(),
+        Cell::Flag(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
+        Cell::Time(micros) => job::datetime(py, Timestamp::from_microsecond(micros).map_err(Error::bug)?)?,
+        Cell::Json(text) => convert::json_out(py, &serde_json::from_str(text).map_err(Error::bug)?)?,
+    })
 }
 
 /// A finding as a Python warning, raised `depth` Python frames up, not counting a coroutine's own:

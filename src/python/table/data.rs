@@ -14,18 +14,26 @@ use crate::error::Error;
 use crate::export::file::Writing;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
-use crate::listing::visitor_rows::Line;
+use crate::listing::endpoint::{COUNTS, Endpoint, Field};
+use crate::listing::rows::Rows;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::slices::Subject;
 use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
+use crate::store::What;
 use crate::table::formats::Format;
+use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
 /// What is known of an export besides its rows.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Meta {
+    /// The name of Python's class.
+    pub(crate) class: String,
+    /// What the rows are of; `None`: of the site, or of whatever else a path lists.
+    endpoint: Option<String>,
     pub(crate) totals: Option<(i64, i64, i64)>,
     pub(crate) date_from: Option<String>,
     pub(crate) date_to: Option<String>,
@@ -40,16 +48,21 @@ pub(crate) struct Meta {
     /// Of a trend: where the rows of each slice end.
     #[serde(default)]
     slices: Vec<(usize, String, String)>,
-    #[serde(default)]
-    paths: bool,
 }
 
 impl Meta {
     /// Of the trend of a range.
-    pub(crate) fn of_trend(project: &Segment, slices: &[Slice], every: Option<Every>, trend: &Trend) -> Self {
+    pub(crate) fn of_trend(
+        of: Subject,
+        project: &Segment,
+        slices: &[Slice],
+        every: Option<Every>,
+        trend: &Trend,
+    ) -> Self {
         let text = |day: jiff::civil::Date| day.to_string();
-        let ends = trend.table.slices().iter();
         Self {
+            class: "TrendTable".to_owned(),
+            endpoint: (of.what == What::Pages).then(|| of.endpoint.name.to_owned()),
             totals: None,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
@@ -58,19 +71,22 @@ impl Meta {
             warnings: trend.warnings.clone(),
             every: every.map(|every| every.as_str().to_owned()),
             open_from: trend.open_from.map(text),
-            slices: ends.map(|(end, days)| (*end, text(days.from), text(days.to))).collect(),
-            paths: trend.table.columns().paths,
+            slices: ends(&trend.table),
         }
     }
 
     /// Of a range that came out of a store.
-    pub(crate) fn of_stored(project: &Segment, slices: &[Slice], stored: &StoreAnswer) -> Self {
+    pub(crate) fn of_stored(of: Subject, project: &Segment, slices: &[Slice], stored: &StoreAnswer) -> Self {
         let totals = stored.totals.map(|totals| (totals.human, totals.ai, totals.total));
-        Self { totals, open_from: None, ..Self::of_trend(project, slices, None, &stored.trend) }
+        let class = "VisitorTable".to_owned();
+        Self { class, totals, open_from: None, ..Self::of_trend(of, project, slices, None, &stored.trend) }
     }
 
-    pub(crate) fn new(listing: &Listing, stream: &ExportStream) -> Self {
+    pub(crate) fn new(listing: &Listing, stream: &ExportStream, table: &Table) -> Self {
+        let endpoint = listing.endpoint();
         Self {
+            class: if endpoint.totals { "VisitorTable" } else { "Table" }.to_owned(),
+            endpoint: listing.is_known().then(|| endpoint.name.to_owned()),
             totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
@@ -79,10 +95,29 @@ impl Meta {
             warnings: stream.warnings(),
             every: None,
             open_from: None,
-            slices: Vec::new(),
-            paths: true,
+            slices: ends(table),
         }
     }
+
+    /// What the rows are of.
+    pub(crate) fn endpoint(&self) -> Option<&'static Endpoint> {
+        Endpoint::named(self.endpoint.as_deref()?)
+    }
+
+    /// The fields that its rows have.
+    fn fields(&self) -> &'static [Field] {
+        match self.endpoint() {
+            Some(endpoint) => endpoint.fields,
+            None if self.class == "TrendTable" => COUNTS,
+            None => &[],
+        }
+    }
+}
+
+/// Where the rows of each slice end.
+fn ends(table: &Table) -> Vec<(usize, String, String)> {
+    let ends = table.slices().iter();
+    ends.map(|(end, days)| (*end, days.from.to_string(), days.to.to_string())).collect()
 }
 
 /// A table's rows, and what is known of them.
@@ -94,7 +129,7 @@ pub(crate) struct Data {
 impl Data {
     pub(crate) fn row(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let row = self.table.record(at).ok_or_else(|| PyIndexError::new_err("row index out of range"))?;
-        rows::Dicts::new(py, self.table.columns()).make(row)
+        rows::Dicts::new(py, self.table.layout()).make(row)
     }
 
     /// A row, or those of a slice.
@@ -123,7 +158,7 @@ impl Data {
             .map_err(|error| os_error(&path, &error))
     }
 
-    pub(crate) fn repr(&self, class: &str) -> String {
+    pub(crate) fn repr(&self) -> String {
         let text = |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
@@ -136,7 +171,7 @@ impl Data {
         ] {
             parts.extend(text(value).map(|value| format!("{name}='{value}'")));
         }
-        format!("{class}({})", parts.join(", "))
+        format!("{}({})", meta.class, parts.join(", "))
     }
 }
 
@@ -173,7 +208,7 @@ pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> 
 }
 
 /// What a pickle carries, read again.
-pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8], sliced: bool) -> PyResult<(Arc<Table>, Meta)> {
+pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken = |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
     let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
     let slice = |(end, from, to): &(usize, String, String)| {
@@ -181,18 +216,22 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8], sliced: bool) -> Py
     };
     let slices: Option<Vec<_>> = meta.slices.iter().map(slice).collect();
     let slices = slices.ok_or_else(|| PyValueError::new_err("not a pickled table: no days"))?;
+    let fields = meta.fields();
+    let layout = if slices.is_empty() { Layout::of(fields) } else { Layout::sliced(fields) };
     let table = py.detach(|| {
-        let mut builder = if sliced { Builder::sliced(meta.paths) } else { Builder::default() };
+        let mut builder = Builder::new(layout);
         let mut slices = slices.into_iter().peekable();
-        let mut stream = serde_json::Deserializer::from_slice(lines).into_iter::<Line>();
+        let mut lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         loop {
             while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
                 builder.end_slice(days);
             }
-            let Some(line) = stream.next() else { break };
-            builder.extend(&line?.0);
+            let Some(line) = lines.next() else { break };
+            let mut row = Rows::new(fields, None);
+            row.read_line(line)?;
+            builder.extend(&row);
         }
         Ok(builder.finish())
     });
-    Ok((Arc::new(table.map_err(broken)?), meta))
+    Ok(Data { table: Arc::new(table.map_err(broken)?), meta })
 }

@@ -12,13 +12,14 @@ use crate::config::url::Segment;
 use crate::dates::slices::Every;
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
-use crate::listing::VISITORS;
+use crate::listing::endpoint::{Endpoint, VISITORS};
 use crate::python::bridge;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
 use crate::python::listing::collect;
-use crate::python::table::data::Meta;
-use crate::python::table::{TrendTable, VisitorTable, arrow};
+use crate::python::table::data::{Data, Meta};
+use crate::python::table::{arrow, wrap};
+use crate::slices::Subject;
 use crate::slices::dataset::{self, DatasetSlice, Wish};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
 use crate::store::{FinishedExport, FinishedExports, What};
@@ -26,13 +27,15 @@ use crate::store::{FinishedExport, FinishedExports, What};
 /// The slices that a store holds, by project and day: export, base URL, organization, project, first day, day behind
 /// the last, when it was begun, rows, whether it has settled.
 #[pyfunction]
-#[pyo3(signature = (store, every, *, projects = None, date_from = None, date_to = None, base_url = None,
-    organization = None, settle_days = 2))]
+#[pyo3(signature = (store, every, *, listing = VISITORS, projects = None, date_from = None, date_to = None, base_url = None,
+    organization = None, settle_days = 2), text_signature = "(store, every, *, listing='visitors', projects=None, \
+    date_from=None, date_to=None, base_url=None, organization=None, settle_days=2)")]
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn _dataset_slices(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     projects: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
@@ -55,7 +58,7 @@ pub(crate) fn _dataset_slices(
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let look = move |_| async move {
-        let held = FinishedExports::of(&file, VISITORS)?.latest(What::Pages).await?;
+        let held = FinishedExports::of(&file, listing.path)?.latest(What::Pages).await?;
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
         Wish { every, projects, from, to, base_url, organization, settle_days, now }.choose(held)
@@ -74,20 +77,23 @@ pub(crate) fn _dataset_slices(
 
 /// The rows of some exports of a store.
 #[pyfunction]
-#[pyo3(signature = (store, exports, *, settle_days = 2))]
+#[pyo3(signature = (store, exports, *, listing = VISITORS, settle_days = 2),
+    text_signature = "(store, exports, *, listing='visitors', settle_days=2)")]
 pub(crate) fn _dataset_rows(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
     exports: Vec<i64>,
+    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path(store)?;
     let read = move |_| async move {
-        let holdings = FinishedExports::of(&file, VISITORS)?;
-        dataset::DatasetRows::read(&holdings, &exports, settle_days, Clock::system().now()).await
+        let holdings = FinishedExports::of(&file, listing.path)?;
+        dataset::DatasetRows::read(listing, &holdings, &exports, settle_days, Clock::system().now()).await
     };
-    let finish =
-        |py: Python<'_>, rows| Ok(Next::Value(Bound::new(py, PyDatasetRows(rows))?.into_any().unbind()));
+    let finish = move |py: Python<'_>, rows| {
+        Ok(Next::Value(Bound::new(py, PyDatasetRows(rows, listing))?.into_any().unbind()))
+    };
     bridge::block(py, Operation::new("_dataset_rows", read, finish))
 }
 
@@ -113,7 +119,7 @@ pub(crate) fn _read_visitors(
     let file = collect::path(store)?;
     let (name, what, days) = (file.display().to_string(), What::of(by_path), slices.clone());
     let read = move |_| async move {
-        let holdings = FinishedExports::of(&file, VISITORS)?;
+        let holdings = FinishedExports::of(&file, VISITORS.path)?;
         let now = Clock::system().now();
         let (project, store) = (project_id, name);
         let slices = days;
@@ -122,15 +128,13 @@ pub(crate) fn _read_visitors(
             .await
     };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
-        let project = Segment::stored(&stored.project);
-        let made = if every.is_none() && by_path {
-            let meta = Meta::of_stored(&project, &slices, &stored);
-            Py::new(py, VisitorTable::new(Arc::new(stored.trend.table), meta))?.into_any()
+        let (project, of) = (Segment::stored(&stored.project), Subject { endpoint: VISITORS, what });
+        let meta = if every.is_none() && by_path {
+            Meta::of_stored(of, &project, &slices, &stored)
         } else {
-            let meta = Meta::of_trend(&project, &slices, every, &stored.trend);
-            Py::new(py, TrendTable::new(Arc::new(stored.trend.table), meta))?.into_any()
+            Meta::of_trend(of, &project, &slices, every, &stored.trend)
         };
-        Ok(Next::Value(made))
+        Ok(Next::Value(wrap(py, Data { table: Arc::new(stored.trend.table), meta })?))
     };
     bridge::block(py, Operation::new("read_visitors", read, finish))
 }
@@ -141,23 +145,23 @@ fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
 
 /// Rows in the columns of a dataset.
 #[pyclass(frozen, module = "docplatform._native", name = "_DatasetRows")]
-pub(crate) struct PyDatasetRows(dataset::DatasetRows);
+pub(crate) struct PyDatasetRows(dataset::DatasetRows, &'static Endpoint);
 
 #[pymethods]
 impl PyDatasetRows {
     /// None, for their schema.
     #[new]
-    fn new() -> Self {
-        Self(dataset::DatasetRows::none())
+    #[pyo3(signature = (listing = VISITORS), text_signature = "(listing='visitors')")]
+    fn new(#[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint) -> Self {
+        Self(dataset::DatasetRows::none(), listing)
     }
 
     fn __len__(&self) -> usize {
         self.0.len
     }
 
-    #[expect(clippy::unused_self, reason = "the protocol asks an object")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema(py, &dataset::DatasetRows::schema())
+        arrow::schema(py, &dataset::DatasetRows::schema(self.1))
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -168,6 +172,6 @@ impl PyDatasetRows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let batches = self.0.batches.clone().into_iter().map(Ok);
-        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::DatasetRows::schema())))
+        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::DatasetRows::schema(self.1))))
     }
 }

@@ -4,10 +4,12 @@ use docplatform::config::url::Template;
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::listing::Listing;
+use docplatform::listing::endpoint::VISITORS;
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::cases;
+use crate::helpers::site::shape;
 use crate::helpers::support::{BASE_URL, segment};
 
 fn any_listing() -> impl Strategy<Value = Listing> {
@@ -15,12 +17,12 @@ fn any_listing() -> impl Strategy<Value = Listing> {
     let visitors =
         ("[^/\\\\?#%\\s\\pC]{1,40}", date.clone(), date).prop_filter_map("no id", |(project, from, to)| {
             let project = docplatform::config::url::Segment::parse("project", &project).ok()?;
-            Some(Listing::visitors(&project, from, to))
+            Some(Listing::of(VISITORS, &project, from, to))
         });
     let query = prop::collection::vec(("[a-z]{1,8}", any::<String>()), 0..4);
     let sibling = (query, "[a-z]{1,5}", "[A-Z]{1,5}").prop_filter_map("reserved", |(query, items, more)| {
         let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
-        Listing::of(&path, Some(&segment("demo")), query, &items, &more).ok()
+        Listing::other(&path, Some(&segment("demo")), query, shape(&items, &more)).ok()
     });
     prop_oneof![visitors, sibling]
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use docplatform::client::observer::Observer;
 use docplatform::error::{Kind, Result};
 use docplatform::export::pager::{Fetched, Pager, Paging, Source, Wanted};
+use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::{Page, Rows, Totals};
-use docplatform::listing::visitor_rows::{Line, VisitorRows};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -54,13 +54,11 @@ impl Source for Full {
         let done = Arc::clone(&self.0);
         let decode = move || {
             done.lock().unwrap().push(("read", offset));
-            let lines: Vec<VisitorRows> = rows(offset..offset + u64::from(limit))
-                .iter()
-                .map(|row| serde_json::from_str::<Line>(row).unwrap().0)
-                .collect();
-            let rows = Rows::Visitors(lines.iter().flat_map(VisitorRows::iter).collect());
+            let lines = rows(offset..offset + u64::from(limit));
+            let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+            lines.iter().for_each(|line| rows.read_line(line.as_bytes()).unwrap());
             let totals = Some(Totals { human: 1, ai: 1, total: 1 });
-            Ok(Page { rows, totals, has_more: true, repaired: false })
+            Ok(Page { rows, totals, has_more: true, cursor: None, repaired: false })
         };
         async move { Ok(Fetched { limit, promises_more: true, decode: Box::new(decode) }) }.boxed()
     }

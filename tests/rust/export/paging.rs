@@ -7,10 +7,11 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::pager::Paging;
 use docplatform::export::stored::totals;
 use docplatform::listing::Listing;
+use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Totals;
 use tokio::time::{sleep, timeout};
 
-use crate::helpers::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, turn};
+use crate::helpers::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, shape, turn};
 use crate::helpers::support::{BASE_URL, Script, Step, Told, bare, client, query, secs, segment, told};
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +56,7 @@ async fn the_end_is_the_end() {
 async fn requests_carry_the_filters_and_the_offset() {
     let script = Site::new(100).serve();
     let (from, to) = (Some("2026-01-01".to_owned()), Some("2026-02-01T00:00:00+02:00".to_owned()));
-    let listing = Listing::visitors(&segment("a&b"), from, to);
+    let listing = Listing::of(VISITORS, &segment("a&b"), from, to);
     let export = export(pager_at(&script, Checkpoint::new(BASE_URL, listing, 50, 30), PLAIN)).await.unwrap();
     assert_eq!(export.paths, Site::new(100).paths()[30..]);
     let sent = script.sent();
@@ -208,7 +209,7 @@ fn a_listing_leaves_paging_to_the_pager() {
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").unwrap();
     let listing = |query: &[&str], more| {
         let query = query.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
-        Listing::of(&path, None, query, "items", more)
+        Listing::other(&path, None, query, shape("items", more))
     };
     for taken in ["limit", "offset"] {
         let error = listing(&["kind", taken], "hasMore").unwrap_err();
@@ -216,7 +217,7 @@ fn a_listing_leaves_paging_to_the_pager() {
     }
     assert_eq!(listing(&[], "items").unwrap_err().kind, Kind::Argument);
     let good = listing(&["kind", "Limit"], "hasMore").unwrap();
-    assert_eq!((good.filter("kind"), good.filter("limit"), good.is_visitors()), (Some("1"), None, false));
+    assert_eq!((good.filter("kind"), good.filter("limit"), good.is_known()), (Some("1"), None, false));
     for (path, of) in [
         ("/v1/analytics/{project_id}/visitors", Lane::Analytics),
         ("/v1/analytics/{project_id}/feedback", Lane::Analytics),
@@ -230,7 +231,7 @@ fn a_listing_leaves_paging_to_the_pager() {
 #[tokio::test(start_paused = true)]
 async fn totals_cost_one_request_for_one_row() {
     let script = Site::new(100).serve();
-    let listing = Listing::visitors(&segment("demo"), None, None);
+    let listing = Listing::of(VISITORS, &segment("demo"), None, None);
     let found = totals(&client(&script), &listing, &Told::default()).await.unwrap();
     assert_eq!(found, Totals { human: 100, ai: 0, total: 100 });
     assert_eq!(asked(&script), [(0, 1)]);

@@ -7,6 +7,7 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::{Pager, Paging, Turn};
 use docplatform::listing::Listing;
+use docplatform::listing::endpoint::VISITORS;
 use tokio::time::Instant;
 
 use crate::helpers::site::{
@@ -262,7 +263,7 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
 /// Rows: J14.
 #[tokio::test(start_paused = true)]
 async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
-    let listing = Listing::visitors(&segment("demo"), Some("2026-01-01".to_owned()), None);
+    let listing = Listing::of(VISITORS, &segment("demo"), Some("2026-01-01".to_owned()), None);
     let text = Checkpoint::new(BASE_URL, listing.clone(), 250, 5).text();
     assert!(!text.contains(KEY) && !text.contains("dp_"), "{text}");
     let read = Checkpoint::parse(&text, BASE_URL).unwrap();
@@ -271,8 +272,8 @@ async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
         (&listing, 250, 5, 0, false)
     );
     assert_eq!(read.listing.filter("dateFrom"), Some("2026-01-01"));
-    assert_ne!(read.listing, Listing::visitors(&segment("demo"), None, None));
-    assert_ne!(read.listing, Listing::visitors(&segment("other"), Some("2026-01-01".to_owned()), None));
+    assert_ne!(read.listing, Listing::of(VISITORS, &segment("demo"), None, None));
+    assert_ne!(read.listing, Listing::of(VISITORS, &segment("other"), Some("2026-01-01".to_owned()), None));
 }
 
 #[tokio::test(start_paused = true)]

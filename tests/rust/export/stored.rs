@@ -11,6 +11,7 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::pager::{Pager, Paging};
 use docplatform::export::stored;
 use docplatform::listing::Listing;
+use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Totals;
 use docplatform::store::Store;
 use tempfile::TempDir;
@@ -61,7 +62,7 @@ impl Shop {
 }
 
 fn listing() -> Listing {
-    Listing::visitors(&segment("demo"), Some("2026-01-01".to_owned()), Some("2026-02-01".to_owned()))
+    Listing::of(VISITORS, &segment("demo"), Some("2026-01-01".to_owned()), Some("2026-02-01".to_owned()))
 }
 
 /// The beginning of an export of January.

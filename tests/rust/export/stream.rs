@@ -12,7 +12,7 @@ use docplatform::table::formats::Format;
 use tokio::time::{sleep, timeout};
 
 use crate::export::resume::{reread, sites, turns};
-use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start};
+use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start, text};
 use crate::helpers::support::{Script, Step, Told, client, query, secs};
 
 fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
@@ -31,7 +31,7 @@ fn all(page_size: u32) -> Left {
 }
 
 fn paths(table: &Table) -> Vec<String> {
-    table.records().map(|record| record.row.path.to_owned()).collect()
+    table.records().map(|record| text(&record.row, "path").to_owned()).collect()
 }
 
 /// Rows: M5.

@@ -11,8 +11,9 @@ use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
 use docplatform::export::service::ServicePages;
-use docplatform::listing::Listing;
-use docplatform::listing::rows::Rows;
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::rows::{Cell, Row, Rows};
+use docplatform::listing::{Listing, Shape};
 
 use crate::helpers::support::{BASE_URL, Script, Step, Told, client, query, reply, segment};
 
@@ -120,13 +121,35 @@ pub(crate) const PLAIN: Paging = Paging { max_rows: None, prefetch: 0, strict: f
 
 /// An export's beginning.
 pub(crate) fn start(page_size: u32) -> Checkpoint {
-    Checkpoint::new(BASE_URL, Listing::visitors(&segment("demo"), None, None), page_size, 0)
+    Checkpoint::new(BASE_URL, Listing::of(VISITORS, &segment("demo"), None, None), page_size, 0)
+}
+
+/// The names of a listing of rows of unknown shape.
+pub(crate) fn shape(items: &str, has_more: &str) -> Shape {
+    Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor: None }
+}
+
+/// A text of a row.
+pub(crate) fn text<'a>(row: &Row<'a>, name: &str) -> &'a str {
+    match row.get(name) {
+        Cell::Text(text) => text,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// A whole number of a row.
+pub(crate) fn integer(row: &Row<'_>, name: &str) -> i64 {
+    match row.get(name) {
+        Cell::Integer(number) => number,
+        other => panic!("{name}: {other:?}"),
+    }
 }
 
 /// The beginning of a listing of rows of unknown shape.
 pub(crate) fn start_json(page_size: u32) -> Checkpoint {
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").unwrap();
-    let listing = Listing::of(&path, Some(&segment("demo")), Vec::new(), "visitors", "hasMore").unwrap();
+    let listing =
+        Listing::other(&path, Some(&segment("demo")), Vec::new(), shape("visitors", "hasMore")).unwrap();
     Checkpoint::new(BASE_URL, listing, page_size, 0)
 }
 
@@ -153,10 +176,12 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
 
 /// What rows are known by: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
-    match rows {
-        Rows::Visitors(rows) => rows.iter().map(|row| row.path.to_owned()).collect(),
-        Rows::Json(rows) => rows.iter().map(ToString::to_string).collect(),
-    }
+    let name = |row: Row<'_>| match (row.bare, row.extra, row.fields()) {
+        (Some(bare), ..) => bare.to_string(),
+        (None, Some(whole), []) => serde_json::to_string(whole).unwrap(),
+        _ => text(&row, "path").to_owned(),
+    };
+    rows.iter().map(name).collect()
 }
 
 /// All that is left of an export.

@@ -8,6 +8,8 @@ use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
 use docplatform::http::Outgoing;
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::slices::Subject;
 use docplatform::slices::sync::{Filled, OnRunning, Sync, SyncScope, sync};
 use docplatform::store::What;
 use tokio::task::yield_now;
@@ -28,7 +30,7 @@ fn wanted(projects: &[&str], slices: Vec<Slice>) -> SyncScope {
     SyncScope {
         projects: projects.iter().map(|project| segment(project)).collect(),
         slices,
-        what: What::Pages,
+        of: Subject { endpoint: VISITORS, what: What::Pages },
     }
 }
 

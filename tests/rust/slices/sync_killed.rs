@@ -15,6 +15,8 @@ use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, slices};
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::slices::Subject;
 use docplatform::slices::sync::{Filled, OnRunning, SyncScope, sync};
 use docplatform::store::{Store, What};
 use tokio::time::Instant;
@@ -76,7 +78,7 @@ async fn child_that_syncs() {
     let wanted = SyncScope {
         projects: (0..PROJECTS).map(|number| segment(&format!("project-{number}"))).collect(),
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
-        what: What::Pages,
+        of: Subject { endpoint: VISITORS, what: What::Pages },
     };
     let told = Arc::new(Told::default());
     let done = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await;

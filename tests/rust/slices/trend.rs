@@ -7,6 +7,8 @@ use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::slices::Subject;
 use docplatform::slices::plan::plan;
 use docplatform::slices::sync::{OnRunning, SyncScope, sync};
 use docplatform::slices::trend::{Trend, trend};
@@ -31,7 +33,15 @@ fn quarter(shop: &Shop) -> Vec<Slice> {
 }
 
 async fn totals(client: &Client, slices: &[Slice]) -> Trend {
-    trend(client, &segment("demo"), slices, What::Totals, Arc::new(Told::default())).await.unwrap()
+    trend(
+        client,
+        &segment("demo"),
+        slices,
+        Subject { endpoint: VISITORS, what: What::Totals },
+        Arc::new(Told::default()),
+    )
+    .await
+    .unwrap()
 }
 
 fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
@@ -47,7 +57,14 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
         for day in 1..5 {
             shop.day.store(END + 2 + day, Ordering::Relaxed);
             let days = quarter(&shop);
-            let planned = plan(&client, &segment("demo"), days.clone(), What::Totals).await.unwrap();
+            let planned = plan(
+                &client,
+                &segment("demo"),
+                days.clone(),
+                Subject { endpoint: VISITORS, what: What::Totals },
+            )
+            .await
+            .unwrap();
             assert_eq!(planned.requests(), each_day, "{settle_days}");
             let trend = totals(&client, &days).await;
             assert_eq!((trend.table.len(), trend.requests), (90, each_day), "{settle_days}");
@@ -67,7 +84,11 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
     let client = client(&shop, &script, 2);
     let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
     let days = slices(&from, &to, Some(Every::Day)).unwrap();
-    let wanted = SyncScope { projects: vec![segment("demo")], slices: days.clone(), what: What::Totals };
+    let wanted = SyncScope {
+        projects: vec![segment("demo")],
+        slices: days.clone(),
+        of: Subject { endpoint: VISITORS, what: What::Totals },
+    };
     let told = Arc::new(Told::default());
     let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await.filled;
     assert_eq!((filled.open, filled.requests), (3, 7));
@@ -81,14 +102,18 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let client = client(&shop, &script, 30_000);
     let days = quarter(&shop).split_off(85);
     let demo = segment("demo");
-    let cost = || plan(&client, &demo, days.clone(), What::Pages);
+    let cost = || plan(&client, &demo, days.clone(), Subject { endpoint: VISITORS, what: What::Pages });
     let floor = cost().await.unwrap();
     assert_eq!((floor.requests(), floor.slices.iter().any(|slice| slice.exact)), (5, false));
     for _ in 0..2 {
         let told = Arc::new(Told::default());
         let before = script.count();
         let planned = cost().await.unwrap();
-        let sent = trend(&client, &segment("demo"), &days, What::Pages, told).await.unwrap().requests;
+        let sent =
+            trend(&client, &segment("demo"), &days, Subject { endpoint: VISITORS, what: What::Pages }, told)
+                .await
+                .unwrap()
+                .requests;
         assert_eq!((sent, script.count() - before), (15, 15));
         assert_eq!((planned.requests() == 15, planned.slices[0].exact), (before > 0, before > 0));
     }
@@ -101,9 +126,21 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floo
     let days = quarter(&shop).split_off(83);
     let demo = segment("demo");
     let fetched = &days[..3];
-    trend(&client, &demo, fetched, What::Pages, Arc::new(Told::default())).await.unwrap();
+    trend(
+        &client,
+        &demo,
+        fetched,
+        Subject { endpoint: VISITORS, what: What::Pages },
+        Arc::new(Told::default()),
+    )
+    .await
+    .unwrap();
     let cost = async |slices: &[Slice]| {
-        let planned = plan(&client, &demo, slices.to_vec(), What::Pages).await.unwrap().slices;
+        let planned =
+            plan(&client, &demo, slices.to_vec(), Subject { endpoint: VISITORS, what: What::Pages })
+                .await
+                .unwrap()
+                .slices;
         planned.iter().map(|slice| (slice.requests, slice.exact, slice.estimated)).collect::<Vec<_>>()
     };
     assert_eq!(cost(&days[2..5]).await, [(3, true, false), (3, false, true), (3, false, true)]);
@@ -113,6 +150,9 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floo
     let elsewhere = Slice { from: days[5].from, to: days[6].to.checked_add(20.days()).unwrap() };
     assert_eq!(cost(&[elsewhere]).await, [(1, false, false)]);
     let other = segment("other");
-    let planned = plan(&client, &other, days[3..4].to_vec(), What::Pages).await.unwrap();
+    let planned =
+        plan(&client, &other, days[3..4].to_vec(), Subject { endpoint: VISITORS, what: What::Pages })
+            .await
+            .unwrap();
     assert_eq!((planned.requests(), planned.slices[0].estimated), (1, false), "of another project");
 }

@@ -5,15 +5,25 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::DataType;
 use docplatform::dates::slices::Slice;
-use docplatform::listing::visitor_rows::{Line, VisitorRow, VisitorRows};
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::rows::{Cell, Rows};
 use docplatform::table::extras::{self, ExtraType, MAX_COLUMNS, OTHERS};
 use docplatform::table::formats::{Encoder, Format};
-use docplatform::table::{Builder, CountColumn, Table};
+use docplatform::table::record::Layout;
+use docplatform::table::{Builder, Table};
+
+use crate::helpers::site::{integer, text};
 
 /// Rows as the service writes them, one a line.
-pub(crate) fn rows(lines: &[&str]) -> VisitorRows {
-    let lines: Vec<_> = lines.iter().map(|line| serde_json::from_str::<Line>(line).unwrap().0).collect();
-    lines.iter().flat_map(VisitorRows::iter).collect()
+pub(crate) fn rows(lines: &[&str]) -> Rows {
+    let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+    lines.iter().for_each(|line| rows.read_line(line.as_bytes()).unwrap());
+    rows
+}
+
+/// For visitors of one range.
+fn builder() -> Builder {
+    Builder::new(Layout::of(VISITORS.fields))
 }
 
 /// A row with what else there is of it.
@@ -27,7 +37,7 @@ fn table_of(values: &[&str]) -> Table {
         .iter()
         .map(|value| if value.is_empty() { more("/", "") } else { more("/", &format!(r#","x":{value}"#)) })
         .collect();
-    let mut builder = Builder::default();
+    let mut builder = builder();
     builder.extend(&rows(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
     builder.finish()
 }
@@ -37,17 +47,18 @@ fn batches(table: &Table) -> Vec<RecordBatch> {
 }
 
 /// `count` plain rows, numbered from `start`.
-fn plain(start: i64, count: i64) -> VisitorRows {
-    let paths: Vec<_> = (start..start + count).map(|number| format!("/{number}")).collect();
-    (start..)
-        .zip(&paths)
-        .map(|(number, path)| VisitorRow { path, human: number, ai: -number, total: 7, extra: None })
-        .collect()
+fn plain(start: i64, count: i64) -> Rows {
+    let mut rows = Rows::new(VISITORS.fields, VISITORS.key);
+    for number in start..start + count {
+        let path = format!("/{number}");
+        rows.push(&[Cell::Text(&path), Cell::Integer(number), Cell::Integer(-number), Cell::Integer(7)]);
+    }
+    rows
 }
 
 #[test]
 fn no_rows_have_a_schema_and_no_batch() {
-    let table = Builder::default().finish();
+    let table = builder().finish();
     assert!(table.is_empty());
     let schema = table.schema().unwrap();
     let fields: Vec<_> = schema
@@ -60,7 +71,8 @@ fn no_rows_have_a_schema_and_no_batch() {
     assert_eq!(table.reader().unwrap().schema(), schema);
     assert!(batches(&table).is_empty());
     assert_eq!(table.rows().count(), 0);
-    assert_eq!((table.row(0), table.arrow_bytes()), (None, 0));
+    assert!(table.row(0).is_none());
+    assert_eq!(table.arrow_bytes(), 0);
 }
 
 #[test]
@@ -68,7 +80,7 @@ fn every_row_is_found_on_both_sides_of_each_border() {
     // 64 Ki rows a batch; pages of 250 do not divide that, pages of 256 do.
     for page in [250, 256] {
         for rows in [page, 65_536 - 1, 65_536, 65_536 + 1, 2 * 65_536 + 3] {
-            let mut builder = Builder::default();
+            let mut builder = builder();
             let mut start = 0;
             while start < rows {
                 let count = page.min(rows - start);
@@ -81,7 +93,7 @@ fn every_row_is_found_on_both_sides_of_each_border() {
             let all = batches(&table);
             assert!(all.iter().all(|batch| (1..=65_536).contains(&batch.num_rows())));
             assert_eq!(all.iter().map(RecordBatch::num_rows).sum::<usize>(), table.len());
-            let human: Vec<_> = table.counts(CountColumn::Human).flatten().copied().collect();
+            let human: Vec<_> = table.integers("human").unwrap().concat();
             assert!(human.iter().copied().eq(0..rows));
             let borders = all.iter().scan(0, |end, batch| {
                 *end += batch.num_rows();
@@ -90,17 +102,18 @@ fn every_row_is_found_on_both_sides_of_each_border() {
             for at in borders.flat_map(|end| [end - 1, end]).chain([0]).filter(|at| *at < table.len()) {
                 let number = at.cast_signed() as i64;
                 let row = table.row(at).unwrap();
-                assert_eq!((row.path, row.human, row.ai), (format!("/{at}").as_str(), number, -number));
+                assert_eq!(text(&row, "path"), format!("/{at}"));
+                assert_eq!((integer(&row, "human"), integer(&row, "ai")), (number, -number));
             }
-            assert_eq!(table.row(table.len()), None);
-            assert!(table.rows().zip(0_i64..).all(|(row, number)| row.human == number));
+            assert!(table.row(table.len()).is_none());
+            assert!(table.rows().zip(0_i64..).all(|(row, number)| integer(&row, "human") == number));
         }
     }
 }
 
 #[test]
 fn extras_keep_to_their_rows_across_batches() {
-    let mut builder = Builder::default();
+    let mut builder = builder();
     builder.extend(&plain(0, 65_536));
     builder.extend(&rows(&[&more("/a", r#","x":1"#), &more("/b", ""), &more("/c", r#","x":3,"late":true"#)]));
     let table = builder.finish();
@@ -173,7 +186,7 @@ fn numbers_of_both_kinds_are_floats() {
 
 #[test]
 fn columns_stand_in_the_order_in_which_they_came() {
-    let mut builder = Builder::default();
+    let mut builder = builder();
     builder.extend(&rows(&[&more("/", r#","z":1,"b":2"#), &more("/", r#","a":1,"z":null"#)]));
     builder.extend(&rows(&[&more("/", r#","b":2,"":3"#)]));
     let table = builder.finish();
@@ -185,7 +198,7 @@ fn columns_stand_in_the_order_in_which_they_came() {
 /// Rows: M6.
 #[test]
 fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
-    let mut builder = Builder::sliced(true);
+    let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
     builder.extend(&plain(0, 3));
     // Their slice was never ended: they have no days.
     let table = builder.finish();
@@ -200,7 +213,7 @@ fn rows_that_cannot_be_columns_are_an_error_and_not_left_out() {
 fn a_field_named_as_a_column_of_ours_stands_beside_it() {
     let line =
         more("/", r#","date_from":"theirs","service_date_from":1,"date_to":2,"other_fields":3,"date":4"#);
-    let mut builder = Builder::sliced(true);
+    let mut builder = Builder::new(Layout::sliced(VISITORS.fields));
     builder.extend(&rows(&[&line]));
     builder.end_slice(Slice { from: "2026-01-01".parse().unwrap(), to: "2026-01-02".parse().unwrap() });
     let table = builder.finish();
@@ -222,7 +235,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
     assert_eq!(batches(&table)[0].column(6).as_string::<i32>().value(0), "theirs");
     for format in [Format::Csv { escape_formulas: true, bom: false }, Format::JsonLines] {
         let mut written = Vec::new();
-        Encoder::with(format, table.columns()).encode(table.records(), &mut written).unwrap();
+        Encoder::new(format, table.layout()).encode(table.records(), &mut written).unwrap();
         let written = String::from_utf8(written).unwrap();
         let first = written.lines().next().unwrap();
         let read: Vec<_> = match format {
@@ -244,7 +257,7 @@ fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
     let lines: Vec<_> = (0..10_000).map(|n| more("/", &format!(r#","x{n}":{n}"#))).collect();
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     let pages: Vec<_> = lines.chunks(250).map(rows).collect();
-    let mut builder = Builder::default();
+    let mut builder = builder();
     for page in &pages {
         builder.extend(page);
     }
@@ -266,10 +279,10 @@ fn ten_thousand_names_have_a_hundred_columns_and_one_for_the_others() {
 
 #[test]
 fn arrow_has_the_rows_in_the_tables_own_memory() {
-    let mut builder = Builder::default();
+    let mut builder = builder();
     builder.extend(&plain(0, 100));
     let table = builder.finish();
-    let own: Vec<_> = table.counts(CountColumn::Total).map(<[i64]>::as_ptr).collect();
+    let own: Vec<_> = table.integers("total").unwrap().into_iter().map(<[i64]>::as_ptr).collect();
     for _ in 0..2 {
         let all = batches(&table);
         let read: Vec<_> =

@@ -21,8 +21,7 @@ use crate::export::stored;
 use crate::export::stream::ExportStream;
 use crate::export::trail::Mark;
 use crate::listing::Listing;
-use crate::listing::rows::Totals;
-use crate::listing::visitor_rows::VisitorRows;
+use crate::listing::rows::{Rows, Totals};
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
 use crate::python::convert;
@@ -41,7 +40,7 @@ struct PageAtHand {
     /// The rest went another way.
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
-    source: VisitorRows,
+    source: Rows,
     mark: Arc<Mark>,
 }
 

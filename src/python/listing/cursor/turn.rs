@@ -10,8 +10,7 @@ use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::export::stream::ExportStream;
-use crate::listing::rows::{Rows, Totals};
-use crate::listing::visitor_rows::VisitorRows;
+use crate::listing::rows::Totals;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
@@ -152,7 +151,7 @@ impl Cursor {
             let Some(turn) = stream.front() else {
                 return then(py, false);
             };
-            let rows = rows::to_py(py, &turn.rows)?;
+            let rows = rows::to_py(py, &turn.rows, turn.mark.shape().days)?;
             let Some(turn) = stream.take() else {
                 return then(py, false);
             };
@@ -176,10 +175,7 @@ impl Cursor {
             handed: length.saturating_sub(rows.len()),
             rows: rows.into_iter(),
             closed: false,
-            source: match turn.rows {
-                Rows::Visitors(rows) => rows,
-                Rows::Json(_) => VisitorRows::default(),
-            },
+            source: turn.rows,
             mark: turn.mark,
         };
         let totals = page.mark.shape().totals;

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::export::stream::{ExportStream, Left};
-use crate::listing::rows::Rows;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::listing::cursor::Cursor;
@@ -56,7 +55,8 @@ impl Cursor {
         let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
             page.closed = true;
             let spent = page.source.len() - page.rows.len();
-            let rows = Rows::Visitors(page.source.iter().skip(spent).collect());
+            let mut rows = page.source.clone();
+            rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
             Turn { rows, findings: Vec::new(), mark: Arc::clone(&page.mark) }
         });
         Left { place, paging, rest }

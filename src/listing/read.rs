@@ -1,0 +1,342 @@
+//! Reads a page of any endpoint, straight into columns.
+//!
+//! What a row must have is read strictly. What it may have, and does not fit its column, is kept aside as the service sent
+//! it: what is known of most endpoints is what was seen of them.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::dates::parse_instant;
+use crate::listing::Listing;
+use crate::listing::endpoint::{Field, Holds, PagedBy};
+use crate::listing::rows::{Cell, ColumnOfCells, Rows, Totals};
+use crate::text::json::Count;
+
+/// An answer, with no default anywhere: a missing flag would end an export in silence.
+pub(crate) struct Answer {
+    pub(crate) totals: Option<Totals>,
+    pub(crate) rows: Rows,
+    pub(crate) has_more: bool,
+    pub(crate) cursor: Option<String>,
+}
+
+/// Reads the answer of a listing.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerOf<'a>(pub(crate) &'a Listing);
+
+impl<'de> DeserializeSeed<'de> for AnswerOf<'_> {
+    type Value = Answer;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Answer, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnswerOf<'_> {
+    type Value = Answer;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+        let listing = self.0;
+        let endpoint = listing.endpoint();
+        let (flag, next) = (listing.has_more(), listing.next_cursor());
+        let (mut totals, mut rows, mut has_more, mut cursor) = (None, None, None, None);
+        while let Some(name) = map.next_key::<String>()? {
+            if name == listing.items() {
+                let new = Rows::new(endpoint.fields, endpoint.key);
+                set(&mut rows, &name, map.next_value_seed(RowsOf(new))?)?;
+            } else if endpoint.totals && name == "totals" {
+                set(&mut totals, &name, map.next_value::<Totals>()?)?;
+            } else if Some(name.as_str()) == flag {
+                set(&mut has_more, &name, map.next_value::<bool>()?)?;
+            } else if Some(name.as_str()) == next {
+                set(&mut cursor, &name, map.next_value_seed(Cursor)?)?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        let rows = need(rows, listing.items())?;
+        if endpoint.totals {
+            need(totals.as_ref(), "totals")?;
+        }
+        let is_paged_by_cursor = listing.paged_by() == PagedBy::Cursor;
+        let has_more = match (has_more, &cursor) {
+            (Some(has_more), _) => has_more,
+            (None, Some(cursor)) if is_paged_by_cursor => cursor.is_some(),
+            _ => return Err(missing(flag.or(next).unwrap_or_default())),
+        };
+        Ok(Answer { totals, rows, has_more, cursor: cursor.flatten() })
+    }
+}
+
+fn missing<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format_args!("missing field `{name}`"))
+}
+
+fn need<T, E: serde::de::Error>(slot: Option<T>, name: &str) -> Result<T, E> {
+    slot.ok_or_else(|| missing(name))
+}
+
+/// Refuses what an object has twice: which of the two is meant cannot be known.
+fn set<T, E: serde::de::Error>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), E> {
+    match slot.replace(value) {
+        Some(_) => Err(E::custom(format_args!("duplicate field `{name}`"))),
+        None => Ok(()),
+    }
+}
+
+/// Reads a cursor: a text, or none.
+struct Cursor;
+
+impl<'de> DeserializeSeed<'de> for Cursor {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let cursor = Option::<String>::deserialize(deserializer)?;
+        // A cursor that was repaired is another one.
+        match cursor {
+            Some(cursor) if cursor.contains(char::REPLACEMENT_CHARACTER) => {
+                Err(D::Error::custom("the cursor holds invalid characters"))
+            }
+            cursor => Ok(cursor.filter(|cursor| !cursor.is_empty())),
+        }
+    }
+}
+
+/// Reads an array of rows.
+struct RowsOf(Rows);
+
+impl<'de> DeserializeSeed<'de> for RowsOf {
+    type Value = Rows;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Rows, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RowsOf {
+    type Value = Rows;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of rows")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<Rows, A::Error> {
+        while rows.next_element_seed(OneRow(&mut self.0))?.is_some() {}
+        Ok(self.0)
+    }
+}
+
+/// Reads one row, straight into the columns.
+pub(crate) struct OneRow<'a>(pub(crate) &'a mut Rows);
+
+impl<'de> DeserializeSeed<'de> for OneRow<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if !self.0.fields().is_empty() {
+            return deserializer.deserialize_map(self);
+        }
+        // Nothing is known of it, not even that it is an object.
+        self.0.end_row(Some(Value::deserialize(deserializer)?));
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for OneRow<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a row (an object)")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let rows = self.0;
+        let fields = rows.fields();
+        let (mut came, mut next) = (0_u64, 0);
+        let mut extra: Option<Map<String, Value>> = None;
+        while let Some(name) = map.next_key_seed(Name { fields, next })? {
+            match name {
+                Named::Ours(column, field) => {
+                    next = column + 1;
+                    if came >> column & 1 == 1 {
+                        return Err(A::Error::custom(format_args!("duplicate field `{}`", field.name)));
+                    }
+                    came |= 1 << column;
+                    let Some(cells) = rows.column_mut(column) else { continue };
+                    if let Some(misfit) = map.next_value_seed(CellOf { cells, field })? {
+                        extra.get_or_insert_default().insert(field.name.to_owned(), misfit);
+                    }
+                }
+                Named::Other(name) => {
+                    let value = map.next_value()?;
+                    extra.get_or_insert_default().insert(name, value);
+                }
+            }
+        }
+        for (column, field) in fields.iter().enumerate().filter(|(column, _)| came >> column & 1 == 0) {
+            if field.required {
+                return Err(missing(field.name));
+            }
+            if let Some(cells) = rows.column_mut(column) {
+                cells.push_null();
+            }
+        }
+        rows.end_row(extra.map(Value::Object));
+        Ok(())
+    }
+}
+
+/// Reads a field's name; one of ours costs no allocation.
+struct Name {
+    fields: &'static [Field],
+    /// The column that comes next in most rows.
+    next: usize,
+}
+
+enum Named {
+    Ours(usize, &'static Field),
+    Other(String),
+}
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Named;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Named, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Named, E> {
+        let is_it = |(_, field): &(usize, &'static Field)| field.name == name;
+        let next = self.fields.get(self.next).map(|field| (self.next, field)).filter(is_it);
+        let found = next.or_else(|| self.fields.iter().enumerate().find(is_it));
+        Ok(found.map_or_else(|| Named::Other(name.to_owned()), |(column, field)| Named::Ours(column, field)))
+    }
+}
+
+/// Reads a value into its column; what does not fit is returned, and a null is in its place.
+struct CellOf<'a> {
+    cells: &'a mut ColumnOfCells,
+    field: &'static Field,
+}
+
+impl<'de> DeserializeSeed<'de> for CellOf<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
+        match (self.field.required, self.field.holds) {
+            (true, Holds::Integer) => {
+                self.cells.push(Cell::Integer(Count::deserialize(deserializer)?.0));
+                Ok(None)
+            }
+            (true, _) => deserializer.deserialize_str(self),
+            (false, _) => deserializer.deserialize_any(self),
+        }
+    }
+}
+
+impl CellOf<'_> {
+    fn put<E>(self, cell: Cell<'_>, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
+        if self.cells.push(cell) {
+            return Ok(None);
+        }
+        self.cells.push_null();
+        Ok(Some(value()))
+    }
+
+    /// A value that is no text: as JSON, where that is what the column holds.
+    fn whole<E>(self, value: Value) -> Result<Option<Value>, E> {
+        if self.field.holds == Holds::Json {
+            let text = value.to_string();
+            return self.put(Cell::Json(&text), || value);
+        }
+        let number = match &value {
+            Value::Number(number) => number.as_f64().filter(|_| self.field.holds == Holds::Float),
+            _ => None,
+        };
+        let whole = match &value {
+            Value::Number(number) if self.field.holds == Holds::Integer => {
+                Count::deserialize(number).ok().map(|count| Cell::Integer(count.0))
+            }
+            _ => None,
+        };
+        self.put(number.map(Cell::Float).or(whole).unwrap_or(Cell::Null), || value)
+    }
+}
+
+impl<'de> Visitor<'de> for CellOf<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.field.required { "a string" } else { "any value" })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Option<Value>, E> {
+        let value = || Value::String(text.to_owned());
+        match self.field.holds {
+            Holds::Text => self.put(Cell::Text(text), value),
+            Holds::Json => self.whole(value()),
+            Holds::Time => {
+                let instant = parse_instant(text).map(|instant| Cell::Time(instant.as_microsecond()));
+                self.put(instant.unwrap_or(Cell::Null), value)
+            }
+            _ => self.put(Cell::Null, value),
+        }
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Option<Value>, E> {
+        match self.field.holds {
+            Holds::Json => self.whole(flag.into()),
+            _ => self.put(Cell::Flag(flag), || flag.into()),
+        }
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Option<Value>, E> {
+        match self.field.holds {
+            Holds::Integer => self.put(Cell::Integer(number), || number.into()),
+            _ => self.whole(number.into()),
+        }
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Option<Value>, E> {
+        match i64::try_from(number) {
+            Ok(number) => self.visit_i64(number),
+            Err(_) => self.whole(number.into()),
+        }
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<Value>, E> {
+        self.cells.push_null();
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<Value>, A::Error> {
+        self.whole(Value::deserialize(MapAccessDeserializer::new(map))?)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Option<Value>, A::Error> {
+        self.whole(Value::deserialize(SeqAccessDeserializer::new(seq))?)
+    }
+}
+
+/// Whether a body, of which the rows are plain, promises more after `limit` rows; cheaper than reading it.
+/// `false` where that is not certain.
+pub(crate) fn promises_more(body: &[u8], limit: u32) -> bool {
+    body.ends_with(br#"],"hasMore":true}"#)
+        && memchr::memmem::find_iter(body, br#""path":"#).count() == limit as usize
+}
