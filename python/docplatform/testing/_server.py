@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from docplatform.testing._http import App, Exchange, Received, ServerThread, bind
+from docplatform.testing._listings import CursorListing, Given
 from docplatform.testing._service import (
     DEFAULT_LINK,
     Answer,
@@ -57,6 +58,12 @@ class StubServer:
         views: The same as ``visitors``, for page views. ``None``: as many pages of the made-up site
             as ``visitors`` says, or the rows of ``visitors``.
 
+        searches: How many rows this listing has, made up and the same in every run; or the rows; or a
+            function of the first day and of the day after the last one that returns them.
+        feedback: The same for feedback. ``source`` and ``status`` choose among the rows.
+        feedback_by_page: The same for feedback by page, of which more rows than ``limit`` are cut off.
+        conversations: The same for the assistant's turns.
+
     A setting out of range is a ``ValueError``, one of a wrong type a ``TypeError``.
 
     The made-up site tells a story, the same in every run. People come on workdays and stay away at weekends;
@@ -77,6 +84,10 @@ class StubServer:
         port: int = 0,
         totals: Mapping[str, Any] | None = None,
         views: Served | None = None,
+        searches: Given = 120,
+        feedback: Given = 80,
+        feedback_by_page: Given = 30,
+        conversations: Given = 200,
     ) -> None:
         if isinstance(projects, str):
             raise TypeError("projects must be a sequence of ids, not one string")
@@ -91,6 +102,12 @@ class StubServer:
             {
                 "visitors": listing("visitors", visitors, totals),
                 "views": listing("views", visitors if views is None else views),
+            },
+            {
+                "searches": CursorListing("searches", searches),
+                "feedback": CursorListing("feedback", feedback),
+                "feedback/by-page": CursorListing("feedback/by-page", feedback_by_page),
+                "assistant": CursorListing("assistant", conversations),
             },
             api_key=API_KEY,
             projects=self._projects,

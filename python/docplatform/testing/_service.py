@@ -15,6 +15,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
+from docplatform.testing._listings import CALLER_STATS, CursorListing, thread
 from docplatform.testing._visitors import Listed, Query
 
 HOUR = 3600.0
@@ -201,6 +202,7 @@ class Service:
     def __init__(
         self,
         listings: Mapping[str, Listed],
+        by_cursor: Mapping[str, CursorListing],
         *,
         api_key: str,
         projects: Sequence[str],
@@ -211,6 +213,7 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listings = listings
+        self._by_cursor = by_cursor
         self._api_key = api_key
         self._projects = projects
         self._active_polls = active_polls
@@ -256,6 +259,15 @@ class Service:
             case ["", "v1", "analytics", project, listing] if listing in self._listings:
                 self._check(method, "GET", project)
                 return self._page(listing, call.request.query)
+            case ["", "v1", "analytics", project, "assistant", "threads", name]:
+                self._check(method, "GET", project)
+                return self._object(thread(name))
+            case ["", "v1", "analytics", project, "assistant", "caller-stats"]:
+                self._check(method, "GET", project)
+                return self._object(CALLER_STATS)
+            case ["", "v1", "analytics", project, *listed] if "/".join(listed) in self._by_cursor:
+                self._check(method, "GET", project)
+                return self._listed(self._by_cursor["/".join(listed)], call.request.query)
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -290,6 +302,18 @@ class Service:
             job.script = [*stale, *["active"] * self._active_polls, "completed"]
             job.archived_at = None
         return job
+
+    def _object(self, value: Mapping[str, Any]) -> Answer:
+        self._take_slot()
+        return Answer(200, _encode(value).encode())
+
+    def _listed(self, listing: CursorListing, parameters: Mapping[str, str]) -> Answer:
+        try:
+            body = listing.page(parameters)
+        except ValueError as error:
+            raise Refusal(400, "Invalid request", str(error)) from error
+        self._take_slot()
+        return Answer(200, body)
 
     def _page(self, listing: str, parameters: dict[str, str]) -> Answer:
         try:

@@ -38,16 +38,22 @@ class Query:
         either these are the 30 days before the stub's fixed today, 2026-01-01. An inverted range
         has no days.
         """
-        limit = _parse_integer(query, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
-        offset = _parse_integer(query, "offset", 0, 0, 2**63 - 1)
-        start, end = _parse_day(query, "dateFrom"), _parse_day(query, "dateTo")
-        if start is None:
-            end = TODAY if end is None else end
-            start = end - DEFAULT_DAYS
-        return cls(range(start, start + DEFAULT_DAYS if end is None else end), offset, limit)
+        limit = parse_integer(query, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT)
+        offset = parse_integer(query, "offset", 0, 0, 2**63 - 1)
+        return cls(parse_days(query), offset, limit)
 
 
-def _parse_integer(query: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+def parse_days(query: Mapping[str, str]) -> range:
+    """The days of a query, as ordinals; a wrong date is a ``ValueError`` that names it."""
+    start, end = _parse_day(query, "dateFrom"), _parse_day(query, "dateTo")
+    if start is None:
+        end = TODAY if end is None else end
+        start = end - DEFAULT_DAYS
+    return range(start, start + DEFAULT_DAYS if end is None else end)
+
+
+def parse_integer(query: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
+    """A number of a query; a wrong one is a ``ValueError`` that names it."""
     text = query.get(name)
     if text is None:
         return default

@@ -1,0 +1,179 @@
+"""What the stub answers when it is asked for searches, feedback or conversations: made up, or given. Pages name each other by cursors."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from docplatform.testing._visitors import parse_days, parse_integer
+
+Rows = Sequence[Mapping[str, Any]]
+Given = int | Rows | Callable[[date, date], Rows] | None
+"""How many rows are made up, or the rows, or what makes them of the first day and the day after the last one."""
+
+_WORDS = (
+    "webhooks",
+    "api key",
+    "rate limit",
+    "terraform provider",
+    "on premise",
+    "sso",
+    "pricing",
+    "python sdk",
+)
+_PAGES = ("/quickstart", "/api/errors", "/guides/webhooks", "/sdk/python")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a listing answers."""
+
+    items: str
+    max_limit: int
+    default_limit: int
+    has_more: bool
+    make: Callable[[int, datetime], dict[str, Any]]
+
+
+def _search(number: int, at: datetime) -> dict[str, Any]:
+    word, page = _WORDS[number % len(_WORDS)], _PAGES[number % len(_PAGES)]
+    misses = number % 4 == 3
+    return {
+        "searchQuery": word if number < len(_WORDS) else f"{word} {number // len(_WORDS) + 1}",
+        "hits": 400 // (number + 1) + 1,
+        "ctr": 0.0 if misses else round(0.2 + number % 7 / 10, 2),
+        "topClickedPage": None if misses else page,
+        "lastSearchedAt": _text(at),
+    }
+
+
+def _feedback(number: int, at: datetime) -> dict[str, Any]:
+    source = ("contextual", "code_snippet", "agent")[number % 3]
+    row: dict[str, Any] = {
+        "id": f"feedback-{at:%m%d}-{number + 1}",
+        "path": _PAGES[number % len(_PAGES)],
+        "source": source,
+        "status": ("pending", "in_progress", "resolved")[number % 5 % 3],
+        "comment": None if number % 4 == 1 else "The example does not run",
+        "createdAt": _text(at),
+    }
+    row |= (
+        {"code": "print(1)", "lang": "python"} if source == "code_snippet" else {"helpful": number % 3 == 0}
+    )
+    return row
+
+
+def _turn(number: int, at: datetime) -> dict[str, Any]:
+    page = _PAGES[number % len(_PAGES)]
+    return {
+        "id": f"turn-{at:%m%d}-{number + 1}",
+        "timestamp": _text(at),
+        "query": f"How do I set up {_WORDS[number % len(_WORDS)]}?",
+        "response": "See the guide." if number % 4 else "",
+        "responseType": "text",
+        "sources": [{"title": page.rpartition("/")[2], "url": page}],
+        "resolutionStatus": "answered" if number % 4 else "unanswered",
+        "queryCategory": ("setup", "reference", "other")[number % 3],
+        "pageUrl": page,
+    }
+
+
+def _rated(number: int, _: datetime) -> dict[str, Any]:
+    up, down, code = 30 - number % 30, number * 7 % 20, number % 3
+    return {
+        "path": f"/page/{number + 1}",
+        "thumbsUp": up,
+        "thumbsDown": down,
+        "code": code,
+        "total": up + down + code,
+    }
+
+
+def _text(at: datetime) -> str:
+    return at.isoformat().replace("+00:00", "Z")
+
+
+SHAPES = {
+    "searches": Shape("searches", 100, 50, False, _search),
+    "feedback": Shape("feedback", 100, 50, True, _feedback),
+    "feedback/by-page": Shape("feedback", 100, 10, True, _rated),
+    "assistant": Shape("conversations", 1000, 100, True, _turn),
+}
+
+
+class CursorListing:
+    """The rows of a listing, page by page. A cursor holds the position and the days, so that it may be sent without the dates."""
+
+    def __init__(self, name: str, given: Given) -> None:
+        self._name, self._shape, self._given = name, SHAPES[name], given
+
+    def page(self, query: Mapping[str, str]) -> bytes:
+        """The answer to a query as JSON; a wrong parameter is a ``ValueError`` that names it."""
+        shape = self._shape
+        limit = parse_integer(query, "limit", shape.default_limit, 1, shape.max_limit)
+        days, start = parse_days(query), 0
+        if "cursor" in query:
+            days, start = _read_cursor(query["cursor"])
+        rows = [row for row in self._rows(days) if _is_wanted(row, query)]
+        end, is_cut_off = start + limit, self._name.endswith("by-page")
+        answer: dict[str, Any] = {shape.items: rows[start:end]}
+        if shape.has_more:
+            answer["hasMore"] = end < len(rows)
+        if self._name == "searches":
+            answer["totalSearches"] = len(rows)
+        if not is_cut_off:
+            answer["nextCursor"] = _cursor(days, end) if end < len(rows) else None
+        return json.dumps(answer, separators=(",", ":")).encode()
+
+    def _rows(self, days: range) -> Rows:
+        first = date.fromordinal(days.start)
+        if callable(self._given):
+            return self._given(first, date.fromordinal(max(days.stop, days.start)))
+        if not isinstance(self._given, int):
+            return self._given or ()
+        if days.stop <= days.start:
+            return ()
+        begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        step = timedelta(days=days.stop - days.start) / max(self._given, 1)
+        return [self._shape.make(number, begin + number * step) for number in range(self._given)]
+
+
+def _is_wanted(row: Mapping[str, Any], query: Mapping[str, str]) -> bool:
+    filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
+    return all(row.get(name) in values for name, values in filters.items() if name in row)
+
+
+def _cursor(days: range, position: int) -> str:
+    return urlsafe_b64encode(json.dumps([days.start, days.stop, position]).encode()).decode()
+
+
+def _read_cursor(text: str) -> tuple[range, int]:
+    try:
+        start, stop, position = json.loads(urlsafe_b64decode(text))
+        return range(start, stop), int(position)
+    except (ValueError, TypeError) as error:
+        raise ValueError("cursor: is not one of this listing") from error
+
+
+def thread(name: str) -> dict[str, Any]:
+    """One conversation."""
+    asked = {
+        "id": "message-1",
+        "role": "user",
+        "content": "How do I rotate my API key?",
+        "createdAt": "2025-12-30T09:00:00Z",
+    }
+    told = {
+        "id": "message-2",
+        "role": "assistant",
+        "content": "See the guide.",
+        "createdAt": "2025-12-30T09:00:04Z",
+    }
+    return {"threadId": name, "createdAt": asked["createdAt"], "messages": [asked, told]}
+
+
+CALLER_STATS = {"web": 310, "api": 25, "other": 4, "total": 339}
