@@ -1,4 +1,4 @@
-"""Checks and writes the files of commands: none is replaced without --force, and none is left half written."""
+"""Checks where commands write: nothing is replaced without --force."""
 
 from __future__ import annotations
 
@@ -29,13 +29,3 @@ def check(path: Path | None, *, force: bool) -> None:
         raise Refusal(f"there is no folder {path.parent}: create it, or name another file")
     if not force and os.path.lexists(path):
         raise Refusal(f"{path} exists: name another file, or replace it with --force")
-
-
-def replace(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read, and replaces what is there."""
-    # Imported late: --help is to be quick.
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as draft:
-        draft.write(text)
-    Path(draft.name).replace(path)
