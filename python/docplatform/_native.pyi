@@ -41,6 +41,7 @@ __all__ = [
     "AsyncRows",
     "AsyncVisitors",
     "Client",
+    "Comparison",
     "Job",
     "Rows",
     "Table",
@@ -61,6 +62,7 @@ __all__ = [
     "_dataset_rows",
     "_dataset_slices",
     "_is_cut",
+    "_is_significant",
     "_job",
     "_panic",
     "_period",
@@ -770,6 +772,7 @@ class Client:
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = False,
+        whole: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
         project_id: str | None = None,
@@ -788,6 +791,8 @@ class Client:
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
             by_path: A row for each slice and path, in place of one for each slice.
+            whole: Leave out the first and the last slice where the range cuts them, and send nothing for them: they have fewer
+                ``days``, and fewer visitors for that reason alone.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
                 grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -796,6 +801,45 @@ class Client:
         Raises:
             ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
             BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+        """
+    def compare_visitors(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Comparison:
+        """A period beside the one before it: the site's totals, and every path's counts in both.
+
+        It costs two exports, one request for each 250 rows of each period. With a ``store``, what was fetched before costs nothing, and
+        a comparison that ended early continues when it is called again.
+
+        A change is ``significant`` if it is larger than twice the difference that two counts of the same readers would
+        usually show: if its square is more than four times the sum of both counts.
+
+        Args:
+            period: As in :meth:`visitors`; the last month if ``None``.
+            before: The period to compare with; the same kind of period before it if ``None``: the month before a month, as
+                many days before any other number of days.
+            on_budget: When the request budget is spent: ``"wait"`` for the next free slot, or ``"stop"`` with a
+                :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            A table with a row for each path of either period; a path that one of them lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is not known or has not begun, or both are the same.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            DocPlatformError: Any error of a read, with the ``checkpoint`` of the export that it ended.
+
+        Example:
+            >>> month = client.compare_visitors("2026-10")
+            >>> month.totals.total, month.totals_before.total
+            (12840, 11710)
+            >>> [(row["path"], row["total_change"]) for row in month.risers(2)]
+            [('/auth', 412), ('/quickstart', 230)]
         """
     def sync(
         self,
@@ -1584,6 +1628,7 @@ class AsyncClient:
         date_to: _Date | None = None,
         every: _Every | None = "day",
         by_path: bool = False,
+        whole: bool = False,
         on_budget: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
         project_id: str | None = None,
@@ -1602,6 +1647,8 @@ class AsyncClient:
             every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
                 gap or overlap; the first and the last are cut to fit.
             by_path: A row for each slice and path, in place of one for each slice.
+            whole: Leave out the first and the last slice where the range cuts them, and send nothing for them: they have fewer
+                ``days``, and fewer visitors for that reason alone.
             on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
                 grants and says so; ``"stop"`` raises a :class:`BudgetError`.
             progress: Whether to show on stderr how far it is, in slices.
@@ -1610,6 +1657,45 @@ class AsyncClient:
         Raises:
             ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
             BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+        """
+    def compare_visitors(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Comparison]:
+        """A period beside the one before it: the site's totals, and every path's counts in both.
+
+        It costs two exports, one request for each 250 rows of each period. With a ``store``, what was fetched before costs nothing, and
+        a comparison that ended early continues when it is called again.
+
+        A change is ``significant`` if it is larger than twice the difference that two counts of the same readers would
+        usually show: if its square is more than four times the sum of both counts.
+
+        Args:
+            period: As in :meth:`visitors`; the last month if ``None``.
+            before: The period to compare with; the same kind of period before it if ``None``: the month before a month, as
+                many days before any other number of days.
+            on_budget: When the request budget is spent: ``"wait"`` for the next free slot, or ``"stop"`` with a
+                :class:`BudgetError`.
+            project_id: Overrides the client's project.
+
+        Returns:
+            A table with a row for each path of either period; a path that one of them lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is not known or has not begun, or both are the same.
+            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            DocPlatformError: Any error of a read, with the ``checkpoint`` of the export that it ended.
+
+        Example:
+            >>> month = await client.compare_visitors("2026-10")
+            >>> month.totals.total, month.totals_before.total
+            (12840, 11710)
+            >>> [(row["path"], row["total_change"]) for row in month.risers(2)]
+            [('/auth', 412), ('/quickstart', 230)]
         """
     def sync(
         self,
@@ -2013,6 +2099,9 @@ def _safe(text: str, most: int) -> str: ...
 # Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
 def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 
+# Whether two counts differ by more than chance may bring: the one judgement of comparisons and reports.
+def _is_significant(before: int, now: int) -> bool: ...
+
 # What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
 # kind and the name.
 def _period(
@@ -2150,10 +2239,12 @@ class TrendTable(Table):
     """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
     asks the service for anything. It is used as any :class:`Table`, and pickles.
 
-    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
+    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), ``days`` (how many; a slice that the range cuts has
+    fewer), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
     ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
 
-    Uniques of slices do not add up: a visitor who came on two days counts in both, and once in the range.
+    Uniques of slices do not add up: a visitor who came on two days counts in both, and once in the range. What counts as AI
+    traffic is for the service to say, and has changed before: a sudden step in ``ai`` may come from that.
     """
 
     @property
@@ -2177,6 +2268,69 @@ class TrendTable(Table):
         Raises:
             ValueError: The trend has a row for each path.
             ImportError: matplotlib is missing; says which extra to install.
+        """
+
+@final
+class Comparison(Table):
+    """Two periods side by side, in Arrow's memory: a row for each path of either, those of the period itself first. It
+    never changes and never asks the service for anything. It is used as any :class:`Table`, and pickles.
+
+    The columns are ``path`` (string), then ``human``, ``human_before``, ``human_change``, the same for ``ai`` and ``total`` (int64), and
+    ``significant`` (bool): whether the change of ``total`` is larger than twice the difference that two counts of the same
+    readers would usually show. A path that one of the periods lacks counts 0 there.
+
+    Counts of paths do not add up to those of the site, which are in :attr:`totals` and :attr:`totals_before`.
+    """
+
+    @property
+    def period(self) -> str:
+        """What the period is called, as ``"October 2026"``."""
+    @property
+    def before(self) -> str:
+        """What the period that it is compared with is called."""
+    @property
+    def date_from(self) -> date | None:
+        """The first day of the period."""
+    @property
+    def date_to(self) -> date | None:
+        """The day after its last."""
+    @property
+    def date_from_before(self) -> date | None:
+        """The first day of the period that it is compared with."""
+    @property
+    def date_to_before(self) -> date | None:
+        """The day after its last."""
+    @property
+    def totals(self) -> Totals:
+        """The site's totals in the period."""
+    @property
+    def totals_before(self) -> Totals:
+        """The site's totals in the period that it is compared with."""
+    def risers(self, n: int = 10) -> list[_Row]:
+        """The paths that gained most: read in both periods, with a significant change; the largest gain first."""
+    def fallers(self, n: int = 10) -> list[_Row]:
+        """The paths that lost most: read in both periods, with a significant change; the largest loss first."""
+    def new(self, n: int = 10) -> list[_Row]:
+        """The paths that nobody had read before, the most read first."""
+    def vanished(self, n: int = 10) -> list[_Row]:
+        """The paths that nobody reads any more, those first that were most read."""
+    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+        """A chart of the significant changes that are largest, new and vanished paths among them, through matplotlib.
+
+        Args:
+            n: How many paths to show.
+            ax: Where to draw; a new figure if ``None``.
+
+        Returns:
+            matplotlib's own ``Axes``.
+
+        Raises:
+            ImportError: matplotlib is missing; says which extra to install.
+            ValueError: ``n`` is below 1.
+
+        Example:
+            >>> client.compare_visitors("2026-10").plot()
+            <Axes: ...>
         """
 
 def _table(meta: str, lines: bytes) -> Table: ...

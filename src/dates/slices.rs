@@ -110,6 +110,21 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     Ok(slices)
 }
 
+/// Those of some slices that are whole ones of their kind; an error where none is.
+pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
+    let Some(every) = every else { return Ok(slices) };
+    let whole: Vec<_> = slices.into_iter().filter(|days| every.is_whole(*days)).collect();
+    match whole.is_empty() {
+        true => {
+            let every = every.as_str();
+            Err(Error::argument(format!(
+                "the range has no whole {every}: leave out whole=True, or name a longer range"
+            )))
+        }
+        false => Ok(whole),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +182,21 @@ mod tests {
         assert_eq!(whole("2026-02-01", "2026-03-01"), [false, false, true]);
         assert_eq!(whole("2026-02-02", "2026-03-01"), [false; 3]);
         assert_eq!(whole("2026-02-01", "2026-02-28"), [false; 3]);
+    }
+
+    #[test]
+    fn cut_slices_can_be_left_out() {
+        let moment = |text| Moment::parse("date", text).unwrap();
+        let some = |every| slices(&moment("2026-01-01"), &moment("2026-02-15"), every).unwrap();
+        let left = |every| -> Vec<_> {
+            whole(some(every), every).unwrap().iter().map(|days| days.from.to_string()).collect()
+        };
+        assert_eq!(left(Some(Every::Month)), ["2026-01-01"]);
+        let weeks = left(Some(Every::Week));
+        assert_eq!((weeks.len(), weeks[0].as_str(), weeks[4].as_str()), (5, "2026-01-05", "2026-02-02"));
+        assert_eq!((left(Some(Every::Day)).len(), left(None).len()), (45, 1));
+        let part = slices(&moment("2026-01-02"), &moment("2026-01-31"), Some(Every::Month)).unwrap();
+        assert!(whole(part, Some(Every::Month)).unwrap_err().message.contains("no whole month"));
     }
 
     #[test]

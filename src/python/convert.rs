@@ -13,10 +13,12 @@ use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
 use crate::dates::{Moment, check_range};
+use crate::error::Error;
 use crate::job::Prompt;
 use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
+use crate::slices::compare;
 use crate::slices::sync::OnRunning;
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
@@ -140,7 +142,35 @@ pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     if !value.is_instance_of::<PyString>() {
         return Err(wrong_type(what, "a str such as \"2026-01\" or \"last 7 days\"", value));
     }
-    Ok(Some(Period::parse(&text(what, value)?, Clock::system().today())?))
+    let parsed = Period::parse(&text(what, value)?, Clock::system().today());
+    // Two arguments may name one.
+    Ok(Some(parsed.map_err(|error| Error::argument(error.message.replacen("period", what, 1)))?))
+}
+
+/// A period and the one that it is compared with; where none is named the last month, and the same kind of period before.
+pub(crate) fn two_periods(
+    name: Option<&Bound<'_, PyAny>>,
+    name_before: Option<&Bound<'_, PyAny>>,
+) -> PyResult<[Period; 2]> {
+    let now = match period("period", name)? {
+        Some(now) => now,
+        None => Period::parse("last month", Clock::system().today())?,
+    };
+    let before = period("before", name_before)?.or_else(|| now.before());
+    let before = before.ok_or_else(|| PyValueError::new_err("period: no calendar has one before it"))?;
+    if before.days == now.days {
+        return Err(PyValueError::new_err(format!(
+            "before is the period itself, {}: name another",
+            now.name()
+        )));
+    }
+    Ok([now, before])
+}
+
+/// Whether two counts differ by more than chance may bring: the one judgement of comparisons and reports.
+#[pyfunction]
+pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
+    compare::is_significant(before, now)
 }
 
 /// The two ends of a range, which a period names or dates; the second is exclusive.

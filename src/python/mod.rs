@@ -38,11 +38,13 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_is_cut, _period, _safe};
+    use super::convert::{_is_cut, _is_significant, _period, _safe};
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
     use super::listing::{AsyncPages, AsyncRows, AsyncVisitors, AtHand, ListedRows, Pages, Visitors};
+    #[pymodule_export]
+    use super::table::comparison::Comparison;
     #[pymodule_export]
     use super::table::dataset::{_dataset_rows, _dataset_slices, _read_visitors, PyDatasetRows};
     #[pymodule_export]

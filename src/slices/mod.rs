@@ -1,5 +1,6 @@
-//! A range slice by slice: what it costs, its trend, and filling and reading the store.
+//! A range slice by slice: what it costs, its trend, a comparison with another, and filling and reading the store.
 
+pub mod compare;
 pub mod dataset;
 pub mod plan;
 pub mod reading;

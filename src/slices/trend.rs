@@ -54,8 +54,8 @@ pub async fn trend(
                     builder.extend(&turn.rows);
                     Ok(())
                 };
-                let found = reader.pages(of, project, slice, None, take).await?;
-                warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
+                let read = reader.pages(of, project, slice, None, take).await?;
+                warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", slice.from)));
             }
         }
         builder.end_slice(slice);
@@ -84,6 +84,14 @@ pub(crate) fn of_site(totals: Totals) -> Rows {
     let mut rows = Rows::new(COUNTS, None);
     rows.push(&[totals.human, totals.ai, totals.total].map(Cell::Integer));
     rows
+}
+
+/// What is known of a slice when its last page was read.
+pub(crate) struct Ended {
+    /// The totals of all of it, where the endpoint has them.
+    pub(crate) totals: Option<Totals>,
+    /// What was found on the way, in words.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Reads slices, and counts what that costs, also where it fails.
@@ -128,7 +136,7 @@ impl<'a> Reader<'a> {
         totals
     }
 
-    /// Gives every page to `take`; what was found in them, in words.
+    /// Gives every page to `take`.
     pub(crate) async fn pages(
         &mut self,
         of: Subject,
@@ -136,7 +144,7 @@ impl<'a> Reader<'a> {
         slice: Slice,
         window: Option<usize>,
         mut take: impl FnMut(Turn) -> Result<()> + Send,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Ended> {
         let base_url = self.client.settings().base_url.as_str();
         let place = Checkpoint::new(
             base_url,
@@ -154,7 +162,7 @@ impl<'a> Reader<'a> {
                         break Err(error);
                     }
                 }
-                Ok(None) => break Ok(pager.warnings()),
+                Ok(None) => break Ok(Ended { totals: pager.totals(), warnings: pager.warnings() }),
                 Err(error) => break Err(error),
             }
         };

@@ -68,8 +68,11 @@ impl Encoder {
                     self.headed = Some(self.more.len());
                 }
                 for Record { days, row } in rows {
-                    for day in days.iter().filter(|_| layout.days).flat_map(|days| [days.from, days.to]) {
-                        writer.write_field(day.to_string())?;
+                    if let Some(days) = days.filter(|_| layout.days) {
+                        for day in [days.from, days.to] {
+                            writer.write_field(day.to_string())?;
+                        }
+                        writer.write_field(days.count().to_string())?;
                     }
                     for column in 0..layout.fields.len() {
                         write_cell(&mut writer, row.cell(column), escape_formulas)?;
@@ -160,7 +163,7 @@ fn json_line(layout: Layout, Record { days, row }: Record<'_>, out: &mut Vec<u8>
     let mut begin = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut before, b','));
     if let Some(days) = days.filter(|_| layout.days) {
         begin(out);
-        write!(out, r#""date_from":"{}","date_to":"{}""#, days.from, days.to)?;
+        write!(out, r#""date_from":"{}","date_to":"{}","days":{}"#, days.from, days.to, days.count())?;
     }
     for (column, field) in layout.fields.iter().enumerate() {
         begin(out);

@@ -21,7 +21,7 @@ use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::listing::endpoint::{Field, Holds};
 use crate::listing::rows::{Cell, Cells, ColumnOfCells, Row, Rows, Values};
-use crate::table::record::{Layout, Record};
+use crate::table::record::{DAYS, Layout, Record};
 
 /// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
@@ -274,9 +274,9 @@ impl Table {
     }
 
     fn to_arrow(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-        let days: &[_] = if self.layout.days { &["date_from", "date_to"] } else { &[] };
-        let mut fields: Vec<_> =
-            days.iter().map(|name| ArrowField::new(*name, DataType::Date32, false)).collect();
+        let days: &[_] = if self.layout.days { &DAYS } else { &[] };
+        let days = days.iter().zip([DataType::Date32, DataType::Date32, DataType::Int64]);
+        let mut fields: Vec<_> = days.map(|(name, kind)| ArrowField::new(*name, kind, false)).collect();
         fields.extend(self.layout.fields.iter().map(arrow_field));
         let more = extras::columns(&self.extras);
         let name = |column: &extras::Column<'_>| self.layout.extra(column.name).into_owned();
@@ -290,6 +290,7 @@ impl Table {
                 columns.extend([
                     self.days_of(rows.clone(), |days| days.from)?,
                     self.days_of(rows.clone(), |days| days.to)?,
+                    Arc::new(Int64Array::from_iter_values(self.day_counts(rows.clone()))),
                 ]);
             }
             columns.extend(chunk.share());
@@ -308,6 +309,11 @@ impl Table {
     fn days_of(&self, rows: Range<usize>, of: fn(Slice) -> Date) -> Result<ArrayRef> {
         let days = self.day_numbers(rows, of).collect::<Result<Vec<_>>>()?;
         Ok(Arc::new(Date32Array::from_iter_values(days)))
+    }
+
+    /// How many days some rows are of.
+    pub fn day_counts(&self, rows: Range<usize>) -> impl Iterator<Item = i64> {
+        self.days(rows).map(|days| days.map_or(0, |days| i64::from(days.count())))
     }
 
     /// A column of days, as Arrow counts them.

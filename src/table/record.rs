@@ -10,6 +10,9 @@ use crate::table::extras::OTHERS;
 /// Before the name of a field of the service that is named as a column of ours.
 const SERVICE: &str = "service_";
 
+/// The columns of a slice's days: its first, the day after its last, and how many they are.
+pub const DAYS: [&str; 3] = ["date_from", "date_to", "days"];
+
 /// The columns that stand before whatever else the service sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -32,7 +35,7 @@ impl Layout {
 
     /// The columns' names, in order.
     pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
-        let days: &[_] = if self.days { &["date_from", "date_to"] } else { &[] };
+        let days: &[_] = if self.days { &DAYS } else { &[] };
         days.iter().copied().chain(self.fields.iter().map(|field| field.name))
     }
 

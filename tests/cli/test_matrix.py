@@ -67,6 +67,7 @@ ROWS = [
     Row("visitors totals", JANUARY, store=1),
     Row("visitors top", JANUARY, store=4),
     Row("visitors export", JANUARY, store=4, json=("-o", "v.csv", "--force", "--json")),
+    Row("visitors compare", JANUARY, store=8),
     Row("visitors trend", (*JANUARY, "--every", "week"), store=5, slices=True),
     Row(
         "sync",

@@ -139,3 +139,14 @@ def test_a_dumb_terminal_and_a_pipe_get_plain_lines(stub: StubServer) -> None:
 def test_a_terminal_is_not_read_for_a_prompt(stub: StubServer) -> None:
     assert "say what the agent is to do" in on_terminal(stub, "job", "run")
     assert stub.requests == []
+
+
+def test_a_cut_slice_is_marked_and_the_range_is_named(stub: StubServer) -> None:
+    shown = on_terminal(stub, "visitors", "trend", "2026-01-01 to 2026-02-08", "--every", "week")
+    assert "1 January to 8 February 2026" in shown
+    assert "4 of 7 days" in shown
+    assert len(re.findall(r" 7 ", shown)) == 5
+    assert "12 of 31 days" in on_terminal(
+        stub, "visitors", "trend", "2026-01-20 to 2026-02-28", "--every", "month"
+    )
+    assert "October 2026" in on_terminal(stub, "visitors", "top", "2026-10", "-n", "1")

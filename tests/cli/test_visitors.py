@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from docplatform.cli.report.sentences import AI_TRAFFIC
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
 
@@ -89,11 +90,14 @@ def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
     requests = len(cli.stub.requests)
     line = ("visitors", "trend", *JANUARY, "--every", "week", *(["--by-path"] if by_path else []))
     ended = cli(*line)
-    assert table(ended.out) == shown(rows, "date_from", "date_to", *(["path"] if by_path else []), *COUNTS)
+    assert table(ended.out) == shown(
+        rows, "date_from", "date_to", "days", *(["path"] if by_path else []), *COUNTS
+    )
     assert list(dict.fromkeys(row["date_from"] for row in table(ended.out))) == WEEKS
     assert ended.err.splitlines() == [
         f"Reading 5 slices for {'at least ' if by_path else ''}5 requests",
         f"It took {requests} requests. Uniques do not add up, over days as over pages.",
+        AI_TRAFFIC,
     ]
     facts: Any = {**days, "every": "week", "open_from": None, "requests": requests, "warnings": []}
     assert json.loads(cli(*line, "--json").out) == {**facts, "rows": rows}
@@ -109,6 +113,15 @@ def test_one_request_is_one_request(cli: Cli) -> None:
 def test_every_is_how_long_a_slice_of_a_trend_is(cli: Cli, every: str | None, slices: int) -> None:
     ended = cli("visitors", "trend", *JANUARY, *(["--every", every] if every else []), "-q")
     assert (ended.status, len(table(ended.out)), len(cli.stub.requests)) == (0, slices, slices)
+
+
+def test_a_trend_leaves_cut_slices_out(cli: Cli) -> None:
+    line = ("visitors", "trend", "2026-01", "--every", "week", "--whole")
+    assert cli(*line, "--dry-run").out.startswith("requests\t3\n")
+    ended = cli(*line)
+    assert [row["days"] for row in table(ended.out)] == ["7"] * 3
+    assert ended.err.startswith("Reading 3 slices for 3 requests\n")
+    assert len(cli.stub.requests) == 3
 
 
 def test_a_trend_says_from_which_day_it_may_still_change(cli: Cli) -> None:

@@ -66,10 +66,12 @@ def test_the_notebook_who_reads_our_docs_runs(tmp_path: Path) -> None:
     text = "".join(output.get("text", "") for output in shown)
     html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
     assert [output for output in shown if output.get("name") == "stderr"] == []
-    assert sum("image/png" in output.get("data", {}) for output in shown) == 3
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 4
     assert "first 10 of 1,000 pages" in html
     assert "people" in text
-    assert "the whole site: " in text
+    assert "October 2026 and September 2026: " in html
+    # What the store has costs nothing.
+    assert "0" in [output.get("data", {}).get("text/plain") for output in shown]
     assert "Plan: 9 requests" in html
     assert "Visitors by week" in html
     assert "Unique visitors of the whole site (they do not add up)" in html

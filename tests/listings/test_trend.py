@@ -83,17 +83,49 @@ def test_slices_tile_the_range(face: Face, stub: StubServer, every: Any, starts:
     assert [trend[0][name] for name in ("human", "ai", "total")] == list(face.run(first))
 
 
+@pytest.mark.parametrize(
+    ("every", "days"),
+    [("week", [4, 7, 7, 7, 7, 1]), ("month", [31, 2]), ("day", [1] * 33), (None, [33])],
+)
+def test_every_slice_has_the_number_of_its_days(
+    face: Face, stub: StubServer, every: Any, days: list[int]
+) -> None:
+    trend = face.run(face.client(stub).visitor_trend("2026-01-01 to 2026-02-02", every=every))
+    assert [row["days"] for row in trend] == days
+    assert trend.to_pandas()["days"].to_list() == pa.table(trend)["days"].to_pylist() == days
+    assert str(trend.to_pandas()["days"].dtype) == "int64"
+
+
+def test_cut_slices_are_left_out_and_send_nothing(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    trend = face.run(client.visitor_trend("2026-01-01 to 2026-02-02", every="week", whole=True))
+    assert [str(row["date_from"]) for row in trend] == [
+        "2026-01-05",
+        "2026-01-12",
+        "2026-01-19",
+        "2026-01-26",
+    ]
+    assert (len(stub.requests), [row["days"] for row in trend]) == (4, [7] * 4)
+    assert (trend.date_from, trend.date_to) == (date(2026, 1, 5), date(2026, 2, 2))
+    for every, rows_ in (("day", 33), (None, 1)):
+        found = face.run(client.visitor_trend("2026-01-01 to 2026-02-02", every=every, whole=True))
+        assert len(found) == rows_
+    with pytest.raises(ValueError, match="no whole month"):
+        client.visitor_trend("2026-01-02 to 2026-01-30", every="month", whole=True)
+
+
 def test_by_path_a_row_is_a_slice_and_a_path(face: Face) -> None:
     given = rows(0, 300)
     with StubServer(given) as stub:
         trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=True))
     assert len(stub.requests) == 10
-    assert list(trend[0]) == ["date_from", "date_to", "path", "human", "ai", "total"]
+    assert list(trend[0]) == ["date_from", "date_to", "days", "path", "human", "ai", "total"]
     for number, (start, end) in enumerate(pairwise(WEEKS)):
         for row, expected in zip(trend[number * 300 : (number + 1) * 300], given, strict=True):
             assert row == {
                 "date_from": date.fromisoformat(start),
                 "date_to": date.fromisoformat(end),
+                "days": 3 if start == WEEKS[-2] else 7,
                 **expected,
             }
 
@@ -143,7 +175,7 @@ def test_every_frame_and_file_has_the_same_rows(face: Face, tmp_path: Path, page
     given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
     with StubServer(given) as stub:
         trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=pages))
-    names = ["date_from", "date_to", *(["path"] if pages else []), "human", "ai", "total"]
+    names = ["date_from", "date_to", "days", *(["path"] if pages else []), "human", "ai", "total"]
     names += ["locale"] if pages else []
     expected = [tuple(row.get(name) for name in names) for row in trend]
     assert len(expected) == (35 if pages else 5)
@@ -239,9 +271,10 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
     axes = Figure().subplots()
     assert weeks.plot(ax=axes) is axes
     people, agents = axes.get_lines()
-    assert list(people.get_ydata()) == [row["human"] for row in weeks]
-    assert list(agents.get_ydata()) == [row["ai"] for row in weeks]
-    assert "by week, from 2024-01-01 up to 2024-02-01" in axes.get_title()
+    whole = [row for row in weeks if row["days"] == 7]
+    assert list(people.get_ydata()) == [row["human"] for row in whole]
+    assert list(agents.get_ydata()) == [row["ai"] for row in whole]
+    assert "by week, January 2024" in axes.get_title()
     paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
     with pytest.raises(ValueError, match="by_path=False"):
         paths.plot(ax=axes)
@@ -253,7 +286,7 @@ def test_fields_named_as_our_columns_stand_beside_them(face: Face, tmp_path: Pat
     with StubServer(sent) as stub:
         client = face.client(stub)
         trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", by_path=True))
-        names = ["date_from", "date_to", "path", "human", "ai", "total", "service_date_from", "bot"]
+        names = ["date_from", "date_to", "days", "path", "human", "ai", "total", "service_date_from", "bot"]
         assert list(trend[0]) == list(trend.to_pandas()) == pa.table(trend).column_names == names
         assert trend.to_csv(tmp_path / "trend.csv") == trend.to_jsonl(tmp_path / "trend.jsonl") == 300
         assert (tmp_path / "trend.csv").read_text().splitlines()[0].split(",") == names

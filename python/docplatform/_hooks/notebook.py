@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from docplatform._hooks import changes, ranges
 from docplatform._native import _safe
 
 if TYPE_CHECKING:
@@ -64,8 +65,13 @@ _SHOWN = 10
 
 def table(table: Table) -> str:
     """The first rows of a table, and what it is about."""
-    from docplatform._native import TrendTable, VisitorTable
+    from docplatform._native import Comparison, TrendTable, VisitorTable
 
+    if isinstance(table, Comparison):
+        names = ("path", "total_before", "total", "total_change")
+        unit = "page that changed most" if len(table) == 1 else "pages, those that changed most"
+        caption = f"{changes.title(table)}; {len(table):,} {unit}"
+        return _grid(caption, changes.largest(table, _SHOWN), names)
     if isinstance(table, VisitorTable):
         return _first_rows(table, _caption(table))
     name = f"Visitors by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
@@ -131,6 +137,5 @@ def _caption(table: VisitorTable) -> str:
 def _range(table: Table, unit: str) -> list[str]:
     shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
     parts = [shown]
-    if table.date_from or table.date_to:
-        parts.append(f"from {table.date_from or 'the beginning'} up to {table.date_to or 'now'}")
-    return parts
+    named = ranges.name(table.date_from, table.date_to)
+    return [*parts, named] if named else parts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import doctor, exits, export, job, plain, secrets, sync, trend, visitors
+from docplatform.cli import compare, doctor, exits, export, job, plain, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.files import Refusal
 from docplatform.cli.output import say, shown
@@ -95,6 +95,7 @@ def _as_plain(name: str, summary: str) -> click.Command:
 
 visitors.group.add_command(trend.trend)
 visitors.group.add_command(export.export)
+visitors.group.add_command(compare.compare)
 for _command in (
     job.group,
     visitors.group,

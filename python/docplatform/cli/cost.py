@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
+from docplatform._native import _is_cut
 from docplatform.cli import output
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def show(
     *,
     every: Any = None,
     by_path: bool = True,
+    whole: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
     """Prints what some ranges of some projects cost, of which the store may have a part."""
@@ -33,7 +35,7 @@ def show(
             for project in projects
             for first, end in ranges
         ]
-    tell(session, plans)
+    tell(session, [without_cut(plan, every) for plan in plans] if whole else plans)
 
 
 def tell(session: Session, plans: Sequence[Plan]) -> None:
@@ -57,3 +59,11 @@ def tell(session: Session, plans: Sequence[Plan]) -> None:
     elif not exact:
         session.say("It may be more: for each 250 rows it takes a request.")
     session.say("Nothing was sent.")
+
+
+def without_cut(plan: Plan, every: str | None) -> Plan:
+    """The plan without the slices that the range cuts, for which ``whole=True`` sends nothing."""
+    slices = tuple(part for part in plan.slices if not _is_cut(every, part.date_from, part.date_to))
+    requests, cached = sum(part.requests for part in slices), sum(part.cached for part in slices)
+    exact = all(part.exact for part in slices)
+    return plan._replace(requests=requests, cached=cached, exact=exact, slices=slices)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from calendar import monthrange
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from docplatform._hooks import ranges
+from docplatform._native import _is_cut
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
+from docplatform.cli.report.sentences import AI_TRAFFIC
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import COUNTS
 from docplatform.cli.writing import begin, output_options
@@ -18,11 +22,18 @@ from docplatform.cli.writing import begin, output_options
 if TYPE_CHECKING:
     from docplatform import Plan, TrendTable
 
+    Every = Literal["day", "week", "month"]
+
 
 @click.command("trend", cls=Command, epilog=PERIODS)
 @slice_options("day")
 @click.option(
     "--by-path", is_flag=True, help="One row for each slice and path instead of one for each slice."
+)
+@click.option(
+    "--whole",
+    is_flag=True,
+    help="Leave out the first and the last slice where the range cuts them: no request is sent for them.",
 )
 @output_options(None, "a table")
 @with_budget
@@ -33,6 +44,7 @@ def trend(
     *,
     every: Any,
     by_path: bool,
+    whole: bool,
     name: str | None,
     format_: str | None,
     force: bool,
@@ -49,7 +61,7 @@ def trend(
     With --json, the rows are in the document, or in the file where -o names one.
     """
     if session.dry_run:
-        cost.show(session, [(date_from, date_to)], every=every, by_path=by_path)
+        cost.show(session, [(date_from, date_to)], every=every, by_path=by_path, whole=whole)
         return
     writer = None
     if name is not None or format_ is not None:
@@ -57,9 +69,10 @@ def trend(
         writer.check()
     slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "by_path": by_path}
     with session.client() as client:
-        progress = Progress(_announced(client.plan_visitors(**slices)), quiet=session.quiet)
+        plan = client.plan_visitors(**slices)
+        progress = Progress(_announced(cost.without_cut(plan, every) if whole else plan), quiet=session.quiet)
         with progress, progress.counting():
-            found = client.visitor_trend(**slices, on_budget=session.on_budget, progress=True)
+            found = client.visitor_trend(**slices, whole=whole, on_budget=session.on_budget, progress=True)
     if writer is not None:
         writer.write(found)
     if session.json:
@@ -69,9 +82,11 @@ def trend(
         output.document({**_facts(found), **where})
         return
     if writer is None:
-        columns = ("date_from", "date_to", *(["path"] if by_path else []), *COUNTS)
+        columns = ("date_from", "date_to", "days", *(["path"] if by_path else []), *COUNTS)
+        drawn = output.is_terminal(sys.stdout)
+        shown_rows = ({**row, "days": _days(row, every)} if drawn else row for row in found)
         output.table(
-            [[row[column] for column in columns] for row in found],
+            [[row[column] for column in columns] for row in shown_rows],
             columns,
             title=ranges.name(date_from, date_to),
         )
@@ -80,8 +95,17 @@ def trend(
     session.say(
         f"It took {count(found.requests, 'request')}. Uniques do not add up, over days as over pages."
     )
+    session.say(AI_TRAFFIC)
     if found.open_from is not None:
         session.say(f"From {found.open_from} on the numbers may still change.")
+
+
+def _days(row: dict[str, Any], every: Every | None) -> int | str:
+    """How many days a slice has; of how many, if the range cuts it."""
+    first, end, days = row["date_from"], row["date_to"], row["days"]
+    if not _is_cut(every, first, end):
+        return int(days)
+    return f"{days} of {7 if every == 'week' else monthrange(first.year, first.month)[1]} days"
 
 
 def _announced(plan: Plan) -> str:

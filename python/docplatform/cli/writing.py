@@ -22,7 +22,7 @@ from docplatform.cli.params import FILE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from docplatform import TrendTable, VisitorTable
+    from docplatform import Table
 
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".xlsx": "xlsx"}
 """The format of a file by the end of its name."""
@@ -55,7 +55,7 @@ class Writer:
         if self.path is not None:
             _WholeFile(self.path).discard()
 
-    def write(self, rows: Visitors | VisitorTable | TrendTable) -> None:
+    def write(self, rows: Visitors | Table) -> None:
         """Writes the rows. A file is whole afterwards, or unchanged."""
         if self.path is not None:
             self._file(rows, self.path)
@@ -64,7 +64,7 @@ class Writer:
         else:
             self._print_lines(rows)
 
-    def _file(self, rows: Visitors | VisitorTable | TrendTable, path: Path) -> None:
+    def _file(self, rows: Visitors | Table, path: Path) -> None:
         counted: dict[str, Any] = {"progress": True} if isinstance(rows, Visitors) else {}
         match self.format:
             case "csv":
@@ -84,7 +84,7 @@ class Writer:
                 finally:
                     file.discard()
 
-    def _print_csv(self, rows: Visitors | VisitorTable | TrendTable) -> None:
+    def _print_csv(self, rows: Visitors | Table) -> None:
         # The header comes first, and the columns are known only at the end of an export.
         from tempfile import TemporaryDirectory
 
@@ -103,7 +103,7 @@ class Writer:
                     shutil.copyfileobj(lines, sys.stdout.buffer)
             sys.stdout.flush()
 
-    def _print_lines(self, rows: Visitors | VisitorTable | TrendTable) -> None:
+    def _print_lines(self, rows: Visitors | Table) -> None:
         for some in (page.rows for page in rows.pages()) if isinstance(rows, Visitors) else [list(rows)]:
             for row in some:
                 print(output.as_json(row))

@@ -5,7 +5,7 @@ pub(crate) mod options;
 mod paging;
 mod request;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::Either;
 use http::Method;
@@ -17,8 +17,9 @@ use crate::client::{Call, Client, OnBudget};
 use crate::clock::timestamp;
 use crate::config::Options;
 use crate::config::url::Segment;
-use crate::dates::slices::Every;
+use crate::dates::slices::{self, Every};
 use crate::error::{self, Error};
+use crate::export::checkpoint::Checkpoint;
 use crate::export::stored;
 use crate::job;
 use crate::job::once::{NameState, OnceName, ResolvedJob};
@@ -40,7 +41,7 @@ use crate::python::table::plan::planned;
 use crate::python::table::sync::synced;
 use crate::python::{convert, errors};
 use crate::slices::sync::{self, OnRunning, SyncScope};
-use crate::slices::{Subject, plan, trend};
+use crate::slices::{Subject, compare, plan, trend};
 use crate::store::{Creation, What};
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
@@ -592,10 +593,10 @@ impl BaseClient {
     }
 
     /// Visitors slice by slice: a row a slice, or a row a slice and path.
-    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day), by_path = false,
-        on_budget = OnBudget::Wait, progress = None, project_id = None),
-        text_signature = "($self, period=None, *, date_from=None, date_to=None, every='day', by_path=False, on_budget='wait', \
-        progress=None, project_id=None)")]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
+        by_path = false, whole = false, on_budget = OnBudget::Wait, progress = None, project_id = None),
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, every='day', by_path=False, whole=False, \
+        on_budget='wait', progress=None, project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn visitor_trend(
         &self,
@@ -605,11 +606,15 @@ impl BaseClient {
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
+        whole: bool,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         progress: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(period, date_from, date_to, every)?;
+        let mut slices = convert::slices(period, date_from, date_to, every)?;
+        if whole {
+            slices = slices::whole(slices, every)?;
+        }
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.handle.client()?.project(project_id)?;
         let of = Subject { endpoint: VISITORS, what: What::of(by_path) };
@@ -621,6 +626,42 @@ impl BaseClient {
             table::wrap(py, Data { table: Arc::new(trend.table), meta })
         });
         self.face.run(py, op.progress(bar))
+    }
+
+    /// Two periods of unique visitors, path by path.
+    #[pyo3(signature = (period = None, before = None, *, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = "($self, period=None, before=None, *, on_budget='wait', project_id=None)")]
+    fn compare_visitors(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        before: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let periods = convert::two_periods(period, before)?;
+        let project = self.handle.client()?.project(project_id)?;
+        let checkpoint = Arc::new(Mutex::new(None::<String>));
+        let begun = Arc::clone(&checkpoint);
+        let begins = move |place: Checkpoint| {
+            *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.text());
+        };
+        let read = move |client: Client, inbox: Arc<Inbox>| async move {
+            let client = client.on_budget(on_budget);
+            let compared = compare::compare(&client, VISITORS, &project, periods, inbox, begins).await?;
+            Ok((Meta::of_comparison(&project, periods, &compared), compared.table))
+        };
+        let op = self.op("Client.compare_visitors", read, |py, (meta, table)| {
+            table::wrap(py, Data { table: Arc::new(table), meta })
+        });
+        let tell = move |error: &Bound<'_, PyAny>| {
+            let checkpoint = checkpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match error.hasattr("checkpoint")? {
+                true => error.setattr("checkpoint", checkpoint),
+                false => Ok(()),
+            }
+        };
+        self.face.run(py, op.on_error(tell))
     }
 
     /// Fetches what the store lacks of some projects.

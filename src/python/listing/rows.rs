@@ -56,6 +56,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
         if let Some(days) = days.filter(|_| layout.days) {
             dict.set_item(intern!(py, "date_from"), convert::day(py, days.from)?)?;
             dict.set_item(intern!(py, "date_to"), convert::day(py, days.to)?)?;
+            dict.set_item(intern!(py, "days"), days.count())?;
         }
         for (column, name) in self.ours.iter().enumerate() {
             match row.cell(column) {

@@ -9,17 +9,20 @@ use pyo3::types::{PyList, PySlice, PyString};
 use serde::{Deserialize, Serialize};
 
 use crate::config::url::Segment;
+use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::Error;
 use crate::export::file::Writing;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
-use crate::listing::rows::Rows;
+use crate::listing::rows::{Rows, Totals};
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
+use crate::python::table::comparison::Before;
 use crate::slices::Subject;
+use crate::slices::compare::{self, Compared};
 use crate::slices::reading::StoreAnswer;
 use crate::slices::trend::Trend;
 use crate::store::What;
@@ -48,6 +51,9 @@ pub(crate) struct Meta {
     /// Of a trend: where the rows of each slice end.
     #[serde(default)]
     slices: Vec<(usize, String, String)>,
+    /// Of a comparison: its other side.
+    #[serde(default)]
+    pub(crate) before: Option<Before>,
 }
 
 impl Meta {
@@ -72,6 +78,26 @@ impl Meta {
             every: every.map(|every| every.as_str().to_owned()),
             open_from: trend.open_from.map(text),
             slices: ends(&trend.table),
+            before: None,
+        }
+    }
+
+    /// Of two periods side by side.
+    pub(crate) fn of_comparison(project: &Segment, [now, before]: [Period; 2], compared: &Compared) -> Self {
+        let Totals { human, ai, total } = compared.totals;
+        Self {
+            class: "Comparison".to_owned(),
+            endpoint: None,
+            totals: Some((human, ai, total)),
+            date_from: Some(now.days.from.to_string()),
+            date_to: Some(now.days.to.to_string()),
+            project_id: Some(project.as_str().to_owned()),
+            requests: compared.requests,
+            warnings: compared.warnings.clone(),
+            every: None,
+            open_from: None,
+            slices: Vec::new(),
+            before: Some(Before::new(before, compared.totals_before)),
         }
     }
 
@@ -96,6 +122,7 @@ impl Meta {
             every: None,
             open_from: None,
             slices: ends(table),
+            before: None,
         }
     }
 
@@ -109,6 +136,7 @@ impl Meta {
         match self.endpoint() {
             Some(endpoint) => endpoint.fields,
             None if self.class == "TrendTable" => COUNTS,
+            None if self.class == "Comparison" => compare::COLUMNS,
             None => &[],
         }
     }
@@ -218,6 +246,7 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let slices = slices.ok_or_else(|| PyValueError::new_err("not a pickled table: no days"))?;
     let fields = meta.fields();
     let layout = if slices.is_empty() { Layout::of(fields) } else { Layout::sliced(fields) };
+    let is_comparison = meta.class == "Comparison";
     let table = py.detach(|| {
         let mut builder = Builder::new(layout);
         let mut slices = slices.into_iter().peekable();
@@ -228,7 +257,10 @@ pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
             }
             let Some(line) = lines.next() else { break };
             let mut row = Rows::new(fields, None);
-            row.read_line(line)?;
+            match is_comparison {
+                true => compare::read_line(&mut row, line)?,
+                false => row.read_line(line)?,
+            }
             builder.extend(&row);
         }
         Ok(builder.finish())

@@ -1,6 +1,7 @@
 //! `Table`, `VisitorTable` and `TrendTable`: what came, and what it is handed on as.
 
 pub(crate) mod arrow;
+pub(crate) mod comparison;
 pub(crate) mod data;
 pub(crate) mod dataset;
 pub(crate) mod plan;
@@ -19,11 +20,12 @@ use crate::listing::endpoint::Holds;
 use crate::listing::rows::{Cell, Totals};
 use crate::python::convert;
 use crate::python::listing::rows;
+use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
 use crate::table::Table;
 use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
-use crate::table::record::Layout;
+use crate::table::record::{DAYS, Layout};
 
 /// All rows of an export. It never changes, and never asks the service for anything.
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
@@ -35,6 +37,7 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let base = PyClassInitializer::from(BaseTable(data));
     Ok(match class.as_str() {
         "VisitorTable" => Py::new(py, base.add_subclass(VisitorTable))?.into_any(),
+        "Comparison" => Py::new(py, base.add_subclass(Comparison))?.into_any(),
         "TrendTable" => Py::new(py, base.add_subclass(TrendTable))?.into_any(),
         _ => Py::new(py, base)?.into_any(),
     })
@@ -196,8 +199,8 @@ impl BaseTable {
     /// The columns before whatever else the service sent, and what each holds.
     fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (all, layout) = (PyDict::new(py), self.0.table.layout());
-        for name in ["date_from", "date_to"].into_iter().filter(|_| layout.days) {
-            all.set_item(name, "days")?;
+        for (name, holds) in DAYS.into_iter().zip(["days", "days", "count"]).filter(|_| layout.days) {
+            all.set_item(name, holds)?;
         }
         for field in layout.fields {
             let holds = match field.holds {
@@ -217,6 +220,9 @@ impl BaseTable {
     /// A column of counts or instants, as 64-bit integers of this machine; an instant that is not there is the least one.
     fn _counts<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
+        if name == "days" && table.layout().days {
+            return counts(py, table.len(), table.day_counts(0..table.len()));
+        }
         let plain = table.integers(name);
         let values: Box<dyn Iterator<Item = i64>> = match plain {
             Some(chunks) => Box::new(chunks.into_iter().flatten().copied()),
@@ -225,12 +231,7 @@ impl BaseTable {
                 _ => i64::MIN,
             })),
         };
-        PyByteArray::new_with(py, table.len() * 8, |bytes| {
-            for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
-                place.copy_from_slice(&value.to_ne_bytes());
-            }
-            Ok(())
-        })
+        counts(py, table.len(), values)
     }
 
     /// A column, as Python's own values; what is deeper as JSON.
@@ -285,6 +286,16 @@ impl BaseTable {
         let bytes: Vec<_> = days.map(|day| Ok(day?.to_ne_bytes())).collect::<PyResult<_>>()?;
         Ok(PyByteArray::new(py, bytes.as_flattened()))
     }
+}
+
+/// Whole numbers, as 64-bit integers of this machine.
+fn counts(py: Python<'_>, len: usize, values: impl Iterator<Item = i64>) -> PyResult<Bound<'_, PyByteArray>> {
+    PyByteArray::new_with(py, len * 8, |bytes| {
+        for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
+            place.copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    })
 }
 
 /// All rows of an endpoint that has totals.

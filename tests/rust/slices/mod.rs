@@ -1,5 +1,6 @@
 //! Trends, plans and syncs.
 
+pub(crate) mod compare;
 pub(crate) mod sync;
 pub(crate) mod sync_killed;
 pub(crate) mod trend;

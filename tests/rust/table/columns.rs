@@ -220,6 +220,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
     let names = [
         "date_from",
         "date_to",
+        "days",
         "path",
         "human",
         "ai",
@@ -232,7 +233,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
     ];
     let fields: Vec<_> = table.schema().unwrap().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(fields, names);
-    assert_eq!(batches(&table)[0].column(6).as_string::<i32>().value(0), "theirs");
+    assert_eq!(batches(&table)[0].column(7).as_string::<i32>().value(0), "theirs");
     for format in [Format::Csv { escape_formulas: true, bom: false }, Format::JsonLines] {
         let mut written = Vec::new();
         Encoder::new(format, table.layout()).encode(table.records(), &mut written).unwrap();

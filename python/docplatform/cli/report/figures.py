@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docplatform import Totals
 from docplatform._hooks import ranges
-from docplatform._native import _is_cut
+from docplatform._native import _is_cut, _is_significant
 from docplatform.cli.report.top import Top
 
 if TYPE_CHECKING:
@@ -42,11 +42,6 @@ class Change(NamedTuple):
     def gain(self) -> int:
         """How many visitors more it has; below 0 for fewer."""
         return self.now.total - self.before.total
-
-
-def beyond_chance(before: int, now: int) -> bool:
-    """Whether two counts differ by more than two counts of the same would by chance: two standard deviations of theirs."""
-    return (now - before) ** 2 > 4 * (before + now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +182,7 @@ def compare(
     stayed = [
         change
         for change in changes
-        if change.path in then and beyond_chance(change.before.total, change.now.total)
+        if change.path in then and _is_significant(change.before.total, change.now.total)
     ]
     return Comparison(
         name=name,

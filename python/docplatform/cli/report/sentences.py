@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from docplatform._native import _is_significant
 from docplatform.cli.output import count
-from docplatform.cli.report.figures import beyond_chance, share
+from docplatform.cli.report.figures import share
 from docplatform.cli.report.words import MINUS, part, percent, signed
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ CHANCE = (
     "usually show."
 )
 """What is meant by it, in one sentence."""
+AI_TRAFFIC = (
+    "What counts as an AI agent is the service's to say, and may have changed on the way: a sudden step of the AI numbers alone need "
+    "not be one of readers."
+)
+"""What is to be known beside each trend."""
 NOTHING = "No page changed more than chance may bring, none is new, and none vanished."
 _NAMED = 3
 """How many pages a sentence names."""
@@ -63,7 +69,7 @@ def _agents(totals: Totals) -> str:
 
 def _readers(now: Totals, found: Comparison) -> str:
     before = found.totals
-    if not beyond_chance(before.total, now.total):
+    if not _is_significant(before.total, now.total):
         return f"Readers are about as many as in {found.name}: {now.total:,}, after {before.total:,}."
     return f"Readers {_moved(before.total, now.total)} against {found.name}: {now.total:,}, after {before.total:,}."
 
@@ -196,10 +202,7 @@ def trend_notes(report: Report) -> Iterator[str]:
         )
     if trend.open_from is not None:
         yield f"From {trend.open_from} on the counts may still change."
-    yield (
-        "What counts as an AI agent is the service's to say, and may have changed on the way: a jump of one line alone need not be one of "
-        "readers."
-    )
+    yield AI_TRAFFIC
 
 
 READING = (

@@ -1,0 +1,68 @@
+"""The chart of a comparison: the paths that changed most, gains to the right and losses to the left."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, Any
+
+from docplatform._hooks import plots
+from docplatform._hooks.paths import BLANK, is_blank, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from docplatform import Comparison
+
+# Told apart by the side that they are on, and in print by the hatching.
+GAIN: dict[str, Any] = {"label": "more readers", "facecolor": "#009E73"}
+LOSS: dict[str, Any] = {
+    "label": "fewer readers",
+    "facecolor": "#D55E00",
+    "hatch": "////",
+    "edgecolor": "white",
+}
+_MOST_LABEL = 40
+"""The most of a path that is shown, in characters."""
+
+
+def largest(comparison: Comparison, n: int) -> list[dict[str, Any]]:
+    """The rows of the ``n`` significant changes that are largest."""
+    found = (row for row in comparison if row["significant"])
+    return heapq.nsmallest(n, found, key=lambda row: (-abs(row["total_change"]), row["path"]))
+
+
+def title(comparison: Comparison) -> str:
+    """Which periods, and what became of the site between them."""
+    now, before = comparison.totals, comparison.totals_before
+    change = f", {(now.total - before.total) / before.total:+.0%}" if before.total else ""
+    return f"{comparison.period} and {comparison.before}: {now.total:,} and {before.total:,} visitors{change}"
+
+
+def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
+    """The ``n`` significant changes that are largest, new and vanished paths among them; the gains on top."""
+    if n < 1:
+        raise ValueError(f"n: must be 1 or more, not {n}")
+    plots._need()
+    rows = sorted(largest(comparison, n), key=lambda row: -row["total_change"])
+    changes = [row["total_change"] for row in rows]
+    axes = ax if ax is not None else plots._axes(len(rows))
+    styles = [GAIN if change > 0 else LOSS for change in changes]
+    for at, (change, style) in enumerate(zip(changes, styles, strict=True)):
+        axes.barh(at, change, 0.7, **{name: value for name, value in style.items() if name != "label"})
+    names = [BLANK if is_blank(row["path"]) else shown(row["path"], _MOST_LABEL) for row in rows]
+    # A path is no formula, whatever dollars are in it.
+    axes.set_yticks(range(len(rows)), names, parse_math=False)
+    if not all(map(str.isascii, names)):
+        for label in axes.get_yticklabels():
+            label.set_fontfamily(plots._families(label.get_fontfamily()))
+    axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
+    if not rows:
+        axes.set_xlim(-1, 1)
+    axes.axvline(0, color="0.5", linewidth=0.8)
+    axes.set_xlabel("change in unique visitors of each page (they do not add up)")
+    axes.tick_params(axis="y", length=0)
+    from matplotlib.patches import Patch
+
+    plots._finish(axes, title(comparison), "x", handles=[Patch(**GAIN), Patch(**LOSS)])
+    axes.xaxis.set_major_formatter("{x:+,.0f}")
+    return axes

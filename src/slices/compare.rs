@@ -1,0 +1,221 @@
+//! A period beside the one before it: the site's totals, every path's counts on both sides, and what of it chance does not explain.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::clock::timestamp;
+use crate::config::url::Segment;
+use crate::dates::periods::Period;
+use crate::error::{Error, Result};
+use crate::export::checkpoint::Checkpoint;
+use crate::export::observer::ExportObserver;
+use crate::export::pager::Turn;
+use crate::listing::Listing;
+use crate::listing::endpoint::{Endpoint, Field, Holds};
+use crate::listing::rows::{Cell, Row, Rows, Totals};
+use crate::slices::Subject;
+use crate::slices::trend::Reader;
+use crate::store::What;
+use crate::table::record::Layout;
+use crate::table::{Builder, Table};
+
+const fn column(name: &'static str, holds: Holds) -> Field {
+    Field { name, holds, required: true }
+}
+
+/// The columns of a comparison.
+pub const COLUMNS: &[Field] = &[
+    column("path", Holds::Text),
+    column("human", Holds::Integer),
+    column("human_before", Holds::Integer),
+    column("human_change", Holds::Integer),
+    column("ai", Holds::Integer),
+    column("ai_before", Holds::Integer),
+    column("ai_change", Holds::Integer),
+    column("total", Holds::Integer),
+    column("total_before", Holds::Integer),
+    column("total_change", Holds::Integer),
+    column("significant", Holds::Flag),
+];
+
+/// Whether two counts differ by more than chance would make two counts of the same readers differ: by more than two
+/// standard deviations, each count having its own number as its variance.
+pub fn is_significant(before: i64, now: i64) -> bool {
+    let (before, now) = (i128::from(before), i128::from(now));
+    (now - before).pow(2) > 4 * (before + now)
+}
+
+/// Two periods side by side.
+#[derive(Debug)]
+pub struct Compared {
+    /// A row for each path of either, those of the period itself first.
+    pub table: Table,
+    /// The site's totals in the period.
+    pub totals: Totals,
+    /// The same in the one before it.
+    pub totals_before: Totals,
+    /// What was found on the way, in words.
+    pub warnings: Vec<String>,
+    /// Requests that were sent, retries included.
+    pub requests: u64,
+}
+
+/// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
+/// export of each begins: no row is handed out before the end.
+pub async fn compare(
+    client: &Client,
+    endpoint: &'static Endpoint,
+    project: &Segment,
+    [now, before]: [Period; 2],
+    observer: Arc<dyn ExportObserver>,
+    begins: impl Fn(Checkpoint) + Send,
+) -> Result<Compared> {
+    let of = Subject { endpoint, what: What::Pages };
+    let mut reader = Reader::new(client, observer);
+    let mut warnings = Vec::new();
+    let (mut sides, mut totals) = ([Side::default(), Side::default()], Vec::new());
+    for (period, side) in [now, before].into_iter().zip(&mut sides) {
+        let base_url = client.settings().base_url.as_str();
+        let listing = Listing::days(endpoint, project, period.days);
+        begins(Checkpoint::new(base_url, listing, endpoint.max_page_size, 0));
+        let take = |turn: Turn| {
+            side.add(&turn.rows);
+            Ok(())
+        };
+        let read = reader.pages(of, project, period.days, None, take).await?;
+        totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
+        warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
+        if period.days.to > timestamp(client.now()).to_zoned(jiff::tz::TimeZone::UTC).date() {
+            warnings.push(format!("{} has not ended: it has fewer days than it will have", period.name()));
+        } else if reader.is_open(of, project, period.days).await? {
+            warnings.push(format!("{} may still change: it ended too short a time ago", period.name()));
+        }
+    }
+    let [totals, totals_before] =
+        <[Totals; 2]>::try_from(totals).map_err(|_| Error::bug("a comparison has two sides"))?;
+    Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests() })
+}
+
+/// The counts of people, AI agents and all.
+type Counts = [i64; 3];
+
+/// The paths of a period, in their order.
+#[derive(Default)]
+struct Side {
+    paths: Vec<(String, Counts)>,
+    places: HashMap<String, usize>,
+}
+
+impl Side {
+    /// Adds rows. Of two with one path, which a change of the data leaves, the larger counts.
+    fn add(&mut self, rows: &Rows) {
+        for row in rows.iter() {
+            let Cell::Text(path) = row.get("path") else { continue };
+            let counts = ["human", "ai", "total"].map(|name| integer(row.get(name)));
+            match self.places.get(path).and_then(|&at| self.paths.get_mut(at)) {
+                Some((_, known)) if known[2] < counts[2] => *known = counts,
+                Some(_) => {}
+                None => {
+                    self.places.insert(path.to_owned(), self.paths.len());
+                    self.paths.push((path.to_owned(), counts));
+                }
+            }
+        }
+    }
+
+    fn counts(&self, path: &str) -> Option<Counts> {
+        self.paths.get(*self.places.get(path)?).map(|(_, counts)| *counts)
+    }
+}
+
+fn integer(cell: Cell<'_>) -> i64 {
+    match cell {
+        Cell::Integer(value) => value,
+        _ => 0,
+    }
+}
+
+/// Both sides as a table. A path that one side lacks had no reader there.
+fn beside([now, before]: &[Side; 2]) -> Table {
+    let mut builder = Builder::new(Layout::of(COLUMNS));
+    let here = now.paths.iter().map(|(path, counts)| (path, *counts, before.counts(path)));
+    let gone = before.paths.iter().filter(|(path, _)| now.counts(path).is_none());
+    let gone = gone.map(|(path, counts)| (path, Counts::default(), Some(*counts)));
+    let mut rows = Rows::new(COLUMNS, None);
+    for (path, now, before) in here.chain(gone) {
+        let before = before.unwrap_or_default();
+        let mut cells = vec![Cell::Text(path)];
+        for (now, before) in now.into_iter().zip(before) {
+            cells.extend([now, before, now - before].map(Cell::Integer));
+        }
+        cells.push(Cell::Flag(is_significant(before[2], now[2])));
+        rows.push(&cells);
+    }
+    builder.extend(&rows);
+    builder.finish()
+}
+
+/// Adds a row as it stands in a line of JSON: what a pickle carries. A change may be below 0, which no count of the service is.
+pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
+    let row: serde_json::Map<String, Value> = serde_json::from_slice(line)?;
+    let cell = |field: &Field| match row.get(field.name) {
+        Some(Value::String(text)) => Cell::Text(text),
+        Some(Value::Bool(flag)) => Cell::Flag(*flag),
+        Some(value) => value.as_i64().map_or(Cell::Null, Cell::Integer),
+        None => Cell::Null,
+    };
+    rows.push(&COLUMNS.iter().map(cell).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// What is looked for in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Movers {
+    /// Paths with readers in both periods that gained significantly.
+    Risers,
+    /// Paths with readers in both periods that lost significantly.
+    Fallers,
+    /// Paths without a reader before.
+    New,
+    /// Paths without a reader now.
+    Vanished,
+}
+
+/// The first `n` of them, those that moved most first.
+pub fn movers(table: &Table, which: Movers, n: usize) -> Vec<usize> {
+    let total = |row: &Row<'_>| {
+        let [now, before] = ["total", "total_before"].map(|name| integer(row.get(name)));
+        (now, before)
+    };
+    let is_one = |row: &Row<'_>| {
+        let (now, before) = total(row);
+        match which {
+            Movers::Risers => now > before && before > 0 && is_significant(before, now),
+            Movers::Fallers => now < before && now > 0 && is_significant(before, now),
+            Movers::New => now > 0 && before == 0,
+            Movers::Vanished => now == 0 && before > 0,
+        }
+    };
+    let mut found: Vec<_> = table
+        .rows()
+        .enumerate()
+        .filter(|(_, row)| is_one(row))
+        .map(|(at, row)| {
+            let (now, before) = total(&row);
+            (Reverse((now - before).abs()), Reverse(now.max(before)), text(row.get("path")), at)
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().take(n).map(|(.., at)| at).collect()
+}
+
+fn text(cell: Cell<'_>) -> &str {
+    match cell {
+        Cell::Text(text) => text,
+        _ => "",
+    }
+}

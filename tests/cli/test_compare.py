@@ -1,0 +1,96 @@
+"""``docplatform visitors compare``: what moved, as a table, a document and a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docplatform.cli.report.sentences import CHANCE
+from docplatform.testing import StubServer
+from helpers.cli import Cli
+
+JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
+DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
+
+
+def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
+    counts = JANUARY if date_from.month == 1 else DECEMBER
+    return [{"path": path, "human": n, "ai": 0, "total": n} for path, n in counts.items()]
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(visitors=readers) as stub:
+        yield stub
+
+
+def test_what_moved_is_a_table(cli: Cli) -> None:
+    ended = cli("visitors", "compare", "2024-01")
+    site, *moved = (line.split("\t") for line in ended.out.splitlines()[1:])
+    assert ended.out.splitlines()[0] == "\tpath\tbefore\tnow\tchange"
+    with cli.stub.client() as client:
+        now, before = (client.visitor_totals(month).total for month in ("2024-01", "2023-12"))
+    assert site[:4] == ["site", "", str(before), str(now)]
+    assert moved == [
+        ["riser", "/a", "100", "300", "+200 (+200%)"],
+        ["faller", "/b", "300", "100", "-200 (-67%)"],
+        ["new", "/new", "0", "40", "+40"],
+        ["vanished", "/gone", "50", "0", "-50 (-100%)"],
+    ]
+    assert ended.err.splitlines() == [
+        "Reading January 2024 and December 2023",
+        CHANCE,
+        "It took 2 requests.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "ranges"),
+    [
+        (("2024-01", "--before", "2023-01"), ["2024-01-01 2024-02-01", "2023-01-01 2023-02-01"]),
+        (("--from", "2024-01-10", "--to", "2024-01-12"), ["2024-01-10 2024-01-12", "2024-01-08 2024-01-10"]),
+        (("2024-W02",), ["2024-01-08 2024-01-15", "2024-01-01 2024-01-08"]),
+    ],
+)
+def test_any_two_periods_can_be_compared(cli: Cli, options: tuple[str, ...], ranges: list[str]) -> None:
+    assert cli("visitors", "compare", *options, "-q").status == 0
+    queries = [request.query for request in cli.stub.requests]
+    assert [f"{query['dateFrom']} {query['dateTo']}" for query in queries] == ranges
+
+
+def test_every_path_goes_into_a_file_and_a_summary_into_a_document(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "january.csv"
+    found = json.loads(cli("visitors", "compare", "2024-01", "-o", str(file), "--json", "-n", "1").out)
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [(row["path"], row["total_change"]) for row in rows] == [
+        ("/a", "200"),
+        ("/b", "-200"),
+        ("/c", "5"),
+        ("/new", "40"),
+        ("/gone", "-50"),
+    ]
+    assert (found["period"], found["before"], found["rows"]) == ("January 2024", "December 2023", 5)
+    assert [row["path"] for row in found["risers"] + found["vanished"]] == ["/a", "/gone"]
+    assert (found["date_from"], found["date_to_before"]) == ("2024-01-01", "2024-01-01")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--from", "2024-01-01"), "needs both --from and --to"),
+        (("2024-01", "--before", "soon"), '"soon" is not known'),
+        (("2024-01", "--before", "2024-01"), "January 2024"),
+        (("--from", "2024-01-01T12:00", "--to", "2024-01-02"), "whole days"),
+    ],
+)
+def test_what_cannot_be_compared_is_wrong_usage(cli: Cli, options: tuple[str, ...], says: str) -> None:
+    ended = cli("visitors", "compare", *options)
+    assert (ended.status, ended.out, len(cli.stub.requests)) == (2, "", 0)
+    assert says in ended.err

@@ -1,0 +1,217 @@
+"""Comparisons: two periods side by side, what they cost, and all that a table can do with them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]
+import pytest
+
+from docplatform import BudgetError, Comparison, RateLimitError, Totals
+from docplatform.testing import StubServer
+from helpers import Face
+
+COLUMNS = [
+    "path",
+    *(f"{kind}{side}" for kind in ("human", "ai", "total") for side in ("", "_before", "_change")),
+    "significant",
+]
+JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
+DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
+
+
+def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
+    """Who read which page: more AI agents than people in January."""
+    counts = JANUARY if date_from.month == 1 else DECEMBER
+    return [{"path": path, "human": n // 2, "ai": n // 5, "total": n} for path, n in counts.items()]
+
+
+@pytest.fixture
+def stub() -> Any:
+    with StubServer(visitors=readers) as stub:
+        yield stub
+
+
+def paths(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return [row["path"] for row in rows]
+
+
+def test_a_month_beside_the_one_before(face: Face, stub: StubServer) -> None:
+    found = face.run(face.client(stub).compare_visitors("2024-01"))
+    assert isinstance(found, Comparison)
+    ranges = [(request.query["dateFrom"], request.query["dateTo"]) for request in stub.requests]
+    assert ranges == [("2024-01-01", "2024-02-01"), ("2023-12-01", "2024-01-01")]
+    assert (found.period, found.before) == ("January 2024", "December 2023")
+    assert (found.date_from, found.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
+    assert (found.date_from_before, found.date_to_before) == (date(2023, 12, 1), date(2024, 1, 1))
+    assert (found.project_id, found.requests, found.warnings) == ("demo", 2, [])
+    now, before = (face.run(face.client(stub).visitor_totals(month)) for month in ("2024-01", "2023-12"))
+    assert (found.totals, found.totals_before) == (now, before)
+    assert isinstance(found.totals, Totals)
+    assert paths(found) == ["/a", "/b", "/c", "/new", "/gone"]
+    assert found[0] == {
+        "path": "/a",
+        "human": 150,
+        "human_before": 50,
+        "human_change": 100,
+        "ai": 60,
+        "ai_before": 20,
+        "ai_change": 40,
+        "total": 300,
+        "total_before": 100,
+        "total_change": 200,
+        "significant": True,
+    }
+    assert [row["significant"] for row in found] == [True, True, False, True, True]
+
+
+def test_what_moved_comes_first_by_how_far(face: Face, stub: StubServer) -> None:
+    found = face.run(face.client(stub).compare_visitors("2024-01"))
+    assert [paths(rows) for rows in (found.risers(), found.fallers(), found.new(), found.vanished())] == [
+        ["/a"],
+        ["/b"],
+        ["/new"],
+        ["/gone"],
+    ]
+    assert found.risers(1)[0] == found[0]
+    assert found.risers(0) == []
+    with pytest.raises((ValueError, OverflowError)):
+        found.new(-1)
+
+
+def test_any_two_periods_can_be_compared(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
+    for now, before, names in [
+        ("2024-W03", None, ("week 3 of 2024 (from 15 January)", "week 2 of 2024 (from 8 January)")),
+        ("2024-01", "2023-01", ("January 2024", "January 2023")),
+        ("2024-01-10 to 2024-01-12", None, ("10 to 12 January 2024", "7 to 9 January 2024")),
+        ("2024-Q1", "2024-Q2", ("Q1 2024", "Q2 2024")),
+    ]:
+        found = face.run(client.compare_visitors(now, before))
+        assert (found.period, found.before) == names
+
+
+def test_by_default_the_last_month_is_compared(face: Face, stub: StubServer) -> None:
+    first = datetime.now(UTC).date().replace(day=1)
+    found = face.run(face.client(stub).compare_visitors())
+    ends = {first, datetime.now(UTC).date().replace(day=1)}
+    assert found.date_to in ends
+    assert found.date_from == (found.date_to - timedelta(1)).replace(day=1)
+    assert found.date_to_before == found.date_from
+
+
+def test_what_the_store_has_is_not_fetched_again(face: Face, stub: StubServer, store: Path) -> None:
+    client = face.client(stub, store=store)
+    face.all(client.visitors("2023-12"))
+    assert len(stub.requests) == 1
+    found = face.run(client.compare_visitors("2024-01"))
+    assert (found.requests, len(stub.requests)) == (1, 2)
+    again = face.run(client.compare_visitors("2024-01"))
+    assert (again.requests, len(stub.requests)) == (0, 2)
+    assert again.to_dicts() == found.to_dicts()
+    # What a comparison fetched serves an export, and the totals.
+    face.all(client.visitors("2024-01"))
+    assert face.run(client.visitor_totals("2024-01")) == found.totals
+    assert len(stub.requests) == 2
+
+
+def test_a_spent_budget_stops_it_and_the_next_call_continues(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    client = face.client(stub, store=store, requests_per_hour=1)
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.compare_visitors("2024-01", on_budget="stop"))
+    assert len(stub.requests) == 1
+    assert caught.value.checkpoint is not None
+    assert "2023-12-01" in caught.value.checkpoint
+    found = face.run(client.with_options(requests_per_hour=None).compare_visitors("2024-01"))
+    assert (found.requests, len(stub.requests)) == (1, 2)
+
+
+def test_an_error_carries_the_checkpoint_of_the_export_that_it_ended(face: Face, stub: StubServer) -> None:
+    stub.fail_next(status=429, retry_after=3600)
+    with pytest.raises(RateLimitError) as caught:
+        face.run(face.client(stub).compare_visitors("2024-01"))
+    checkpoint = json.loads(caught.value.checkpoint or "")
+    assert "2024-01-01" in json.dumps(checkpoint)
+
+
+def test_a_period_that_is_not_over_is_said(face: Face, stub: StubServer) -> None:
+    year = str(datetime.now(UTC).year)
+    warnings = face.run(face.client(stub).compare_visitors(year)).warnings
+    assert any(f"{year} has not ended" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        (("2024-13",), ValueError, 'period "2024-13": months are 01 to 12'),
+        (("2024-01", "soon"), ValueError, 'before "soon" is not known'),
+        (("2024-01", "2024-01"), ValueError, "before is the period itself, January 2024"),
+        ((date(2024, 1, 1),), TypeError, "period must be a str"),
+        (("2024-01", 7), TypeError, "before must be a str"),
+        (("0001",), ValueError, "no calendar"),
+    ],
+)
+def test_wrong_periods_raise_at_the_call(
+    face: Face, stub: StubServer, arguments: tuple[Any, ...], error: type[Exception], says: str
+) -> None:
+    client = face.client(stub)
+    with pytest.raises(error, match=says):
+        client.compare_visitors(*arguments)
+    assert stub.peak_connections == 0
+
+
+def test_a_comparison_goes_every_way_that_a_table_goes(face: Face, stub: StubServer, tmp_path: Path) -> None:
+    found = face.run(face.client(stub).compare_visitors("2024-01"))
+    dicts = found.to_dicts()
+    assert list(dicts[0]) == COLUMNS
+    for frame in (found.to_pandas(), pl.DataFrame(found), pa.table(found).to_pandas()):
+        assert list(frame.columns) == COLUMNS
+        assert (
+            frame.to_dict("records") == dicts
+            if isinstance(frame, pd.DataFrame)
+            else frame.to_dicts() == dicts
+        )
+    assert found.to_pandas().dtypes[1:].astype(str).to_list() == ["int64"] * 9 + ["boolean"]
+    found.to_csv(tmp_path / "c.csv")
+    with (tmp_path / "c.csv").open(encoding="utf-8", newline="") as lines:
+        read = list(csv.DictReader(lines))
+    assert [row["total_change"] for row in read] == [str(row["total_change"]) for row in dicts]
+    assert [row["significant"] for row in read] == [str(row["significant"]).lower() for row in dicts]
+    found.to_jsonl(tmp_path / "c.jsonl")
+    lines_ = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines_] == dicts
+    assert found.to_parquet(tmp_path / "c.parquet") == 5
+    assert pl.read_parquet(tmp_path / "c.parquet").to_dicts() == dicts
+    other = pickle.loads(pickle.dumps(found))
+    assert isinstance(other, Comparison)
+    assert (other.to_dicts(), other.totals, other.totals_before) == (dicts, found.totals, found.totals_before)
+    assert (other.period, other.before, other.requests) == (found.period, found.before, found.requests)
+    assert "January 2024" in found._repr_html_()
+    assert "December 2023" in found._repr_html_()
+    assert "Comparison" in repr(found)
+
+
+def test_a_comparison_has_a_chart(face: Face, stub: StubServer) -> None:
+    found = face.run(face.client(stub).compare_visitors("2024-01"))
+    axes = found.plot()
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["/a", "/new", "/gone", "/b"]
+    assert [bar.get_width() for bar in axes.patches] == [200, 40, -50, -200]
+    assert "January 2024" in axes.get_title()
+    two = found.plot(2)
+    assert [bar.get_width() for bar in two.patches] == [200, -200]
+    with pytest.raises(ValueError, match="n: must be 1 or more"):
+        found.plot(0)
+    # A row for each page that changed, also where none did.
+    same = face.run(face.client(stub).compare_visitors("2024-02", "2024-03"))
+    assert same.plot().patches == [] or len(same.plot().patches) == 0

@@ -1,0 +1,143 @@
+//! Two periods side by side: every number as the service sent it, what stands out, and what it costs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use docplatform::client::Client;
+use docplatform::dates::periods::Period;
+use docplatform::dates::slices::Slice;
+use docplatform::http::Outgoing;
+use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::rows::{Cell, Row};
+use docplatform::slices::compare::{Compared, Movers, compare, is_significant, movers};
+
+use crate::export::stored::{END, Shop};
+use crate::helpers::site::{integer, page, row, text};
+use crate::helpers::support::{Script, Told, client, options, query, reply, segment};
+
+/// A path's readers.
+type Paths = BTreeMap<String, u64>;
+
+fn paths<const N: usize>(counts: [(&str, u64); N]) -> Paths {
+    counts.into_iter().map(|(path, count)| (path.to_owned(), count)).collect()
+}
+
+/// January 2026 and the month before it.
+fn months() -> [Period; 2] {
+    let day = |text: &str| text.parse().unwrap();
+    let now = Period::of(Slice { from: day("2026-01-01"), to: day("2026-02-01") });
+    [now, now.before().unwrap()]
+}
+
+/// A service with these readers in January and December.
+fn serve(now: Paths, before: Paths) -> Arc<Script> {
+    Script::each(move |request: &Outgoing| {
+        let from = request.url.query_pairs().find(|(name, _)| name == "dateFrom").unwrap().1;
+        let paths = if from == "2026-01-01" { &now } else { &before };
+        let number = |name| usize::try_from(query(&request.url, name).unwrap()).unwrap();
+        let (offset, limit) = (number("offset"), number("limit"));
+        let rows: Vec<_> =
+            paths.iter().skip(offset).take(limit).map(|(path, count)| row(path, *count)).collect();
+        reply(200, page(&rows, paths.len() as u64, offset + rows.len() < paths.len())).into()
+    })
+}
+
+async fn compared_by(client: &Client) -> Compared {
+    compare(client, VISITORS, &segment("demo"), months(), Arc::new(Told::default()), |_| ()).await.unwrap()
+}
+
+async fn compared(shop: &Shop, script: &Arc<Script>) -> Compared {
+    compared_by(&shop.client_with(script, &options())).await
+}
+
+#[tokio::test]
+async fn every_number_is_what_the_service_sent_for_1000_pairs_of_periods() {
+    let mut random = fastrand::Rng::with_seed(14);
+    for _ in 0..1_000 {
+        let side = |random: &mut fastrand::Rng| -> Paths {
+            let rows = random.usize(..12);
+            (0..rows).map(|_| (format!("/{}", random.u8(..15)), random.u64(..400))).collect()
+        };
+        let (now, before) = (side(&mut random), side(&mut random));
+        let script = serve(now.clone(), before.clone());
+        let compared = compared_by(&client(&script)).await;
+        assert_eq!((compared.requests, script.count()), (2, 2));
+        assert_eq!(compared.totals.total, i64::try_from(now.len()).unwrap());
+        assert_eq!(compared.totals_before.total, i64::try_from(before.len()).unwrap());
+        let known: Vec<_> = compared.table.rows().map(|row| text(&row, "path").to_owned()).collect();
+        // Those of the period in the service's order, then those that are gone.
+        let gone = before.keys().filter(|path| !now.contains_key(*path));
+        assert_eq!(known, now.keys().chain(gone).cloned().collect::<Vec<_>>());
+        for row in compared.table.rows() {
+            let count = |side: &Paths| {
+                i64::try_from(side.get(text(&row, "path")).copied().unwrap_or_default()).unwrap()
+            };
+            for kind in ["human", "total"] {
+                let columns = [kind.to_owned(), format!("{kind}_before"), format!("{kind}_change")];
+                let found = columns.map(|name| integer(&row, &name));
+                assert_eq!(found, [count(&now), count(&before), count(&now) - count(&before)]);
+            }
+            assert_eq!(integer(&row, "ai_change"), 0);
+            let significant = (count(&now) - count(&before)).pow(2) > 4 * (count(&now) + count(&before));
+            assert_eq!(row.get("significant"), Cell::Flag(significant));
+        }
+    }
+}
+
+#[test]
+fn a_change_is_significant_beyond_two_standard_deviations() {
+    for (before, now, significant) in [
+        (0, 0, false),
+        (0, 4, false),
+        (0, 5, true),
+        (100, 130, false),
+        (100, 131, true),
+        (131, 100, true),
+        (130, 100, false),
+        (i64::MAX, 0, true),
+        (i64::MAX, i64::MAX, false),
+    ] {
+        assert_eq!(is_significant(before, now), significant, "{before} {now}");
+    }
+}
+
+#[tokio::test]
+async fn movers_are_those_that_moved_most_first() {
+    let now =
+        paths([("/a", 200), ("/b", 300), ("/c", 101), ("/d", 10), ("/new", 9), ("/newer", 8), ("/f", 30)]);
+    let before =
+        paths([("/a", 100), ("/b", 100), ("/c", 100), ("/d", 400), ("/e", 7), ("/gone", 70), ("/f", 150)]);
+    let compared = compared(&Shop::new(), &serve(now, before)).await;
+    let rows: Vec<Row<'_>> = compared.table.rows().collect();
+    let found = |which, n| -> Vec<&str> {
+        movers(&compared.table, which, n).into_iter().map(|at| text(&rows[at], "path")).collect()
+    };
+    assert_eq!(found(Movers::Risers, 9), ["/b", "/a"]);
+    assert_eq!(found(Movers::Fallers, 9), ["/d", "/f"]);
+    assert_eq!(found(Movers::New, 9), ["/new", "/newer"]);
+    assert_eq!(found(Movers::Vanished, 9), ["/gone", "/e"]);
+    assert_eq!(found(Movers::Vanished, 1), ["/gone"]);
+    assert!(found(Movers::Risers, 0).is_empty());
+}
+
+#[tokio::test]
+async fn what_the_store_has_of_either_period_is_not_fetched_again() {
+    let side = || (0..251).map(|number| (format!("/{number:03}"), number)).collect::<Paths>();
+    let (shop, script) = (Shop::new(), serve(side(), side()));
+    assert_eq!((compared(&shop, &script).await.requests, script.count()), (4, 4));
+    shop.day.store(END + 3, Ordering::Relaxed);
+    let again = compared(&shop, &script).await;
+    assert_eq!((again.requests, script.count(), again.table.len()), (0, 4, 251));
+    assert!(again.warnings.is_empty(), "{:?}", again.warnings);
+}
+
+#[tokio::test]
+async fn a_period_that_is_not_over_or_not_final_is_told() {
+    let shop = Shop::new();
+    for (day, says) in [(END - 5, "January 2026 has not ended"), (END + 1, "January 2026 may still change")] {
+        shop.day.store(day, Ordering::Relaxed);
+        let warnings = compared(&shop, &serve(paths([("/a", 1)]), Paths::new())).await.warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains(says), "{warnings:?}");
+    }
+}
