@@ -172,6 +172,7 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec
     rows.filter(|_| rest.is_empty()).ok_or_else(damaged)
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }

@@ -135,7 +135,9 @@ impl Trail {
         let mut identities = rows.identities();
         if self.place.slice > 0 && self.place.listing.endpoint().time.is_none() {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
-            identities.iter_mut().for_each(|identity| identity.key ^= slice);
+            for identity in &mut identities {
+                identity.key ^= slice;
+            }
         }
         identities
     }

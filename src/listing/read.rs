@@ -251,6 +251,7 @@ impl<'de> DeserializeSeed<'de> for CellOf<'_> {
 }
 
 impl CellOf<'_> {
+    #[expect(clippy::unnecessary_wraps, reason = "as serde's visitor returns it")]
     fn put<E>(self, cell: Cell<'_>, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
         if self.cells.push(cell) {
             return Ok(None);

@@ -107,7 +107,7 @@ impl ListingArguments {
                 "every" if !endpoint.totals => read.every = convert::every(&value)?,
                 "offset" if endpoint.paged_by == PagedBy::Offset => paging.offset = convert::offset(&value)?,
                 "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
-                    paging.prefetch = convert::prefetch(&value)?
+                    paging.prefetch = convert::prefetch(&value)?;
                 }
                 "max_rows" => paging.max_rows = convert::max_rows(&value)?,
                 "strict" => paging.strict = value.extract()?,
