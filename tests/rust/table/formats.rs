@@ -120,7 +120,9 @@ fn a_field_that_comes_late_is_in_the_header_and_empty_before() {
         ]
     );
     let mut builder = Builder::new(Layout::of(VISITORS.fields));
-    pages.iter().for_each(|page| builder.extend(page));
+    for page in &pages {
+        builder.extend(page);
+    }
     let together = builder.finish();
     let mut at_once = Vec::new();
     Encoder::new(CSV, together.layout()).encode(together.records(), &mut at_once).unwrap();
