@@ -43,7 +43,7 @@ def test_errors_of_wrong_arguments_name_no_private_class(face: Face, stub: StubS
         lambda: client.visitors().to_csv(),
         lambda: client.visitors().totals(1),
     ):
-        with pytest.raises(TypeError, match=r"^(client|rows|visitors)\.\w+\(\) (missing|got|takes)"):
+        with pytest.raises(TypeError, match=r"^(client|rows|(Async)?Visitors)\.\w+\(\) (missing|got|takes)"):
             call()
 
 
