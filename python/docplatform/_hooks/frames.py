@@ -74,7 +74,7 @@ def to_pandas(table: Table) -> Any:
             columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
         elif kind == "time":
             instants = np.frombuffer(table._counts(name), dtype="datetime64[us]")
-            columns[name] = pd.Series(instants).dt.tz_localize("UTC")
+            columns[name] = pd.DatetimeIndex(instants).tz_localize("UTC")
         else:
             columns[name] = _values(pd, table, name, kind)
     for name, (kind, values) in table._extras().items():

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from docplatform import Comparison
 
-_Days: TypeAlias = "tuple[date, date, str, str]"
+    _Days: TypeAlias = tuple[date, date, str, str]
+
 COLUMNS = ("", "path", "before", "now", "change")
 MOVERS = {"riser": "risers", "faller": "fallers", "new": "new", "vanished": "vanished"}
 """What a path is that moved, and the method that lists those."""

@@ -22,7 +22,7 @@ from docplatform.cli.writing import begin, output_options
 if TYPE_CHECKING:
     from docplatform import Plan, TrendTable
 
-    Every = Literal["day", "week", "month"]
+    _Every = Literal["day", "week", "month"]
 
 
 @click.command("trend", cls=Command, epilog=PERIODS)
@@ -100,7 +100,7 @@ def trend(
         session.say(f"From {found.open_from} on the numbers may still change.")
 
 
-def _days(row: dict[str, Any], every: Every | None) -> int | str:
+def _days(row: dict[str, Any], every: _Every | None) -> int | str:
     """How many days a slice has; of how many, if the range cuts it."""
     first, end, days = row["date_from"], row["date_to"], row["days"]
     if not _is_cut(every, first, end):

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from docplatform.testing import _story as story
+
+if TYPE_CHECKING:
+    _Kind = Literal["visitors", "views"]
 
 TODAY = date(2026, 1, 1).toordinal()
 """The stub's idea of today: a fixed one, so that a query without dates is the same in every run."""
@@ -102,7 +105,7 @@ class MadeUpRows:
     rank: the millionth costs what the first one does.
     """
 
-    def __init__(self, kind: Kind, count: int, totals: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, kind: _Kind, count: int, totals: Mapping[str, Any] | None = None) -> None:
         self._kind = kind
         self._count = count
         self._given = None if totals is None else json.dumps(dict(totals))
@@ -161,7 +164,6 @@ class MadeUpRows:
         return json.dumps(dict(zip(_COUNTS, counts, strict=True)))
 
 
-Kind = Literal["visitors", "views"]
 _Row = tuple[str, int, int, int]
 _Ends = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 """What people and AI agents had read before a range, after its first day, and at its end."""
@@ -188,7 +190,7 @@ class GivenRows:
     the service's would not be.
     """
 
-    def __init__(self, kind: Kind, rows: Rows, totals: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, kind: _Kind, rows: Rows, totals: Mapping[str, Any] | None = None) -> None:
         self._kind = kind
         self._rows = [json.dumps(dict(row)) for row in rows]
         self._totals = json.dumps(_sums(rows) if totals is None else dict(totals))
@@ -203,7 +205,7 @@ class AskedRows:
     """Rows that a test makes for the days of each request."""
 
     def __init__(
-        self, kind: Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
+        self, kind: _Kind, rows: Callable[[date, date], Rows], totals: Mapping[str, Any] | None = None
     ) -> None:
         self._kind = kind
         self._rows = rows
@@ -229,7 +231,7 @@ Served = int | Rows | Callable[[date, date], Rows]
 """A number of made-up pages, rows, or a function that makes the rows of a range."""
 
 
-def listing(kind: Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
+def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
     """What serves what was asked for; what cannot be served is a ``ValueError`` or a ``TypeError``."""
     if callable(served):
         return AskedRows(kind, served, totals)

@@ -56,11 +56,13 @@ def render(report: Report) -> str:
 """
 
 
-@cache
-def _style() -> tuple[str, str]:
+def _read_style() -> tuple[str, str]:
     """The style, and its hash as a policy names it."""
     style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
     return style, base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+
+_style = cache(_read_style)
 
 
 def _answers(report: Report) -> list[str]:
