@@ -110,8 +110,8 @@ impl ListingArguments {
                     paging.prefetch = convert::prefetch(&value)?;
                 }
                 "max_rows" => paging.max_rows = convert::max_rows(&value)?,
-                "strict" => paging.strict = value.extract()?,
-                "refresh" => paging.refresh = value.extract()?,
+                "strict" => paging.strict = flag("strict", &value)?,
+                "refresh" => paging.refresh = flag("refresh", &value)?,
                 "on_budget" => paging.on_budget = convert::on_budget(&value)?,
                 _ if value.is_none() && is_known(endpoint, &name) => {}
                 "page_size" => paging.page_size = convert::page_size(&value)?,
@@ -161,6 +161,11 @@ impl ListingArguments {
             listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
         })
     }
+}
+
+/// True or false, and nothing that only counts as such.
+fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| convert::wrong_type(name, "True or False", value))
 }
 
 /// Whether an endpoint's method has an argument of this name, which may be left out.
