@@ -122,7 +122,7 @@ def test_a_pause_is_shown(cli: Cli) -> None:
     cli.stub.fail_next(status=503, retry_after=1, path="/visitors")
     ended = cli("visitors", "totals")
     assert (ended.status, len(ended.err.splitlines())) == (0, 1)
-    assert re.search(r"GET .*: waiting [12]\.\d s$", ended.err.strip())
+    assert re.search(r"GET .*: waiting [12]\.\d s, until 20\S+Z$", ended.err.strip())
 
 
 @pytest.mark.parametrize("option", ["-v", "-q"])

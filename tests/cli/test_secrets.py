@@ -69,7 +69,7 @@ FOLDER = "none_2026-01-01_to_2026-02-01"
             ("job", "create", "-f", "no_prompt_of_2026_01_31_v2.txt"),
             "no_prompt_of_2026_01_31_v2.txt: No such",
         ),
-        (("visitors", "export", FILE), f"unexpected extra argument ({FILE})"),
+        (("visitors", "export", FILE), f'period "{FILE}" is'),
         (("visitors", "totals", "--store", f"{FOLDER}/v.db"), f"{FOLDER}/v.db"),
     ],
 )

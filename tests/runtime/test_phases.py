@@ -25,6 +25,9 @@ from helpers.scripts import Script
 
 __all__ = ["face"]
 
+# Some phases are a long pause, which is announced.
+pytestmark = pytest.mark.filterwarnings("ignore::docplatform.WaitWarning")
+
 every_phase = pytest.mark.parametrize("phase", PHASES.values(), ids=PHASES)
 either_client = pytest.mark.parametrize("client", ["Client", "AsyncClient"])
 
@@ -203,8 +206,11 @@ def check_gone(phase: Phase, stub: StubServer, ended_at: float) -> None:
 # -- in a process of its own -----------------------------------------------------------------------
 
 PRELUDE = """
-import asyncio, json, os, signal, sys, threading, time
+import asyncio, json, os, signal, sys, threading, time, warnings
 import docplatform
+
+# Some phases are a long pause, which is announced.
+warnings.simplefilter("ignore", docplatform.WaitWarning)
 
 face, work, target = sys.argv[1:]
 client = getattr(docplatform, face)()

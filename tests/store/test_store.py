@@ -96,9 +96,10 @@ def test_a_forked_child_reads_the_parents_export_from_the_store(stub: StubServer
 
 
 EXITING = """
-import sys, threading
+import sys, threading, warnings
 import docplatform
 
+warnings.simplefilter("ignore", docplatform.WaitWarning)
 client = docplatform.Client(store=sys.argv[1], requests_per_hour=int(sys.argv[2]))
 busy = threading.Event()
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod early;
 pub(crate) mod irregular;
+pub(crate) mod memory;
 pub(crate) mod moving;
 pub(crate) mod paging;
 pub(crate) mod prefetch;
