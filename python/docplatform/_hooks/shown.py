@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import datetime
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -69,6 +70,9 @@ def _shown(value: object, kind: str) -> str:
         return "null"
     if kind == "i64":
         return f"{value:,}"
+    if isinstance(value, datetime):
+        # All are in UTC.
+        value = value.replace(tzinfo=None)
     # A text in quotes would be two characters longer, and a line break would break the line.
     return _safe(str(value), MAX_TEXT)
 

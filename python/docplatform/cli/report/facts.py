@@ -15,9 +15,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
     """Names and values."""
     return [
         ("Project", report.project),
-        ("Period", report.name),
-        ("First day", report.date_from or "not named"),
-        ("Up to, not including", report.date_to or "not named"),
+        ("Period", report.name or "not named"),
         *([("Compared with", report.comparison.name)] if report.comparison is not None else []),
         ("Asked on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
         ("Pages with visitors", f"{report.pages:,}"),
