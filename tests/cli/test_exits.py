@@ -35,7 +35,7 @@ def test_the_help_lists_every_code(cli: Cli) -> None:
 def test_a_failure_after_a_request_is_1_and_not_wrong_usage(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[ValueError]
 ) -> None:
-    def counted(visitors: Visitors, _: object) -> Iterator[dict[str, Any]]:
+    def counted(visitors: Visitors, *_: object) -> Iterator[dict[str, Any]]:
         yield from (dict(row) for row in visitors)
         raise error("it failed on the way")
 

@@ -47,6 +47,8 @@ class Row:
     store: int = 0
     """How many requests it sends, and a store saves."""
     sends: bool = True
+    plans: bool = True
+    """It knows from the store what it would cost."""
     slices: bool = False
     """It cuts its range into slices, and so needs both days."""
     shows_failures: bool = False
@@ -68,6 +70,24 @@ ROWS = [
     Row("visitors top", JANUARY, store=4),
     Row("visitors export", JANUARY, store=4, json=("-o", "v.csv", "--force", "--json")),
     Row("visitors compare", JANUARY, store=8),
+    Row("views totals", JANUARY, store=1, plans=False),
+    Row("views top", JANUARY, store=4, plans=False),
+    *(
+        Row(
+            f"{name} export",
+            (*JANUARY, *rest),
+            store=pages,
+            plans=False,
+            json=("-o", "v.csv", "--force", "--json"),
+        )
+        for name, pages, *rest in (
+            ("views", 4),
+            ("searches", 2),
+            ("feedback", 4, "--page-size", "20"),
+            ("feedback", 1, "--by-page"),
+            ("conversations", 4, "--page-size", "50"),
+        )
+    ),
     Row("visitors trend", (*JANUARY, "--every", "week"), store=5, slices=True),
     Row(
         "sync",
@@ -89,7 +109,8 @@ ROWS = [
 def rows(**wanted: object) -> pytest.MarkDecorator:
     """The commands that have a property."""
     found = [row for row in ROWS if all(bool(getattr(row, name)) is value for name, value in wanted.items())]
-    ids = [f"{row.name} --wait" if "--wait" in row.rest else row.name for row in found]
+    told = ("--wait", "--by-page")
+    ids = [" ".join((row.name, *(word for word in row.rest if word in told))) for row in found]
     return pytest.mark.parametrize("row", found, ids=ids)
 
 
@@ -131,7 +152,7 @@ def test_every_command_has_a_row() -> None:
 # -- help and usage --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", "job", "visitors", *LEAVES])
+@pytest.mark.parametrize("name", ["", *sorted({name.split()[0] for name in LEAVES if " " in name}), *LEAVES])
 def test_help_is_complete(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*name.split(), "--help"]) == 0
     shown = capsys.readouterr()
@@ -210,7 +231,7 @@ def test_a_range_is_a_period_or_dates_or_the_last_days(cli: Cli, row: Row) -> No
         # A sync fetches what may still change each time.
         assert cli(*line, *days, "-q", "--settle-days", "100000").status == 0
         queries = [request.query for request in cli.stub.requests[before:]]
-        asked.append([(query["dateFrom"], query["dateTo"], query["offset"]) for query in queries])
+        asked.append(queries)
     assert asked[0] == asked[1]
     for wrong, says in (
         (("2024-13",), "months are 01 to 12"),
@@ -227,7 +248,24 @@ def test_a_range_is_a_period_or_dates_or_the_last_days(cli: Cli, row: Row) -> No
         assert says in ended.err or row.name == "sync"
 
 
-@rows(store=True)
+@rows(store=True, plans=False)
+def test_a_dry_run_that_cannot_know_says_the_least_and_sends_nothing(cli: Cli, row: Row) -> None:
+    for store in ((), ("--store", "visitors.db")):
+        ended = cli(*row.line, *store, "--dry-run")
+        # Totals and feedback by page are one request.
+        one = row.store == 1 and not store
+        assert ended.out == f"requests\t1\ncached\t0\nexact\t{'yes' if one else 'no'}\n"
+        assert ended.err.startswith("At least 1 request: for each ") is (row.store > 1)
+        assert ("What the store has takes none." in ended.err) is bool(store)
+        assert ended.err.splitlines()[-1] == "Nothing was sent."
+    found = json.loads(cli(*row.line, "--dry-run", *row.json).out)
+    assert (found["dry_run"], found["requests"], found["estimated"]) == (True, 1, False)
+    # What is wrong with the command is said here, too.
+    wrong = cli(*without_days(row), "--from", "2024-02-01", "--to", "2024-01-01", "--dry-run")
+    assert (wrong.status, "exclusive" in wrong.err, sent(cli)) == (2, True, 0)
+
+
+@rows(store=True, plans=True)
 def test_a_dry_run_says_what_the_command_costs_and_sends_nothing(cli: Cli, row: Row) -> None:
     store = ("--store", "visitors.db") if "--store" not in row.line else ()
     before, _, after = (cli(*row.line, *store, *dry) for dry in (("--dry-run",), ("-q",), ("--dry-run",)))
@@ -375,7 +413,9 @@ def test_a_job_that_did_not_complete_is_printed_as_json(cli: Cli, row: Row, stat
 def test_foreign_text_is_escaped(cli: Cli, row: Row) -> None:
     counts = dict.fromkeys(("human", "ai", "total"), 1)
     job = {"id": "job-1", "status": HOSTILE, "source": {"repository": HOSTILE}, "model": HOSTILE}
-    page = {"totals": counts, "visitors": [{**counts, "path": HOSTILE}], "hasMore": False}
+    one = {**counts, **dict.fromkeys(("id", "path", "searchQuery", "query", "comment"), HOSTILE)}
+    listings = ("visitors", "views", "searches", "feedback", "conversations")
+    page = {"totals": counts, **{name: [one] for name in listings}, "hasMore": False}
     line = [
         *row.line,
         *(["--timeout", "0"] if row.waits else []),
@@ -387,7 +427,7 @@ def test_foreign_text_is_escaped(cli: Cli, row: Row) -> None:
             ended = cli(*line, *options)
             cli.stub.reset()
             # CSV and HTML are escaped for their own readers.
-            out = "" if row.name in ("visitors export", "report") and not options else ended.out
+            out = "" if row.name.endswith(("export", "report")) and not options else ended.out
             assert is_plain(out + ended.err)
 
 

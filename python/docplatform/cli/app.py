@@ -11,6 +11,8 @@ import docplatform
 from docplatform.cli import compare, doctor, exits, export, job, plain, secrets, sync, trend, visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.files import Refusal
+from docplatform.cli.help import Group
+from docplatform.cli.listings import LISTINGS, VISITORS, Listing
 from docplatform.cli.output import say, shown
 from docplatform.cli.report.command import report
 
@@ -71,7 +73,7 @@ def _codes() -> str:
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Hand the documentation platform's agent a task, and read the site's visitors.
+    """Hand the documentation platform's agent a task, and read what the site's readers do.
 
     The address, the API key and the project come from DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and
     DOCPLATFORM_PROJECT_ID.
@@ -93,12 +95,16 @@ def _as_plain(name: str, summary: str) -> click.Command:
     )
 
 
-visitors.group.add_command(trend.trend)
-visitors.group.add_command(export.export)
-visitors.group.add_command(compare.compare)
+def _of(listing: Listing) -> click.Group:
+    """The commands of a listing."""
+    counts = (visitors.totals(listing), visitors.top(listing)) if listing.noun else ()
+    periods = (trend.trend, compare.compare) if listing is VISITORS else ()
+    return Group(listing.name, [*counts, export.export(listing), *periods], help=listing.summary)
+
+
 for _command in (
     job.group,
-    visitors.group,
+    *map(_of, LISTINGS),
     sync.sync,
     report,
     doctor.doctor,

@@ -148,9 +148,13 @@ def _message(error: Exception) -> str:
             return f"{os.fsdecode(file)}: {why}"
         case OSError(strerror=str(why)):
             return why
-        case ValueError() | docplatform.ConnectError():
-            # Both may name an argument; all others may contain text of the service.
+        case ValueError() | docplatform.ConnectError() | docplatform.PaginationError():
+            # They may name an argument; all others may contain text of the service.
             return words.as_options(str(error))
+        case docplatform.ServerError():
+            # Behind the text of the service comes what to ask for instead.
+            told, semicolon, advice = str(error).rpartition("; ")
+            return told + semicolon + words.as_options(advice)
         case docplatform.AuthenticationError():
             return str(error).replace("(api_key)", "(--api-key-file)")
         case _:

@@ -1,82 +1,126 @@
-"""``docplatform visitors export``: all rows, to a file or a pipe."""
+"""``docplatform visitors|views|searches|feedback|conversations export``: all rows, to a file or a pipe."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from docplatform.cli import cost, output
-from docplatform.cli.days import PERIODS, range_options
-from docplatform.cli.help import Command
+from docplatform.cli.days import PERIODS, every_option, range_options
+from docplatform.cli.help import Command, options
 from docplatform.cli.output import shown
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.visitors import summary
+from docplatform.cli.visitors import summary, whole_site
 from docplatform.cli.writing import begin, output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from docplatform.cli.listings import Listing
 
 EXAMPLE = """\b
 If this ends early, the same command continues where it stopped:
-  docplatform visitors export 2026-01 -o january.csv --store visitors.db
+  docplatform {name} export 2026-01 -o january.csv --store {name}.db
 
 """
 
 
-@click.command("export", cls=Command, epilog=EXAMPLE + PERIODS)
-@range_options
-@output_options("-", "standard output, as csv")
-@click.option(
-    "--page-size",
-    type=click.IntRange(1, 250),
-    metavar="N",
-    help="Rows per request.  [default: 250, the maximum]",
-)
-@click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
-@click.option("--strict", is_flag=True, help="Fail where the data would only cause a warning.")
-@with_budget
-def export(
-    session: Session,
-    date_from: str | None,
-    date_to: str | None,
-    *,
-    name: str,
-    format_: str | None,
-    force: bool,
-    page_size: int | None,
-    max_rows: int | None,
-    strict: bool,
-    raw: bool,
-    bom: bool,
-) -> None:
-    """Export the unique visitors of every path, one row each.
+def export(listing: Listing) -> click.Command:
+    """The command that exports the rows of a listing."""
 
-    A file is written whole or not at all. With --json, a summary goes to standard output. Uniques do not add up: not
-    over paths, not over days.
-
-    It takes one request for each 250 rows. If the rate limit or Ctrl-C ends it, a --store keeps what was fetched.
-    """
-    if session.dry_run:
-        cost.show(session, [(date_from, date_to)])
-        return
-    going = begin(name, format_, raw=raw, bom=bom, force=force, json=session.json)
-    query: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "page_size": page_size}
-    with session.client() as client:
-        visitors = client.visitors(
-            max_rows=max_rows,
-            strict=strict,
-            on_budget=session.on_budget,
-            **{key: value for key, value in query.items() if value is not None},
-        )
-        with going.shown(quiet=session.quiet):
-            going.write(visitors)
-        requests = client.stats.requests
-        totals = visitors.totals() if going.rows else None
-    if session.json:
-        found = {"rows": going.rows, "requests": requests, "warnings": visitors.warnings}
-        output.document(summary(name, date_from, date_to, totals, format=going.format, **found))
-        return
-    where = f" to {shown(name)}" if going.path is not None else ""
-    session.say(
-        f"Wrote {output.count(going.rows, 'row')}{where}; it took {output.count(requests, 'request')}."
+    @click.command(
+        "export", cls=Command, epilog=EXAMPLE.format(name=listing.name) + PERIODS, help=_help(listing)
     )
-    if totals is not None:
-        session.say(f"Uniques do not add up: the whole site has {output.count(totals.total, 'visitor')}.")
+    @range_options
+    @output_options("-", "standard output, as csv")
+    @click.option(
+        "--page-size",
+        type=click.IntRange(1, listing.page_size),
+        metavar="N",
+        help=f"Rows per request.  [default: {listing.page_size}, the maximum]",
+    )
+    @click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
+    @click.option("--strict", is_flag=True, help="Fail where the data would only cause a warning.")
+    @options(*_own(listing))
+    @with_budget
+    def run(
+        session: Session,
+        /,
+        date_from: str | None,
+        date_to: str | None,
+        *,
+        name: str,
+        format_: str | None,
+        force: bool,
+        raw: bool,
+        bom: bool,
+        by_page: bool = False,
+        **query: Any,
+    ) -> None:
+        method = listing.by_page if by_page and listing.by_page else listing.name
+        days = {"date_from": date_from, "date_to": date_to}
+        # An option that was not given, or no times, is left to the client.
+        query = {key: value for key, value in {**days, **query}.items() if value not in (None, ())}
+        if session.dry_run:
+            cost.show_listing(session, listing, date_from, date_to, method=method, query=query)
+            return
+        going = begin(
+            name, format_, raw=raw, bom=bom, force=force, json=session.json, reading=f"Reading {listing.name}"
+        )
+        with session.client() as client:
+            rows = getattr(client, method)(on_budget=session.on_budget, **query)
+            with going.shown(quiet=session.quiet):
+                going.write(rows)
+            requests = client.stats.requests
+            totals = rows.totals() if listing.noun and going.rows else None
+        if session.json:
+            found = {"rows": going.rows, "requests": requests, "warnings": rows.warnings}
+            document = summary(name, date_from, date_to, totals, format=going.format, **found)
+            if listing.noun is None:
+                del document["totals"]
+            output.document(document)
+            return
+        where = f" to {shown(name)}" if going.path is not None else ""
+        session.say(
+            f"Wrote {output.count(going.rows, 'row')}{where}; it took {output.count(requests, 'request')}."
+        )
+        if totals is not None:
+            session.say(whole_site(listing, totals))
+
+    return run
+
+
+def _help(listing: Listing) -> str:
+    slices = (
+        "\n\nWhere the service finds a range too long, --every reads it slice by slice, with at least one request for each; a "
+        "row then says which slice it is of."
+    )
+    return (
+        f"Export {listing.rows}.\n\nA file is written whole or not at all. With --json, a summary goes to standard output. "
+        f"{listing.adds_up}\n\nIt takes one request for each {listing.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
+        f"--store keeps what was fetched.{slices if listing.sliced else ''}"
+    )
+
+
+def _own(listing: Listing) -> list[Callable[..., Any]]:
+    """The options that only some listings have."""
+    own = [
+        click.option(
+            f"--{name}",
+            multiple=True,
+            metavar=name.upper(),
+            help=f"Only rows with this {name}; it can be given several times.",
+        )
+        for name in listing.filters
+    ]
+    if listing.by_page is not None:
+        own.append(
+            click.option(
+                "--by-page",
+                is_flag=True,
+                help="One row for each page of the site: thumbs up and down. The service cuts it off after "
+                f"{listing.page_size} rows, of which a note tells; shorter ranges have more of them.",
+            )
+        )
+    return [*own, every_option(None)] if listing.sliced else own

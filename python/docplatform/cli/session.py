@@ -300,7 +300,9 @@ def _logged(session: Session) -> Iterator[None]:
             warnings.simplefilter("always", DataWarning)
             # What it says is logged, and so shown.
             warnings.simplefilter("ignore", WaitWarning)
-            warnings.showwarning = lambda message, *_, **__: say(f"Note: {shown(message)}")
+            warnings.showwarning = lambda message, *_, **__: say(
+                f"Note: {shown(words.as_options(str(message)))}"
+            )
             yield
     finally:
         logger.removeHandler(handler)

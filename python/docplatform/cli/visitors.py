@@ -1,4 +1,4 @@
-"""``docplatform visitors``: the site's readers, human and AI."""
+"""``docplatform visitors|views totals|top``: how many readers the site and its most read paths have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from docplatform import Totals
 from docplatform._hooks import ranges
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, range_options
-from docplatform.cli.help import Group
+from docplatform.cli.help import Command
 from docplatform.cli.output import Progress
 from docplatform.cli.session import Session, with_budget
 
@@ -20,77 +20,96 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docplatform import Visitors
+    from docplatform.cli.listings import Listing
 
 COUNTS = Totals._fields
 """The kinds of visitors."""
 
 
-@click.group("visitors", cls=Group)
-def group() -> None:
-    """The site's readers, human and AI."""
+def totals(listing: Listing) -> click.Command:
+    """The command that prints the totals of a listing."""
+
+    @click.command(
+        "totals",
+        cls=Command,
+        epilog=PERIODS,
+        help=f"Print the {_what(listing)} of the whole site.\n\nIt takes one request. {listing.adds_up}",
+    )
+    @range_options
+    @with_budget
+    def run(session: Session, date_from: str | None, date_to: str | None) -> None:
+        if session.dry_run:
+            cost.show_listing(session, listing, date_from, date_to, by_path=False)
+            return
+        with session.client() as client:
+            read = getattr(client, listing.totals)
+            found = read(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
+        if session.json:
+            output.document({"date_from": date_from, "date_to": date_to, **found._asdict()})
+            return
+        output.table([found], COUNTS, title=ranges.name(date_from, date_to))
+
+    return run
 
 
-@group.command("totals", epilog=PERIODS)
-@range_options
-@with_budget
-def totals(session: Session, date_from: str | None, date_to: str | None) -> None:
-    """Print the unique visitors of the whole site.
+def top(listing: Listing) -> click.Command:
+    """The command that lists the paths of which a listing counts the most."""
 
-    It takes one request. Uniques do not add up: not over paths, not over days, and not over kinds.
-    """
-    if session.dry_run:
-        cost.show(session, [(date_from, date_to)], by_path=False)
-        return
-    with session.client() as client:
-        found = client.visitor_totals(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
-    if session.json:
-        output.document({"date_from": date_from, "date_to": date_to, **found._asdict()})
-        return
-    output.table([found], COUNTS, title=ranges.name(date_from, date_to))
-
-
-@group.command("top", epilog=PERIODS)
-@range_options
-@click.option(
-    "-n",
-    "--number",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many paths to list.",
-)
-@click.option(
-    "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
-)
-@with_budget
-def top(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
-    """List the paths with the most unique visitors.
-
-    The service promises no order, so all rows are read: one request for each 250.
-    """
-    if session.dry_run:
-        cost.show(session, [(date_from, date_to)])
-        return
-    with session.client() as client:
-        visitors = client.visitors(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
-        with Progress("Reading visitors", quiet=session.quiet) as progress:
-            rows = heapq.nlargest(number, counted(visitors, progress), key=itemgetter(by))
-        totals, requests = visitors.totals(), client.stats.requests
-    if session.json:
-        output.document(
-            {"date_from": date_from, "date_to": date_to, "by": by, "totals": totals._asdict(), "rows": rows}
+    @click.command(
+        "top",
+        cls=Command,
+        epilog=PERIODS,
+        help=f"List the paths with the most {_what(listing)}.\n\nThe service promises no order, so all rows are read: one "
+        f"request for each {listing.page_size}. {listing.adds_up}",
+    )
+    @range_options
+    @click.option(
+        "-n",
+        "--number",
+        type=click.IntRange(1),
+        default=10,
+        show_default=True,
+        metavar="N",
+        help="How many paths to list.",
+    )
+    @click.option(
+        "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
+    )
+    @with_budget
+    def run(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
+        if session.dry_run:
+            cost.show_listing(session, listing, date_from, date_to)
+            return
+        with session.client() as client:
+            found: Visitors = getattr(client, listing.name)(
+                date_from=date_from, date_to=date_to, on_budget=session.on_budget
+            )
+            reading = f"Reading {listing.name}"
+            with Progress(reading, quiet=session.quiet) as progress:
+                rows = heapq.nlargest(number, counted(found, progress, reading), key=itemgetter(by))
+            site, requests = found.totals(), client.stats.requests
+        if session.json:
+            output.document(
+                {"date_from": date_from, "date_to": date_to, "by": by, "totals": site._asdict(), "rows": rows}
+            )
+            return
+        output.table(
+            [[row[name] for name in ("path", *COUNTS)] for row in rows],
+            ("path", *COUNTS),
+            title=ranges.name(date_from, date_to),
         )
-        return
-    output.table(
-        [[row[name] for name in ("path", *COUNTS)] for row in rows],
-        ("path", *COUNTS),
-        title=ranges.name(date_from, date_to),
-    )
-    session.say(
-        f"It took {output.count(requests, 'request')}. Uniques do not add up: "
-        f"the whole site has {output.count(totals.total, 'visitor')}."
-    )
+        session.say(f"It took {output.count(requests, 'request')}. {whole_site(listing, site)}")
+
+    return run
+
+
+def _what(listing: Listing) -> str:
+    return "unique visitors" if listing.noun == "visitor" else f"page {listing.noun}s"
+
+
+def whole_site(listing: Listing, found: Totals) -> str:
+    """The totals of a listing in a sentence, which also says whether rows add up to them."""
+    return f"{listing.in_short}: the whole site has {output.count(found.total, listing.noun or 'row')}."
 
 
 def summary(

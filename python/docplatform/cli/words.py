@@ -10,6 +10,7 @@ OPTIONS = {
     "ca_bundle": "--ca-bundle",
     "date_from": "--from",
     "date_to": "--to",
+    "every": "--every",
     "job_path": "--job-path",
     "max_rows": "--max-rows",
     "on_budget": "--on-budget",
@@ -26,13 +27,14 @@ OPTIONS = {
 """The option of each argument that a message may name."""
 
 _NAMED = re.compile(
+    # A value in quotes stays, without them.
     # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
     # A name in braces is part of a path template.
-    rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b=?"
-    rf"|^(once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})="
+    rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b(?:=\"([^\"]*)\"|=)?"
+    rf"|^(every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\")?"
 )
 _NOT_HERE = re.compile(
-    r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b| \(os error \d+\)"
+    r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b|\bperiod=(?=\")| \(os error \d+\)"
 )
 """What the command line does not have."""
 
@@ -40,4 +42,9 @@ _NOT_HERE = re.compile(
 def as_options(text: str, **where: str) -> str:
     """``text`` with an option for each argument; ``where`` names another replacement for some of them."""
     names = OPTIONS | where
-    return _NAMED.sub(lambda found: names[found[0].rstrip("=")], _NOT_HERE.sub("", text))
+
+    def option(found: re.Match[str]) -> str:
+        name, *value = (group for group in found.groups() if group is not None)
+        return " ".join((names[name], *value))
+
+    return _NAMED.sub(option, _NOT_HERE.sub("", text))

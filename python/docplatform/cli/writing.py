@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform import Visitors
+from docplatform import Rows
 from docplatform._hooks import frames
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
@@ -28,7 +28,6 @@ FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".arrow": "a
 """The format of a file by the end of its name."""
 NEEDS = {"parquet": "to_parquet", "arrow": "write_arrow", "xlsx": "to_excel"}
 """The formats that need a library, and the method that needs the same one."""
-READING = "Reading visitors"
 
 
 @dataclass
@@ -39,15 +38,17 @@ class Writer:
     format: str
     raw: bool
     bom: bool = False
+    reading: str = "Reading visitors"
+    """What the progress says."""
     rows: int = 0
     """How many were written."""
-    progress: Progress = field(default_factory=lambda: Progress(READING, quiet=True))
+    progress: Progress = field(default_factory=lambda: Progress("", quiet=True))
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:
         """Shows progress, unless it would get between rows on a terminal."""
         quiet = quiet or (self.path is None and output.is_terminal(sys.stdout))
-        with Progress(READING, quiet=quiet) as self.progress, self.progress.counting():
+        with Progress(self.reading, quiet=quiet) as self.progress, self.progress.counting():
             yield
 
     def check(self) -> None:
@@ -55,7 +56,7 @@ class Writer:
         if self.path is not None:
             _WholeFile(self.path).discard()
 
-    def write(self, rows: Visitors | Table) -> None:
+    def write(self, rows: Rows | Table) -> None:
         """Writes the rows. A file is whole afterwards, or unchanged."""
         if self.path is not None:
             self._file(rows, self.path)
@@ -64,8 +65,8 @@ class Writer:
         else:
             self._print_lines(rows)
 
-    def _file(self, rows: Visitors | Table, path: Path) -> None:
-        counted: dict[str, Any] = {"progress": True} if isinstance(rows, Visitors) else {}
+    def _file(self, rows: Rows | Table, path: Path) -> None:
+        counted: dict[str, Any] = {"progress": True} if isinstance(rows, Rows) else {}
         match self.format:
             case "csv":
                 self.rows = rows.to_csv(path, escape_formulas=not self.raw, bom=self.bom, **counted)
@@ -79,17 +80,17 @@ class Writer:
                 # Opened before anything is fetched, as the others do.
                 file = _WholeFile(path)
                 try:
-                    table = rows.collect(**counted) if isinstance(rows, Visitors) else rows
+                    table = rows.collect(**counted) if isinstance(rows, Rows) else rows
                     self.rows = frames.write_arrow(table, file)
                 finally:
                     file.discard()
 
-    def _print_csv(self, rows: Visitors | Table) -> None:
+    def _print_csv(self, rows: Rows | Table) -> None:
         # The header comes first, and the columns are known only at the end of an export.
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="docplatform-") as folder:
-            whole = Path(folder, "visitors.csv")
+            whole = Path(folder, "rows.csv")
             self._file(rows, whole)
             with whole.open("rb") as lines:
                 # Open but unlinked, so that no signal leaves the file on the disk. Windows does not allow it.
@@ -103,13 +104,13 @@ class Writer:
                     shutil.copyfileobj(lines, sys.stdout.buffer)
             sys.stdout.flush()
 
-    def _print_lines(self, rows: Visitors | Table) -> None:
-        for some in (page.rows for page in rows.pages()) if isinstance(rows, Visitors) else [list(rows)]:
+    def _print_lines(self, rows: Rows | Table) -> None:
+        for some in (page.rows for page in rows.pages()) if isinstance(rows, Rows) else [list(rows)]:
             for row in some:
                 print(output.as_json(row))
             sys.stdout.flush()
             self.rows += len(some)
-            self.progress.update(f"{READING}: {self.rows:,} rows", counting=True)
+            self.progress.update(f"{self.reading}: {self.rows:,} rows", counting=True)
 
 
 def output_options(
@@ -145,7 +146,16 @@ def output_options(
     )
 
 
-def begin(name: str, format_: str | None, *, raw: bool, bom: bool, force: bool, json: bool) -> Writer:
+def begin(
+    name: str,
+    format_: str | None,
+    *,
+    raw: bool,
+    bom: bool,
+    force: bool,
+    json: bool,
+    reading: str = "Reading visitors",
+) -> Writer:
     """A writer; a usage error if it could not write. With ``json``, standard output is for the summary."""
     path = None if name == "-" else Path(name)
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
@@ -163,4 +173,4 @@ def begin(name: str, format_: str | None, *, raw: bool, bom: bool, force: bool, 
             frames.need(NEEDS[kind])
     except ImportError as error:
         raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
-    return Writer(path, kind, raw, bom)
+    return Writer(path, kind, raw, bom, reading)

@@ -1,0 +1,166 @@
+"""``docplatform views|searches|feedback|conversations``: what they print, what they ask for, and what they say of their numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from docplatform.cli.listings import LISTINGS, Listing
+from docplatform.testing import StubServer
+from helpers.cli import Cli
+
+MONTH = "2025-12"
+WEEKS = ["2025-12-01", "2025-12-08", "2025-12-15", "2025-12-22", "2025-12-29"]
+EXPORTS = {
+    "views": ("views",),
+    "searches": ("searches",),
+    "feedback": ("feedback",),
+    "feedback_by_page": ("feedback", "--by-page"),
+    "conversations": ("conversations",),
+}
+"""The client's method, the command and its flag."""
+every_export = pytest.mark.parametrize("name", EXPORTS)
+every_listing = pytest.mark.parametrize("listing", LISTINGS, ids=lambda listing: listing.name)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(visitors=60) as stub:
+        yield stub
+
+
+def export(name: str, *more: str) -> tuple[str, ...]:
+    command, *flags = EXPORTS[name]
+    return (command, "export", MONTH, *flags, *more)
+
+
+def collected(stub: StubServer, name: str, **query: Any) -> Any:
+    with stub.client() as client:
+        return getattr(client, name)(MONTH, **query).collect()
+
+
+# -- exports ---------------------------------------------------------------------------------------
+
+
+@every_export
+def test_an_export_has_the_rows_of_the_client(cli: Cli, tmp_path: Path, name: str) -> None:
+    table = collected(cli.stub, name)
+    assert len(table) > 1
+    table.to_csv(tmp_path / "client.csv")
+    ended = cli(*export(name))
+    assert ended.out == (tmp_path / "client.csv").read_text(encoding="utf-8")
+    said = ended.err.splitlines()
+    assert said[:2] == [
+        f"Reading {EXPORTS[name][0]}",
+        f"Wrote {len(table)} rows; it took {table.requests} request{'s' * (table.requests > 1)}.",
+    ]
+    assert cli(*export(name, "-o", str(tmp_path / "rows.parquet"))).status == 0
+    assert pl.read_parquet(tmp_path / "rows.parquet").equals(table.to_polars())
+    lines = cli(*export(name, "--format", "jsonl")).out.splitlines()
+    assert [list(json.loads(line)) for line in lines] == [list(row) for row in table]
+
+
+@every_export
+def test_a_summary_has_totals_where_the_listing_has_them(cli: Cli, tmp_path: Path, name: str) -> None:
+    table = collected(cli.stub, name)
+    file = str(tmp_path / "rows.csv")
+    found = json.loads(cli(*export(name, "-o", file, "--json")).out)
+    totals = {"totals": table.totals._asdict()} if name == "views" else {}
+    assert found == {
+        "file": file,
+        "format": "csv",
+        "date_from": "2025-12-01",
+        "date_to": "2026-01-01",
+        "rows": len(table),
+        "requests": table.requests,
+        "warnings": [],
+        **totals,
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name != "views"])
+def test_an_export_reads_slice_by_slice(cli: Cli, name: str) -> None:
+    dry = cli(*export(name, "--every", "week", "--dry-run"))
+    assert (dry.out.splitlines()[0], cli.stub.requests) == ("requests\t5", [])
+    rows = csv.DictReader(io.StringIO(cli(*export(name, "--every", "week")).out))
+    assert list(dict.fromkeys(row["date_from"] for row in rows)) == WEEKS
+    command = EXPORTS[name][0]
+    ended = cli(command, "export", "--every", "week")
+    assert (ended.status, "--every needs a period" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["feedback", "feedback_by_page"])
+def test_feedback_is_chosen_by_source_and_status(cli: Cli, name: str) -> None:
+    line = export(name, "--source", "agent", "--status", "pending", "--status", "resolved")
+    assert cli(*line).status == 0
+    query = cli.stub.requests[-1].query
+    assert (query["source"], query["status"]) == ("agent", "pending,resolved")
+
+
+def test_pages_have_the_size_that_the_service_grants_for_the_listing(cli: Cli) -> None:
+    assert cli(*export("conversations", "--page-size", "1000")).status == 0
+    assert cli.stub.requests[-1].query["limit"] == "1000"
+    for name in ("searches", "feedback"):
+        ended = cli(*export(name, "--page-size", "101"))
+        assert (ended.status, "1<=x<=100" in ended.err) == (2, True)
+
+
+@pytest.mark.row("M10")
+def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) -> None:
+    line = export("feedback_by_page", "--page-size", "10")
+    ended = cli(*line, "-q")
+    assert (ended.status, len(ended.out.splitlines())) == (0, 11)
+    assert ended.err.startswith("Note: the service cut the listing off after 10 rows")
+    assert ended.err.endswith("such as --every day\n")
+    ended = cli(*line, "--strict")
+    assert (ended.status, ended.out, "cut the listing off" in ended.err) == (1, "", True)
+
+
+@pytest.mark.row("M9")
+@pytest.mark.parametrize(
+    ("name", "advice"), [("searches", "--every week"), ("views", "--from 2025-12-01, --to 2025-12-08")]
+)
+def test_a_range_that_is_too_long_names_options_to_ask_for_less(cli: Cli, name: str, advice: str) -> None:
+    cli.stub.fail_next(status=504, path=f"/{name}", times=3)
+    ended = cli(*export(name))
+    assert (ended.status, ended.out) == (1, "")
+    assert advice in ended.err.splitlines()[1]
+
+
+# -- totals and top --------------------------------------------------------------------------------
+
+
+def test_totals_and_top_of_views(cli: Cli) -> None:
+    table = collected(cli.stub, "views")
+    assert cli("views", "totals", MONTH).out.splitlines()[1].split("\t") == [str(n) for n in table.totals]
+    ended = cli("views", "top", MONTH, "-n", "3", "--by", "ai")
+    paths = [line.split("\t")[0] for line in ended.out.splitlines()[1:]]
+    assert paths == [row["path"] for row in sorted(table, key=lambda row: -row["ai"])[:3]]
+    assert ended.err.splitlines() == [
+        "Reading views",
+        f"It took 1 request. Views add up: the whole site has {table.totals.total:,} views.",
+    ]
+    found = json.loads(cli("views", "top", MONTH, "--json").out)
+    assert (found["totals"], len(found["rows"])) == (table.totals._asdict(), 10)
+    assert all("/views" in request.path for request in cli.stub.requests)
+
+
+# -- help ------------------------------------------------------------------------------------------
+
+
+@every_listing
+def test_help_says_what_the_rows_are_and_whether_they_add_up(cli: Cli, listing: Listing) -> None:
+    said = " ".join(cli(listing.name, "export", "--help").out.split())
+    assert f"Export {listing.rows}." in said
+    assert listing.adds_up in said
+    assert f"one request for each {listing.page_size:,} rows" in said
+    assert ("--every" in said) is listing.sliced
+    assert f"docplatform {listing.name} export 2026-01" in said
+    assert listing.summary in cli(listing.name, "--help").out
