@@ -94,6 +94,40 @@ def test_an_answer_says_what_is_wrong(cli: Cli, status: int, code: int, wrong: s
     assert says in ended.out
 
 
+LISTED = ["views", "searches", "feedback", "conversations"]
+
+
+def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
+    found = json.loads(cli("doctor", "--listings", "--json").out)
+    assert [one["name"] for one in found] == [*NAMES, *LISTED]
+    assert {one["state"] for one in found} == {"ok"}
+    assert [request.query["limit"] for request in cli.stub.requests] == ["1"] * 5
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "states", "says"),
+    [
+        (403, 3, ["ok", "wrong", "ok", "ok"], "the right to read it"),
+        (404, 1, ["ok", "wrong", "ok", "ok"], "plan has it"),
+        (500, 1, ["ok", "wrong", "ok", "ok"], "try again later"),
+        # What follows would only be refused, too.
+        (429, 4, ["ok", "unknown", "unknown", "unknown"], "not asked"),
+    ],
+)
+def test_a_listing_that_cannot_be_read_is_named(
+    cli: Cli, status: int, code: int, states: list[str], says: str
+) -> None:
+    cli.stub.fail_next(status=status, path="/searches", times=9)
+    ended = cli("doctor", "--listings")
+    found = [line.split("\t") for line in ended.out.splitlines()][len(NAMES) :]
+    assert (ended.status, [one[:2] for one in found]) == (
+        code,
+        [list(pair) for pair in zip(LISTED, states, strict=True)],
+    )
+    assert says in ended.out
+    assert len(cli.stub.requests) == (3 if status == 429 else 5)
+
+
 def test_no_service_answers(cli: Cli) -> None:
     cli.stub.close()
     ended = cli("doctor")

@@ -17,10 +17,13 @@ from docplatform._native import _check
 from docplatform.cli import exits, output, secrets, words
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
+from docplatform.cli.listings import LISTINGS, VISITORS
 from docplatform.cli.session import Session, with_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from docplatform import Client
 
 MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
@@ -39,9 +42,14 @@ class Finding(NamedTuple):
 
 
 @click.command("doctor", cls=Command)
+@click.option(
+    "--listings",
+    is_flag=True,
+    help="Also ask which listings the key may read: a request more for each.",
+)
 @with_store
 @click.pass_context
-def doctor(context: click.Context, session: Session) -> None:
+def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     """Check settings, service and key, and say what to do.
 
     It reads the totals of the visitors: one request, which counts towards the hourly limit. In an existing --store that
@@ -49,7 +57,7 @@ def doctor(context: click.Context, session: Session) -> None:
     """
     settings = list(_settings(session))
     fine = not any(finding.state == "wrong" for finding in settings)
-    code, answers = _ask(session) if fine else (_code(settings), _not_asked())
+    code, answers = _ask(session, listings=listings) if fine else (_code(settings), _not_asked())
     findings = [*settings, *answers]
     if session.json:
         output.document([finding._asdict() for finding in findings])
@@ -127,8 +135,8 @@ def _not_asked() -> list[Finding]:
     return [Finding(name, "unknown", NOT_ASKED) for name in ("service", "key taken", "project known")]
 
 
-def _ask(session: Session) -> tuple[Exit, list[Finding]]:
-    """Sends one request, without retries."""
+def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
+    """Sends one request, without retries; with ``listings``, one more for each."""
     begun = time.monotonic()
     if session.store is not None and not os.path.lexists(session.store):
         # Looking for a store must not create one, not where the environment names it, either.
@@ -140,11 +148,51 @@ def _ask(session: Session) -> tuple[Exit, list[Finding]]:
         except DocPlatformError as error:
             return exits.code_of(error), _after(error)
         seconds = time.monotonic() - begun
-    return Exit.DONE, [
+        code, others = _others(client) if listings else (Exit.DONE, [])
+    return code, [
         Finding("service", "ok", f"answered in {seconds:.2f} s; this cost one request"),
         Finding("key taken", "ok", "yes"),
         Finding("project known", "ok", "yes, and its visitors can be read"),
+        *others,
     ]
+
+
+def _others(client: Client) -> tuple[Exit, list[Finding]]:
+    """Which listings beside the visitors can be read. The first that cannot makes the exit code."""
+    code, found, spent = Exit.DONE, [], False
+    for listing in LISTINGS:
+        if listing is VISITORS:
+            continue
+        if spent:
+            found.append(
+                Finding(listing.name, "unknown", "not asked, as the requests of this hour are spent")
+            )
+            continue
+        # A row is enough.
+        rows = getattr(client, listing.name)(page_size=1, max_rows=1, prefetch=0, on_budget="stop")
+        try:
+            next(rows, None)
+        except DocPlatformError as error:
+            spent = exits.code_of(error) is Exit.LIMIT
+            code = code or exits.code_of(error)
+            found.append(_unread(listing.name, error))
+        else:
+            found.append(Finding(listing.name, "ok", "can be read; this cost one request"))
+    return code, found
+
+
+def _unread(listing: str, error: DocPlatformError) -> Finding:
+    """Why a listing cannot be read, where visitors can."""
+    said = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
+    match error:
+        case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
+            return Finding(listing, "wrong", said, "let the dashboard give the key the right to read it")
+        case docplatform.NotFoundError():
+            return Finding(listing, "wrong", said, "ask whether your platform's plan has it")
+        case docplatform.RateLimitError() | docplatform.BudgetError():
+            return Finding(listing, "unknown", said, "wait: the requests of this hour are spent")
+        case _:
+            return Finding(listing, "wrong", said, "try again later")
 
 
 def _after(error: DocPlatformError) -> list[Finding]:
