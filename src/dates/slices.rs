@@ -110,7 +110,7 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     Ok(slices)
 }
 
-/// Those of some slices that are whole ones of their kind; an error where none is.
+/// The slices that are a whole day, week or month; an error if there is none.
 pub fn whole(slices: Vec<Slice>, every: Option<Every>) -> Result<Vec<Slice>> {
     let Some(every) = every else { return Ok(slices) };
     let whole: Vec<_> = slices.into_iter().filter(|days| every.is_whole(*days)).collect();

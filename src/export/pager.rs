@@ -332,7 +332,7 @@ impl Pager {
         }
     }
 
-    /// Asks for the page that is so many rows further on, where `left` rows will be wanted.
+    /// Asks for the page that begins `further` rows later, where `left` rows will be wanted.
     fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
         let place = &self.trail.place;
         let page_size = u64::from(place.page_size);

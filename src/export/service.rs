@@ -72,7 +72,7 @@ impl Listing {
         })
     }
 
-    /// As the store knows it, taken to settle so many days after its end.
+    /// As the store knows it; it is final `settle_days` days after its end.
     pub(crate) fn range(&self, settle_days: u32) -> Range {
         let date = |name| self.filter(name).map(str::to_owned);
         let (date_from, date_to) = (date("dateFrom"), date("dateTo"));

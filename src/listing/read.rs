@@ -260,7 +260,7 @@ impl CellOf<'_> {
         Ok(Some(value()))
     }
 
-    /// A value that is no text: as JSON, where that is what the column holds.
+    /// A value that is not a string: as JSON, where that is what the column holds.
     fn whole<E>(self, value: Value) -> Result<Option<Value>, E> {
         if self.field.holds == Holds::Json {
             let text = value.to_string();

@@ -152,7 +152,7 @@ def _message(error: Exception) -> str:
             # They may name an argument; all others may contain text of the service.
             return words.as_options(str(error))
         case docplatform.ServerError():
-            # Behind the text of the service comes what to ask for instead.
+            # What to ask for instead comes after the text of the service.
             told, semicolon, advice = str(error).rpartition("; ")
             return told + semicolon + words.as_options(advice)
         case docplatform.AuthenticationError():
