@@ -102,7 +102,7 @@ def test_a_job_that_fails_leaves_the_others_alone(arguments: list[str], tmp_path
 def test_the_guide_to_engines_runs_as_far_as_no_engine_is_needed(tmp_path: Path) -> None:
     """The rest of it is run by `make test-engines`."""
     pieces = [piece for piece in guide() if "pyspark" not in piece and "dask" not in piece]
-    assert len(pieces) == 3
+    assert len(pieces) == 2
     with StubServer() as stub:
         for piece in pieces:
             assert run(stub, ["-c", piece], tmp_path).stdout
