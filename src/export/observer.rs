@@ -1,7 +1,7 @@
 //! What a running export tells its caller, and the relay between pages that were asked for ahead and that caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use http::HeaderValue;
 
@@ -65,7 +65,7 @@ impl Relay {
     }
 
     fn state(&self) -> MutexGuard<'_, RelayState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.state)
     }
 }
 

@@ -152,7 +152,7 @@ pub enum NameState {
 /// All names of a project, and how they stand.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
-    let all = names.within(deadline, names.all(Some(project.as_str().to_owned()))).await?;
+    let all = names.within(deadline, names.all(project.as_str().to_owned())).await?;
     let mut listed = Vec::with_capacity(all.len());
     for creation in all {
         let state = match &creation.job {

@@ -57,11 +57,10 @@ impl Listing {
         from: Option<String>,
         to: Option<String>,
     ) -> Self {
-        let dates = DATES.into_iter().zip([from, to]);
         Self {
             path: endpoint.path.to_owned(),
             project_id: Some(project.as_str().to_owned()),
-            query: dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect(),
+            query: dates(from, to),
             shape: None,
             every: None,
         }
@@ -124,10 +123,10 @@ impl Listing {
     pub(crate) fn part(&self, days: Slice) -> Self {
         let mut part = Self { every: None, ..self.clone() };
         for (name, value) in &mut part.query {
-            match name.as_str() {
-                "dateFrom" => *value = days.from.to_string(),
-                "dateTo" => *value = days.to.to_string(),
-                _ => {}
+            for (date, day) in DATES.into_iter().zip([days.from, days.to]) {
+                if name == date {
+                    *value = day.to_string();
+                }
             }
         }
         part
@@ -231,6 +230,12 @@ impl Listing {
         let read::Answer { totals, rows, has_more, cursor } = parsed.value;
         Ok(Page { rows, totals, has_more, cursor, repaired: parsed.repaired })
     }
+}
+
+/// The query parameters of a range, as far as it has ends.
+pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, String)> {
+    let dates = DATES.into_iter().zip([from, to]);
+    dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect()
 }
 
 /// Refuses what the pager itself puts into the query.

@@ -253,11 +253,7 @@ impl<'de> DeserializeSeed<'de> for CellOf<'_> {
 impl CellOf<'_> {
     #[expect(clippy::unnecessary_wraps, reason = "as serde's visitor returns it")]
     fn put<E>(self, cell: Cell<'_>, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
-        if self.cells.push(cell) {
-            return Ok(None);
-        }
-        self.cells.push_null();
-        Ok(Some(value()))
+        Ok((!self.cells.put(cell)).then(value))
     }
 
     /// A value that is not a string: as JSON, where that is what the column holds.

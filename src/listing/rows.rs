@@ -177,6 +177,15 @@ impl ColumnOfCells {
         true
     }
 
+    /// Adds a value, or none where it does not fit; whether it fits.
+    pub(crate) fn put(&mut self, cell: Cell<'_>) -> bool {
+        let fits = self.push(cell);
+        if !fits {
+            self.push_null();
+        }
+        fits
+    }
+
     /// Adds a row without a value.
     pub(crate) fn push_null(&mut self) {
         if self.valid.is_empty() {
@@ -328,9 +337,7 @@ impl Rows {
     /// Adds a row of values.
     pub fn push(&mut self, cells: &[Cell<'_>]) {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            if !column.push(*cell) {
-                column.push_null();
-            }
+            column.put(*cell);
         }
         self.end_row(None);
     }
@@ -338,9 +345,7 @@ impl Rows {
     /// Adds a row of the same fields.
     pub(crate) fn push_row(&mut self, row: Row<'_>) {
         for (at, column) in self.columns.iter_mut().enumerate() {
-            if !column.push(row.cell(at)) {
-                column.push_null();
-            }
+            column.put(row.cell(at));
         }
         self.end_row(row.other().cloned());
     }
@@ -379,9 +384,7 @@ impl Rows {
         for &row in keep {
             let row = row as usize;
             for ((column, from), field) in kept.columns.iter_mut().zip(&self.columns).zip(self.fields) {
-                if !column.push(from.cell(field.holds, row)) {
-                    column.push_null();
-                }
+                column.put(from.cell(field.holds, row));
             }
             while extras.next_if(|(at, _)| *at < row).is_some() {}
             kept.end_row(extras.next_if(|(at, _)| *at == row).map(|(_, other)| other));

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 fn open() -> MutexGuard<'static, usize> {
-    OPEN_CONNECTIONS.lock().unwrap_or_else(PoisonError::into_inner)
+    crate::lock(&OPEN_CONNECTIONS)
 }
 
 /// A connection is open as long as this lives.

@@ -1,4 +1,4 @@
-//! Who fills a store: one process at a time. The file system keeps that, and drops it with the process.
+//! Locks that the file system keeps, and drops with the process: a file that one holds at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -6,7 +6,20 @@ use std::path::Path;
 use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
 
-/// The right to fill a store; it ends with this.
+/// Opens the file at `path`, which is made where there is none, and locks it, unless somebody has it locked.
+pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Fault::NotALock);
+    }
+    let file = private().create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// The right to fill a store: one process has it at a time. It ends with this.
 #[derive(Debug)]
 pub struct SyncLock(File);
 
@@ -14,16 +27,7 @@ impl SyncLock {
     /// Takes it, unless somebody has it.
     pub(super) fn take(store: &Path) -> Result<Option<Self>, Fault> {
         // Beside the store: closing the store's own file anywhere in the process would drop SQLite's locks.
-        let path = beside(store, "-sync");
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Err(Fault::NotALock);
-        }
-        let file = private().create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error.into()),
-        }
+        Ok(take(&beside(store, "-sync"))?.map(Self))
     }
 }
 

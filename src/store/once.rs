@@ -1,6 +1,6 @@
 //! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,14 +11,17 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::error::{Error, Result};
 use crate::store::Store;
-use crate::store::account;
 use crate::store::export_table::immediate;
 use crate::store::fault::Fault;
-use crate::store::file::{beside, private};
+use crate::store::file::beside;
 use crate::store::pages::{pack, unpack, wire};
+use crate::store::{account, lock};
 
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
+
+/// The row of a name whose job nobody knows.
+const OUTCOME_UNKNOWN: &str = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
 
 /// A name, in its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,15 +109,14 @@ impl OnceNames {
         self.store.run(look).await
     }
 
-    /// All of them, or those of one project, in order.
-    pub async fn all(&self, project_id: Option<String>) -> Result<Vec<Creation>> {
+    /// Those of a project, in order.
+    pub async fn all(&self, project_id: String) -> Result<Vec<Creation>> {
         let owner = Arc::clone(&self.owner);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
             let sql = format!(
-                "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND (?2 IS NULL OR project_id = ?2)
-                 ORDER BY project_id, name"
+                "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND project_id = ?2 ORDER BY name"
             );
             let mut all = transaction.prepare(&sql)?;
             let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -159,13 +161,9 @@ impl OnceNames {
     /// Frees a name under which nothing was created; `failed` hears if that cannot be written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
         let owner = Arc::clone(&self.owner);
-        let write =
-            move |connection: &mut Connection| {
-                change(connection, &owner, |account, transaction| {
-            let sql = "DELETE FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
-            transaction.execute(sql, (account, &key.project_id, &key.name))
-        }).map(drop)
-            };
+        let write = move |connection: &mut Connection| {
+            change(connection, &owner, |account, transaction| free(transaction, account, &key)).map(drop)
+        };
         self.store.post(write, failed);
     }
 
@@ -215,15 +213,11 @@ impl OnceNames {
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
             let changed = change(connection, &owner, |account, transaction| {
-                let unknown = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
-                let key = (account, &key.project_id, &key.name);
-                match &job {
-                    Some(job) => transaction.execute(
-                        &format!("UPDATE once SET job = ?4, body = ?5, size = ?6 {unknown}"),
-                        (key.0, key.1, key.2, &job.id, body, size),
-                    ),
-                    None => transaction.execute(&format!("DELETE FROM once {unknown}"), key),
-                }
+                let Some(job) = &job else { return free(transaction, account, &key) };
+                transaction.execute(
+                    &format!("UPDATE once SET job = ?4, body = ?5, size = ?6 {OUTCOME_UNKNOWN}"),
+                    (account, &key.project_id, &key.name, &job.id, body, size),
+                )
             })?;
             Ok(changed > 0)
         };
@@ -242,6 +236,12 @@ fn change(
     let changed = work(account, &transaction)?;
     transaction.commit()?;
     Ok(changed)
+}
+
+/// Removes a name whose job nobody knows; returns how many were there.
+fn free(transaction: &Transaction<'_>, account: i64, key: &OnceKey) -> rusqlite::Result<usize> {
+    let sql = format!("DELETE FROM once {OUTCOME_UNKNOWN}");
+    transaction.execute(&sql, (account, &key.project_id, &key.name))
 }
 
 /// A text as the store knows it again without holding it.
@@ -293,19 +293,13 @@ pub struct CreationLock {
 
 impl CreationLock {
     fn take(path: PathBuf) -> Result<Option<Self>, Fault> {
-        loop {
-            if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-                return Err(Fault::NotALock);
-            }
-            let file = private().create(true).truncate(false).open(&path)?;
-            match file.try_lock() {
-                // The one who had it may have removed the file that was opened here.
-                Ok(()) if !is_at(&file, &path)? => {}
-                Ok(()) => return Ok(Some(Self { file, path })),
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error.into()),
+        while let Some(file) = lock::take(&path)? {
+            // The one who had it may have removed the file that was opened here.
+            if is_at(&file, &path)? {
+                return Ok(Some(Self { file, path }));
             }
         }
+        Ok(None)
     }
 }
 

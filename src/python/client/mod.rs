@@ -5,7 +5,7 @@ pub(crate) mod options;
 mod paging;
 mod request;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::Either;
 use http::Method;
@@ -644,7 +644,7 @@ impl BaseClient {
         let checkpoint = Arc::new(Mutex::new(None::<String>));
         let begun = Arc::clone(&checkpoint);
         let begins = move |place: Checkpoint| {
-            *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.text());
+            *crate::lock(&begun) = Some(place.text());
         };
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
             let client = client.on_budget(on_budget);
@@ -655,7 +655,7 @@ impl BaseClient {
             table::wrap(py, Data { table: Arc::new(table), meta })
         });
         let tell = move |error: &Bound<'_, PyAny>| {
-            let checkpoint = checkpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let checkpoint = crate::lock(&checkpoint).clone();
             match error.hasattr("checkpoint")? {
                 true => error.setattr("checkpoint", checkpoint),
                 false => Ok(()),

@@ -8,6 +8,7 @@ use crate::client::throttle::Lane;
 use crate::client::{Answer, Call, Client};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
+use crate::listing;
 use crate::python::{convert, errors};
 
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
@@ -44,16 +45,15 @@ pub(super) fn get(
     path: &str,
     project_id: Option<&str>,
     id: Option<Segment>,
-    dates: (Option<String>, Option<String>),
+    (from, to): (Option<String>, Option<String>),
 ) -> Result<Call> {
-    let dates = ["dateFrom", "dateTo"].into_iter().zip([dates.0, dates.1]);
     Ok(Call {
         lane: Lane::of_read(path),
         method: http::Method::GET,
         project: Some(client.project(project_id)?),
         path: Template::own(path.to_owned()),
         id,
-        query: dates.filter_map(|(name, date)| Some((name.to_owned(), date?))).collect(),
+        query: listing::dates(from, to),
         prompt: None,
         journal: None,
         body: None,

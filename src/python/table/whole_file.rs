@@ -1,7 +1,7 @@
 //! Files that are whole or not there, for libraries that write files themselves.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -53,6 +53,6 @@ impl PyWholeFile {
     }
 
     fn file(&self) -> MutexGuard<'_, Option<files::WholeFile>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.0)
     }
 }

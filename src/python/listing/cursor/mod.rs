@@ -7,7 +7,7 @@
 //! is left.
 
 use std::process;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::vec;
 
 use pyo3::exceptions::PyRuntimeError;
@@ -119,7 +119,7 @@ impl Cursor {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.state)
     }
 
     /// Who works on it.
