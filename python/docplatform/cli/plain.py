@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 import docplatform
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DEMO = "Watch the main job run against a stub server on this machine."
 STUB = "Serve the stub server, to try things out."
 NEEDS_EXTRA = 'the other commands need an extra: pip install "docplatform[cli]"'
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: list[str]) -> int:
     """Runs ``demo`` or ``stub``; wrong usage is a ``SystemExit``, as argparse raises it."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    # argparse cannot hand over the options of another command in all versions.
+    end = arguments.index("--run") + 1 if "--run" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:end])
+    command = arguments[end:]
+    options.command = command[1:] if command[:1] == ["--"] else command
     try:
-        options.run(options)
+        code: int = options.call(options)
     except ValueError as error:
         # A number that is out of its range.
         parser.error(str(error))
-    return 0
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,12 +42,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs the main job against a stub server on this machine, and shows the Python that does it. "
         "No key, no account, no network.",
     )
-    demo.set_defaults(run=_run_demo)
+    demo.set_defaults(call=_run_demo)
 
     stub = commands.add_parser(
         "stub",
+        usage="docplatform stub [OPTION ...] [--run -- COMMAND [ARGUMENT ...]]",
         help=STUB,
-        description="Serves the stub on loopback until Ctrl-C, and prints the settings that lead a client to it.",
+        description="Serves a stand-in for the platform on this machine until Ctrl-C, and prints the settings that lead a client to it. "
+        "With --run, COMMAND gets these settings in its environment, the stub ends with it, and the exit code is COMMAND's.",
+        epilog="example: docplatform stub --run -- docplatform visitors top",
     )
     stub.add_argument("--visitors", type=int, default=1_000, metavar="N", help="rows to serve (default 1000)")
     stub.add_argument(
@@ -62,25 +65,36 @@ def _parser() -> argparse.ArgumentParser:
         "closes without an answer), failed (jobs fail) or active (jobs are never final); with :N only the first N requests or jobs",
     )
     stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
-    stub.set_defaults(run=_run_stub)
+    stub.add_argument(
+        "--run",
+        action="store_true",
+        help="run COMMAND against the stub, then stop; what follows --run is the command, and needs no quotes",
+    )
+    stub.set_defaults(call=_run_stub)
     return parser
 
 
 # The server is imported when it is asked for: --help is to be quick.
-def _run_demo(_options: argparse.Namespace) -> None:
+def _run_demo(_options: argparse.Namespace) -> int:
     from docplatform.cli.demo import run
 
     run()
+    return 0
 
 
-def _run_stub(options: argparse.Namespace) -> None:
-    from docplatform.cli.stub import serve
+def _run_stub(options: argparse.Namespace) -> int:
+    from docplatform.cli.stub import rehearse, run, serve
+    from docplatform.testing import StubServer
 
-    serve(
-        visitors=options.visitors,
-        active_polls=options.active_polls,
-        latency=options.latency,
-        requests_per_hour=options.requests_per_hour,
-        port=options.port,
-        fail=options.fail,
+    stub = StubServer(
+        options.visitors, options.active_polls, options.latency, options.requests_per_hour, port=options.port
     )
+    if options.fail is not None:
+        rehearse(stub, options.fail)
+    if not options.run:
+        return serve(stub)
+    if not options.command:
+        raise ValueError(
+            "--run: give the command to run, as in: docplatform stub --run -- docplatform visitors top"
+        )
+    return run(stub, options.command)

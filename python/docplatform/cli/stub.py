@@ -1,16 +1,30 @@
-"""``docplatform stub``: serves the stub service for a shell."""
+"""``docplatform stub``: serves the stub service for a shell, or for one command."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
 import sys
 import threading
+from typing import TYPE_CHECKING
 
-from docplatform.testing import StubServer
+from docplatform.cli.output import say, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from docplatform.testing import StubServer
 
 ALWAYS = 1_000_000
 """How often a failure comes if no number is given."""
 JOBS = 1_000
 """How many jobs fail if no number is given."""
+NOT_FOUND = 127
+"""The exit code of a command that cannot be started, as a shell has it."""
+SIGNALLED = 128
+"""A command that a signal ended has the exit code 128 + the signal's number, as in a shell."""
 FAILURES = (
     "a status (401, 429, 503, ...), drop (the connection closes without an answer), failed (jobs fail), or active (jobs are "
     "never final); with :N only the first N requests or jobs"
@@ -33,25 +47,52 @@ def rehearse(stub: StubServer, failure: str) -> None:
         raise ValueError(f"--fail {failure}: give {FAILURES}")
 
 
-def serve(
-    *,
-    visitors: int,
-    active_polls: int,
-    latency: float,
-    requests_per_hour: int | None,
-    port: int,
-    fail: str | None = None,
-) -> None:
+def serve(stub: StubServer) -> int:
     """Serves until Ctrl-C. What a shell can evaluate goes to stdout, what people read to stderr."""
-    with StubServer(visitors, active_polls, latency, requests_per_hour, port=port) as stub:
-        if fail is not None:
-            rehearse(stub, fail)
+    line = "$env:{} = '{}'" if sys.platform == "win32" else "export {}={}"
+    with stub:
         try:
-            print("The stub serves until Ctrl-C. Paste these lines into another terminal.", file=sys.stderr)
-            print(f"export DOCPLATFORM_BASE_URL={stub.url}")
-            print(f"export DOCPLATFORM_API_KEY={stub.api_key}")
-            print(f"export DOCPLATFORM_PROJECT_ID={stub.project_id}", flush=True)
+            say("The stub serves until Ctrl-C. Paste these lines into another terminal.")
+            for name, value in _settings(stub).items():
+                print(line.format(name, value), flush=True)
             threading.Event().wait()
         except KeyboardInterrupt:
             # The usual way to end a server.
-            print(f"\n{len(stub.requests)} requests served.", file=sys.stderr)
+            say(f"\n{len(stub.requests)} requests served.")
+    return 0
+
+
+def run(stub: StubServer, command: Sequence[str]) -> int:
+    """Serves while a command runs that finds the stub in its environment, and returns the command's exit code."""
+    program = shutil.which(command[0])
+    if program is None:
+        say(f"docplatform: stub --run: {shown(command[0])}: no such command: check its name, and PATH.")
+        return NOT_FOUND
+    with stub:
+        try:
+            process = subprocess.Popen(  # noqa: S603  # what the user asks for
+                [program, *command[1:]], env=os.environ | _settings(stub)
+            )
+        except OSError as error:
+            say(f"docplatform: stub --run: {shown(command[0])} cannot be started: {shown(error.strerror)}.")
+            return NOT_FOUND
+        _leave_signals_to(process)
+        code = process.wait()
+    return code if code >= 0 else SIGNALLED - code
+
+
+def _leave_signals_to(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C reaches the command from the terminal by itself; what is sent to this process alone is passed on."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, lambda number, _: process.send_signal(number))
+
+
+def _settings(stub: StubServer) -> dict[str, str]:
+    return {
+        "DOCPLATFORM_BASE_URL": stub.url,
+        "DOCPLATFORM_API_KEY": stub.api_key,
+        "DOCPLATFORM_PROJECT_ID": stub.project_id,
+    }
