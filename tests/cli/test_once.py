@@ -1,4 +1,4 @@
-"""``--once NAME`` and ``job once``: a command that is run again does not create its job twice (docs/reliability.md, A15)."""
+"""``--once NAME`` and ``job once``: a command that is run again does not create its job twice (docs/maintainers/faults.md, A15)."""
 
 from __future__ import annotations
 

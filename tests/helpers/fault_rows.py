@@ -1,4 +1,4 @@
-"""Which tests cover which row of the fault matrix: writes the table in docs/reliability.md, or checks it.
+"""Which tests cover which row of the fault matrix: writes the table in docs/maintainers/faults.md, or checks it.
 
     python tests/helpers/fault_rows.py            rewrite it
     python tests/helpers/fault_rows.py --check    fail where it is stale
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "maintainers" / "faults.md"
 BEGIN, END = "<!-- rows: begin, written by tests/helpers/fault_rows.py -->", "<!-- rows: end -->"
 
 RUST_ROWS = re.compile(r"^\s*///\s*Rows:\s*(?P<rows>[A-Z]\d+(?:,\s*[A-Z]\d+)*)\.?\s*$")
@@ -138,7 +138,9 @@ def main(arguments: list[str]) -> int:
     new = written(page, everything())
     if arguments == ["--check"]:
         if new != page:
-            print("docs/reliability.md is stale: run python tests/helpers/fault_rows.py", file=sys.stderr)
+            print(
+                "docs/maintainers/faults.md is stale: run python tests/helpers/fault_rows.py", file=sys.stderr
+            )
         return int(new != page)
     if arguments:
         raise SystemExit(__doc__)

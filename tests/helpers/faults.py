@@ -1,4 +1,4 @@
-"""A scripted server on raw TCP: for what a friendly one cannot do to a client (docs/reliability.md).
+"""A scripted server on raw TCP: for what a friendly one cannot do to a client (docs/maintainers/faults.md).
 
     server.script([READ_ALL, APPLY, FIN], [READ_ALL, SEND(answer(201, JOB))])
 
