@@ -8,6 +8,7 @@ pub mod throttle;
 
 use std::sync::{Arc, Mutex};
 
+use jiff::civil::Date;
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
@@ -167,6 +168,11 @@ impl Client {
     /// The time of day, as it and its store know it.
     pub(crate) fn now(&self) -> Millis {
         self.books.clock.now()
+    }
+
+    /// The day that it is in UTC.
+    pub(crate) fn today(&self) -> Date {
+        self.books.clock.today()
     }
 
     /// The exports in its store, where it has one.

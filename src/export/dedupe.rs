@@ -56,7 +56,7 @@ impl Hash for Packed {
 
 /// How a row was seen last.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct SeenRow {
     /// See [`Identity::whole`].
     whole: u32,
     /// The last page that brought it.
@@ -106,7 +106,7 @@ struct Brought {
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// The last row of each key.
-    rows: Spread<Row>,
+    rows: Spread<SeenRow>,
     /// Earlier rows of those keys, with other values, and the last page that brought each.
     earlier: Spread<u32>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
@@ -155,7 +155,7 @@ impl Seen {
     }
 
     fn note(&mut self, row: &Identity, page: u32) -> Repeat {
-        match self.rows.insert(row.key, Row { whole: row.whole, page }) {
+        match self.rows.insert(row.key, SeenRow { whole: row.whole, page }) {
             None => Repeat::New,
             Some(last) if last.whole == row.whole => Repeat::Identical,
             Some(last) => {

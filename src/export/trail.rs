@@ -142,7 +142,7 @@ impl Trail {
         identities
     }
 
-    /// Whether pages are told apart by their offsets.
+    /// Whether the pages' offsets tell them apart.
     pub(crate) fn is_by_offset(&self) -> bool {
         self.by_offset
     }

@@ -227,7 +227,7 @@ impl Listing {
             let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
             parsed.value.rows.know_by(&literal.value.rows);
         }
-        let read::Answer { totals, rows, has_more, cursor } = parsed.value;
+        let read::ParsedPage { totals, rows, has_more, cursor } = parsed.value;
         Ok(Page { rows, totals, has_more, cursor, repaired: parsed.repaired })
     }
 }

@@ -5,14 +5,14 @@
 //! sonic-rs 154 to 189 and `serde_json` 144 to 214.
 
 use crate::listing::endpoint::VISITORS;
-use crate::listing::read::Answer;
+use crate::listing::read::ParsedPage;
 use crate::listing::rows::{Rows, Totals, Values};
 
 /// As many digits fit into an `i64`, whatever they are.
 const MAX_DIGITS: usize = 18;
 
 /// Reads `body`, of which the rows are named `items`, if it is spelled so.
-pub(crate) fn read(items: &str, body: &[u8]) -> Option<Answer> {
+pub(crate) fn read(items: &str, body: &[u8]) -> Option<ParsedPage> {
     let mut text = Text { whole: str::from_utf8(body).ok()?, at: 0 };
     text.skip(br#"{"totals":{"human":"#)?;
     let human = text.count()?;
@@ -54,7 +54,7 @@ pub(crate) fn read(items: &str, body: &[u8]) -> Option<Answer> {
     let counts = [humans, ais, all].map(Values::Integer);
     let values = std::iter::once(Values::Text(paths, ends)).chain(counts).collect();
     let rows = Rows::filled(VISITORS.fields, 0, len, values);
-    (text.at == body.len()).then_some(Answer { totals: Some(totals), rows, has_more, cursor: None })
+    (text.at == body.len()).then_some(ParsedPage { totals: Some(totals), rows, has_more, cursor: None })
 }
 
 struct Text<'a> {
@@ -126,7 +126,7 @@ mod tests {
         let listing = Listing::of(VISITORS, &Segment::stored("demo"), None, None);
         let slow = json::parse_as(body, AnswerOf(&listing)).unwrap();
         assert!(!slow.repaired);
-        let parts = |answer: &Answer| (answer.totals, answer.rows.clone(), answer.has_more);
+        let parts = |answer: &ParsedPage| (answer.totals, answer.rows.clone(), answer.has_more);
         assert_eq!(parts(&quick), parts(&slow.value));
         Some(quick.rows)
     }

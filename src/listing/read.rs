@@ -17,7 +17,7 @@ use crate::listing::rows::{Cell, ColumnOfCells, Rows, Totals};
 use crate::text::json::Count;
 
 /// An answer, with no default anywhere: a missing flag would end an export in silence.
-pub(crate) struct Answer {
+pub(crate) struct ParsedPage {
     pub(crate) totals: Option<Totals>,
     pub(crate) rows: Rows,
     pub(crate) has_more: bool,
@@ -29,21 +29,21 @@ pub(crate) struct Answer {
 pub(crate) struct AnswerOf<'a>(pub(crate) &'a Listing);
 
 impl<'de> DeserializeSeed<'de> for AnswerOf<'_> {
-    type Value = Answer;
+    type Value = ParsedPage;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Answer, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ParsedPage, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for AnswerOf<'_> {
-    type Value = Answer;
+    type Value = ParsedPage;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedPage, A::Error> {
         let listing = self.0;
         let endpoint = listing.endpoint();
         let (flag, next) = (listing.has_more(), listing.next_cursor());
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for AnswerOf<'_> {
             } else if Some(name.as_str()) == flag {
                 set(&mut has_more, &name, map.next_value::<bool>()?)?;
             } else if Some(name.as_str()) == next {
-                set(&mut cursor, &name, map.next_value_seed(Cursor)?)?;
+                set(&mut cursor, &name, map.next_value_seed(NextCursor)?)?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for AnswerOf<'_> {
             (None, Some(cursor)) if is_paged_by_cursor => cursor.is_some(),
             _ => return Err(missing(flag.or(next).unwrap_or_default())),
         };
-        Ok(Answer { totals, rows, has_more, cursor: cursor.flatten() })
+        Ok(ParsedPage { totals, rows, has_more, cursor: cursor.flatten() })
     }
 }
 
@@ -93,9 +93,9 @@ fn set<T, E: serde::de::Error>(slot: &mut Option<T>, name: &str, value: T) -> Re
 }
 
 /// Reads a cursor: a text, or none.
-struct Cursor;
+struct NextCursor;
 
-impl<'de> DeserializeSeed<'de> for Cursor {
+impl<'de> DeserializeSeed<'de> for NextCursor {
     type Value = Option<String>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {

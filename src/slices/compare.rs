@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::clock::timestamp;
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::error::{Error, Result};
@@ -89,7 +88,7 @@ pub async fn compare(
         let read = reader.pages(of, project, period.days, None, take).await?;
         totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
         warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
-        if period.days.to > timestamp(client.now()).to_zoned(jiff::tz::TimeZone::UTC).date() {
+        if period.days.to > client.today() {
             warnings.push(format!("{} has not ended: it has fewer days than it will have", period.name()));
         } else if reader.is_open(of, project, period.days).await? {
             warnings.push(format!("{} may still change: it ended too short a time ago", period.name()));

@@ -236,7 +236,7 @@ struct Walk {
 
 impl Walk {
     fn of(transaction: &Transaction<'_>, export: i64) -> Result<Self, Fault> {
-        let columns = PageExtent::COLUMNS;
+        let columns = PageExtent::SQL_COLUMNS;
         let mut pages = transaction.prepare(&format!("SELECT {columns} FROM page WHERE export = ?1"))?;
         let mut places = BTreeMap::new();
         for place in pages.query_map([export], PageExtent::read)? {

@@ -37,7 +37,7 @@ pub(super) struct PageExtent {
 }
 
 impl PageExtent {
-    pub(super) const COLUMNS: &str = r#""offset", asked, rows, has_more"#;
+    pub(super) const SQL_COLUMNS: &str = r#""offset", asked, rows, has_more"#;
 
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
@@ -57,7 +57,7 @@ impl PageExtent {
 
 /// The page of an export at `offset`, where there is one.
 pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<Option<StoredPage>, Fault> {
-    let columns = PageExtent::COLUMNS;
+    let columns = PageExtent::SQL_COLUMNS;
     let found = connection
         .prepare(&format!(
             r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#

@@ -137,13 +137,13 @@ fn is_float(text: &str) -> bool {
 
 /// What the values of a column are.
 #[derive(Debug, Default)]
-struct Values {
+struct ValuesSeen {
     kind: Option<ExtraType>,
     /// Whether there is a whole number that a float may not hold.
     long: bool,
 }
 
-impl Values {
+impl ValuesSeen {
     fn add(&mut self, value: &Value) {
         let kind = ExtraType::of(value);
         self.kind = self.kind.zip(kind).map(|(a, b)| a.and(b)).or(self.kind).or(kind);
@@ -159,11 +159,11 @@ impl Values {
 /// The columns of extra fields.
 pub fn columns(extras: &Extras) -> ExtraColumns {
     let mut names = Names::default();
-    let mut values: Vec<Values> = Vec::new();
+    let mut values: Vec<ValuesSeen> = Vec::new();
     for (name, value) in extras.iter().flat_map(|(_, other)| fields(other)) {
         let place = names.add(name);
         if place >= values.len() {
-            values.resize_with(place + 1, Values::default);
+            values.resize_with(place + 1, ValuesSeen::default);
         }
         if let Some(values) = values.get_mut(place) {
             match place == MAX_COLUMNS {
@@ -172,7 +172,7 @@ pub fn columns(extras: &Extras) -> ExtraColumns {
             }
         }
     }
-    ExtraColumns { names, kinds: values.iter().map(Values::kind).collect() }
+    ExtraColumns { names, kinds: values.iter().map(ValuesSeen::kind).collect() }
 }
 
 /// A value as text: a text as it is, anything else as JSON, a null as nothing.

@@ -30,7 +30,7 @@ const MAX_BATCH_TEXT: usize = 1 << 30;
 
 /// A column in Arrow's memory.
 #[derive(Debug)]
-enum Filled {
+enum ArrowColumn {
     Text(StringArray),
     Json(StringArray),
     Integer(Int64Array),
@@ -39,7 +39,7 @@ enum Filled {
     Time(TimestampMicrosecondArray),
 }
 
-impl Filled {
+impl ArrowColumn {
     fn new(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) -> Self {
         let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
         match values {
@@ -139,7 +139,7 @@ struct Chunk {
     /// The number of its first row.
     start: usize,
     len: usize,
-    columns: Vec<Filled>,
+    columns: Vec<ArrowColumn>,
 }
 
 impl Chunk {
@@ -148,7 +148,7 @@ impl Chunk {
     }
 
     fn share(&self) -> Vec<ArrayRef> {
-        self.columns.iter().map(Filled::share).collect()
+        self.columns.iter().map(ArrowColumn::share).collect()
     }
 }
 
@@ -266,7 +266,7 @@ impl Table {
 
     /// How much memory the fields' columns take, in bytes.
     pub fn arrow_bytes(&self) -> usize {
-        self.chunks.iter().flat_map(|chunk| &chunk.columns).map(Filled::bytes).sum()
+        self.chunks.iter().flat_map(|chunk| &chunk.columns).map(ArrowColumn::bytes).sum()
     }
 
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
@@ -398,7 +398,8 @@ impl Builder {
         let (start, len) = (self.table.len, rows.len());
         let (columns, extras) = rows.into_parts();
         self.table.extras.extend(extras.into_iter().map(|(row, other)| (start + row, other)));
-        let columns = columns.into_iter().zip(fields).map(|(column, field)| Filled::new(field.holds, column));
+        let columns =
+            columns.into_iter().zip(fields).map(|(column, field)| ArrowColumn::new(field.holds, column));
         self.table.chunks.push(Chunk { start, len, columns: columns.collect() });
         self.table.len += len;
     }

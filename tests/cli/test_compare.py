@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from docplatform.cli.report.sentences import CHANCE
+from docplatform.cli.report.words import CHANCE
 from docplatform.testing import StubServer
 from helpers.cli import Cli
 

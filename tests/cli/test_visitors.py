@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from docplatform.cli.report.sentences import AI_TRAFFIC
+from docplatform.cli.report.words import AI_TRAFFIC
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
 

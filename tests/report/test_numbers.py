@@ -135,17 +135,26 @@ class Truth:
         found = [
             path
             for path in self.now.keys() & self.before.keys()
-            if sign * self.gain(path) > 0
+            if self.now[path].total
+            and self.before[path].total
+            and sign * self.gain(path) > 0
             and self.gain(path) ** 2 > 4 * (self.now[path].total + self.before[path].total)
         ]
-        return sorted(found, key=lambda path: (-sign * self.gain(path), path))
+        larger = {path: max(self.now[path].total, self.before[path].total) for path in found}
+        return sorted(found, key=lambda path: (-sign * self.gain(path), -larger[path], path))
 
     def change(self, path: str) -> list[int | Percent | Share]:
         before, now = self.before[path].total, self.now[path].total
         return [before, now, Signed(now - before), Percent(before, now)]
 
     def once(self, here: Rows, there: Rows) -> list[str]:
-        return sorted(here.keys() - there.keys(), key=lambda path: (-here[path].total, path))
+        """The pages that have readers here and none there."""
+        found = [
+            path
+            for path, counts in here.items()
+            if counts.total and (path not in there or not there[path].total)
+        ]
+        return sorted(found, key=lambda path: (-here[path].total, path))
 
     def section(self, rows: Rows, name: str) -> tuple[int, Totals]:
         inside = [counts for path, counts in rows.items() if self.named(path) == name]
@@ -296,7 +305,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
     for sentence in rest:
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):
             assert agrees(number, Signed(truth.gain(path)))
-        came, gone = len(truth.now.keys() - truth.before.keys()), len(truth.before.keys() - truth.now.keys())
+        came, gone = len(truth.once(truth.now, truth.before)), len(truth.once(truth.before, truth.now))
         for count, word in ((came, "new"), (gone, "vanished")):
             found = re.search(rf"(\d+) pages? {word}", sentence)
             assert (int(found[1]) if found else 0) == count
@@ -314,7 +323,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
             human, ai, _ = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, human + ai)], advice)
         else:
-            gone = len(truth.before.keys() - truth.now.keys())
+            gone = len(truth.once(truth.before, truth.now))
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])
     assert numbers(shown.notes) == ["31", "28"]
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from docplatform._native import _period
-from docplatform.cli import cost, output, words
-from docplatform.cli.days import PERIODS, range_options
+from docplatform.cli import cost, output
+from docplatform.cli.days import PERIODS, beside, range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.report.sentences import CHANCE
+from docplatform.cli.report.words import CHANCE
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin, output_options
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from docplatform import Comparison
-
-    _Days: TypeAlias = tuple[date, date, str, str]
+    from docplatform.cli.days import Days
 
 COLUMNS = ("", "path", "before", "now", "change")
 MOVERS = {"riser": "risers", "faller": "fallers", "new": "new", "vanished": "vanished"}
@@ -65,15 +61,24 @@ def compare(
     A path rises or falls if it was read in both periods and changed by more than chance may bring. With -o, the file has
     every path. Uniques do not add up.
     """
-    now, other = _two(date_from, date_to, before)
+    if date_from is None and date_to is None:
+        date_from, date_to = resolve("last month", None, None, None)
+    if date_from is None or date_to is None:
+        raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
+    pair = beside(date_from, date_to, "--before", before)
+    if pair is None:
+        raise click.UsageError("a comparison is of whole days")
+    now, other = pair
+    if other is None:
+        raise click.UsageError("no calendar has a period before this one")
     if session.dry_run:
-        cost.show(session, [(str(days[0]), str(days[1])) for days in (now, other)])
+        cost.show(session, [(str(days.date_from), str(days.date_to)) for days in (now, other)])
         return
     writer = None
     if name is not None or format_ is not None:
         writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
         writer.check()
-    with session.client() as client, Progress(f"Reading {now[3]} and {other[3]}", quiet=session.quiet):
+    with session.client() as client, Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet):
         found = client.compare_visitors(_words(now), _words(other), on_budget=session.on_budget)
     if writer is not None:
         writer.write(found)
@@ -104,26 +109,9 @@ def compare(
     session.say(f"It took {count(found.requests, 'request')}.")
 
 
-def _two(date_from: str | None, date_to: str | None, before: str | None) -> tuple[_Days, _Days]:
-    """The two periods: their days and their names."""
-    if (date_from is None) != (date_to is None):
-        raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
-    try:
-        found = _period("last month") if date_from is None else _period(None, date_from, date_to)
-        other = _period(before) if before is not None else None
-    except ValueError as error:
-        raise click.UsageError(words.as_options(str(error))) from None
-    if found is None:
-        raise click.UsageError("a comparison is of whole days")
-    against = other[0] if other is not None else found[1]
-    if against is None:
-        raise click.UsageError("no calendar has a period before this one")
-    return found[0], against
-
-
-def _words(days: _Days) -> str:
+def _words(days: Days) -> str:
     """The days as a period: both of its ends are named."""
-    return f"{days[0]} to {days[1] - timedelta(1)}"
+    return f"{days.date_from} to {days.date_to - timedelta(1)}"
 
 
 def _change(before: int, now: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,6 +13,7 @@ from docplatform.cli.help import options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import date
 
 FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31.")
 TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last: the end is exclusive.")
@@ -26,6 +27,20 @@ A PERIOD is one of
 Weeks begin on Monday. Relative periods are of whole days in UTC, without today.
 """
 """For the help of a command that takes a range."""
+
+
+class Days(NamedTuple):
+    """A period of whole days; the end is exclusive."""
+
+    date_from: date
+    date_to: date
+    kind: str
+    name: str
+
+    @property
+    def number(self) -> int:
+        """How many days it has."""
+        return (self.date_to - self.date_from).days
 
 
 def range_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -81,6 +96,21 @@ def resolve(
     except ValueError as error:
         raise click.UsageError(words.as_options(str(error))) from None
     return (str(found[0][0]), str(found[0][1])) if found is not None else (None, None)
+
+
+def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:
+    """A period and what it is compared with: ``before``, which ``option`` names, or the same kind of period before it; ``None`` for no
+    whole days.
+    """
+    found = _period(None, date_from, date_to)
+    if found is None:
+        return None
+    try:
+        other = _period(before) if before is not None else None
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {words.as_options(str(error))}") from None
+    against = found[1] if other is None else other[0]
+    return Days(*found[0]), None if against is None else Days(*against)
 
 
 def both_ends(date_from: str | None, date_to: str | None) -> dict[str, str]:

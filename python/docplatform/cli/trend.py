@@ -14,7 +14,7 @@ from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, slice_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.report.sentences import AI_TRAFFIC
+from docplatform.cli.report.words import AI_TRAFFIC
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import COUNTS
 from docplatform.cli.writing import begin, output_options

@@ -125,10 +125,7 @@ class Gathering:
         if human + ai >= MIN_READERS:
             self._top_ai.add(_at_least(ai, human + ai), row)
             self._top_human.add(_at_least(human, human + ai), row)
-        name = section_of(row["path"])
-        if name not in self._sections and len(self._sections) >= MAX_SECTIONS:
-            name = OTHER
-        self._sections[name] = self._sections.get(name, Section()).plus(1, Totals(human, ai, row["total"]))
+        _count(self._sections, row["path"], Totals(human, ai, row["total"]))
 
     def figures(self) -> Figures:
         """What they come to."""
@@ -144,6 +141,14 @@ class Gathering:
             top_human=[row for least, row in self._top_human.ranked() if least > 1 - usual],
             sections=self._sections,
         )
+
+
+def _count(sections: dict[str, Section], path: str, readings: Totals) -> None:
+    """Counts a page in its section."""
+    name = section_of(path)
+    if name not in sections and len(sections) >= MAX_SECTIONS:
+        name = OTHER
+    sections[name] = sections.get(name, Section()).plus(1, readings)
 
 
 def section_of(path: str) -> str:
@@ -171,34 +176,26 @@ def compare(
         # A path that came twice counts as it was highest.
         if row["path"] not in then or then[row["path"]].total < counts.total:
             then[row["path"]] = counts
-        at = section_of(row["path"])
-        if at not in sections and len(sections) >= MAX_SECTIONS:
-            at = OTHER
-        sections[at] = sections.get(at, Section()).plus(1, counts)
+        _count(sections, row["path"], counts)
     none = Totals(0, 0, 0)
-    changes = [Change(path, then.get(path, none), counts) for path, counts in now.items()]
-    gone = [Change(path, counts, none) for path, counts in then.items() if path not in now]
-    came = [change for change in changes if change.path not in then]
-    stayed = [
-        change
-        for change in changes
-        if change.path in then and _is_significant(change.before.total, change.now.total)
-    ]
+    changes = [Change(path, then.get(path, none), now.get(path, none)) for path in {**now, **then}]
+    # As compare_visitors() orders them.
+    changes.sort(key=lambda one: (-abs(one.gain), -max(one.before.total, one.now.total), one.path))
+    stayed = [one for one in changes if one.before.total and one.now.total]
+    moved = [one for one in stayed if _is_significant(one.before.total, one.now.total)]
+    new = [one for one in changes if not one.before.total and one.now.total]
+    vanished = [one for one in changes if one.before.total and not one.now.total]
     return Comparison(
         name=name,
         days=days,
         totals=totals,
         pages=len(then),
-        risers=sorted((one for one in stayed if one.gain > 0), key=lambda one: (-one.gain, one.path))[
-            :number
-        ],
-        fallers=sorted((one for one in stayed if one.gain < 0), key=lambda one: (one.gain, one.path))[
-            :number
-        ],
-        new=sorted(came, key=lambda one: (-one.now.total, one.path))[:number],
-        vanished=sorted(gone, key=lambda one: (-one.before.total, one.path))[:number],
-        new_pages=len(came),
-        vanished_pages=len(gone),
+        risers=[one for one in moved if one.gain > 0][:number],
+        fallers=[one for one in moved if one.gain < 0][:number],
+        new=new[:number],
+        vanished=vanished[:number],
+        new_pages=len(new),
+        vanished_pages=len(vanished),
         sections=sections,
     )
 

@@ -12,7 +12,7 @@ from docplatform.cli.report import chart, facts, sentences
 from docplatform.cli.report.figures import OTHER, listed_sections
 from docplatform.cli.report.markup import KEY, KINDS, bars, cell, path, section, sentence, table, text
 from docplatform.cli.report.parts import NAMES, Part
-from docplatform.cli.report.words import part, percent, signed
+from docplatform.cli.report.words import CHANCE, part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,7 +151,7 @@ def _changes(report: Report, found: Comparison | None) -> str:
     )
     return section(
         "What changed",
-        f'<p>{sentences.CHANCE}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
+        f'<p>{CHANCE}</p>{key}<div class="pair">{"".join(sides)}</div><div class="pair">{came}</div>',
         "changes",
     )
 

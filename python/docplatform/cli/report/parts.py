@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from docplatform import DocPlatformError, Plan
-from docplatform._native import _period
+from docplatform.cli.days import beside
 from docplatform.cli.output import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
 
     from docplatform import Client
+    from docplatform.cli.days import Days
 
 
 class Part(StrEnum):
@@ -33,20 +33,6 @@ MAX_UNASKED = 25
 """How many requests a part may take that was not asked for by its option."""
 ROWS = 250
 """The rows that one request brings."""
-
-
-class Days(NamedTuple):
-    """A period of whole days; the end is exclusive."""
-
-    date_from: date
-    date_to: date
-    kind: str
-    name: str
-
-    @property
-    def number(self) -> int:
-        """How many days it has."""
-        return (self.date_to - self.date_from).days
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,17 +140,12 @@ def _days(ahead: Ahead) -> str | None:
     first, last = ahead.asked.date_from, ahead.asked.date_to
     if first is None or last is None:
         return "no first and last day were named"
-    found = _period(None, first, last)
+    found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.compare)
     if found is None:
         return "the period does not consist of whole days"
-    ahead.days = Days(*found[0])
+    ahead.days, before = found
     if ahead.asked.compared:
-        try:
-            other = _period(ahead.asked.compare) if ahead.asked.compare is not None else None
-        except ValueError as error:
-            raise click.UsageError(f"--compare: {error}") from None
-        before = found[1] if other is None else other[0]
-        ahead.before = Days(*before) if before is not None else None
+        ahead.before = before
     ahead.whole = ahead.client.plan_visitors(date_from=first, date_to=last)
     return None
 

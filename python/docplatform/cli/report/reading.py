@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docplatform import Client
+    from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
 
@@ -117,7 +118,7 @@ class _Reading:
         else:
             self._totals(before)
 
-    def _pages(self, before: parts.Days) -> None:
+    def _pages(self, before: Days) -> None:
         text = f"Reading {before.name}"
         with self._part(Part.COMPARISON), self._progress(text) as progress:
             visitors = self._client.visitors(
@@ -134,7 +135,7 @@ class _Reading:
             )
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
-    def _totals(self, before: parts.Days) -> None:
+    def _totals(self, before: Days) -> None:
         """The totals alone: one request, which says whether the site grew."""
         left = self._client.stats.budget_left
         if left is not None and left < 1:

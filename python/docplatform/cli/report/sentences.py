@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from docplatform._native import _is_significant
 from docplatform.cli.output import count
 from docplatform.cli.report.figures import share
-from docplatform.cli.report.words import MINUS, part, percent, signed
+from docplatform.cli.report.words import AI_TRAFFIC, MINUS, part, percent, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,16 +25,6 @@ class PagePath(str):
 Sentence = list[str]
 """Its parts; those that are a :class:`PagePath` are paths."""
 
-CHANCE = (
-    "Only changes beyond chance are listed: those larger than twice the difference that two counts of the same readers would "
-    "usually show."
-)
-"""What is meant by it, in one sentence."""
-AI_TRAFFIC = (
-    "What counts as an AI agent is the service's to say, and may have changed on the way: a sudden step of the AI numbers alone need "
-    "not be one of readers."
-)
-"""What is to be known beside each trend."""
 NOTHING = "No page changed more than chance may bring, none is new, and none vanished."
 _NAMED = 3
 """How many pages a sentence names."""
@@ -78,8 +68,6 @@ def _moved(before: int, now: int) -> str:
     if now == before:
         return "stayed the same"
     change = percent(before, now)
-    if now == before:
-        return "stayed the same"
     if change == "0%":
         return "hardly changed"
     if change == "new":

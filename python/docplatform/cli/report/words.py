@@ -1,4 +1,4 @@
-"""How a report names days and numbers, whether as a page or as Markdown."""
+"""How a report names days and numbers, whether as a page or as Markdown, and what is said beside numbers that change."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ if TYPE_CHECKING:
 # Not the calendar module's, which speaks the locale's language.
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 MINUS = "\u2212"
+CHANCE = (
+    "Only changes beyond chance are listed: those larger than twice the difference that two counts of the same readers would "
+    "usually show."
+)
+"""What is meant by it, in one sentence."""
+AI_TRAFFIC = (
+    "What counts as an AI agent is the service's to say, and may have changed on the way: a sudden step of the AI numbers alone need "
+    "not be one of readers."
+)
+"""What is to be known beside each trend."""
 
 
 def short(one: date, every: str) -> str:
