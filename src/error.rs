@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// What is known about a write that did not return (reliability.md, "Outcome of a write").
+/// What is known about a write that did not return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// No byte of the request was written.

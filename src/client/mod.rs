@@ -1,4 +1,5 @@
-//! The client: its settings, and what it and its handles share. [`Client::call`] is the only way to the transport.
+//! The client: its settings, and what it and its handles share. [`Client::fetch`], on which [`Client::call`] rests, is the only way to the
+//! transport.
 
 pub mod admission;
 pub mod messages;
@@ -63,7 +64,7 @@ impl Books {
     }
 }
 
-/// What a call does that the budget does not grant.
+/// What a call does when the budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnBudget {
     /// It waits, and says so.
@@ -154,7 +155,7 @@ impl Client {
         self.settings.base_url == settings.base_url && self.settings.api_key == settings.api_key
     }
 
-    /// The same client, which does so where the budget grants no request.
+    /// The same client, which waits or stops when the budget is spent.
     #[must_use]
     pub fn on_budget(&self, on_budget: OnBudget) -> Self {
         Self { on_budget, ..self.clone() }

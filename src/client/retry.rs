@@ -1,5 +1,4 @@
-//! The retry policy, in one place: what a failure means, whether it is tried again, and after how long
-//! (reliability.md, "Outcome of a write" and "Retry policy").
+//! The retry policy, in one place: what a failure means, whether it is tried again, and after how long.
 
 use std::time::Duration;
 

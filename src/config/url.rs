@@ -129,7 +129,7 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Checks `text` (reliability.md, rows G4 and G7); `what` names it in the error.
+    /// Checks `text`; `what` names it in the error.
     pub fn parse(what: &str, text: &str, allow_http: bool) -> Result<Self> {
         let fail = |why: &str| Err(Error::configuration(format!("{what} {why}")));
         if text.is_empty() {

@@ -63,8 +63,9 @@ struct SeenRow {
     page: u32,
 }
 
-/// A map by hashes, in parts that grow one at a time: a single one would take thrice its memory whenever it does. The
-/// parts have shares of 33 to 63 in 768, so that they do not all grow at once, and are not all half empty after it.
+/// A map by hashes, in parts that grow one at a time: while it grows, a single one would take three times its memory. Part
+/// `k` has `2k + 33` of 768 shares, what lies between the squares of `k + 16` and `k + 17`: parts of different sizes do not
+/// all grow at once.
 #[derive(Debug)]
 struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
 

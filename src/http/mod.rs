@@ -1,4 +1,4 @@
-//! The door out. The client knows only this trait; `http.rs` is the real one, tests script their own.
+//! The door out. The client knows only this trait; `reqwest.rs` has the real one, tests script their own.
 
 pub mod rate_limit;
 pub mod reqwest;

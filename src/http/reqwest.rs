@@ -1,6 +1,6 @@
 //! The real transport: reqwest, told to do nothing by itself.
 //!
-//! Two clients (reliability.md, "Retry policy"): writes go out on a connection of their own, so that no
+//! Two clients: writes go out on a connection of their own, so that no
 //! idle connection that the server is just closing can make their outcome unknown; reads are pooled.
 
 use std::error::Error as StdError;

@@ -22,7 +22,7 @@ use crate::table::files;
 use crate::table::formats::Format;
 
 /// What becomes of a table in the end.
-pub(crate) enum Into {
+pub(crate) enum TableEnd {
     Itself,
     /// The rows as dicts, which were made as their pages came.
     Dicts(Py<PyList>),
@@ -37,11 +37,11 @@ pub(crate) fn table(
     cursor: &Arc<Cursor>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
-    into: Into,
+    end: TableEnd,
 ) -> PyResult<Operation> {
     let owner = Arc::clone(cursor);
     // Out of a file export comes no table: its rows stay for the next call.
-    let is_file = matches!(into, Into::Encoded(..));
+    let is_file = matches!(end, TableEnd::Encoded(..));
     let op = cursor.work(
         name,
         move |stream, left, observer| {
@@ -71,12 +71,12 @@ pub(crate) fn table(
             let frames = py.import("docplatform._hooks.frames")?;
             let partial = py.import("functools")?.getattr("partial")?;
             let inside = Arc::clone(owner.inside());
-            let (call, then): (_, Then) = match into {
-                Into::Itself => {
+            let (call, then): (_, Then) = match end {
+                TableEnd::Itself => {
                     owner.handed(rows, true, &mut stream);
                     return Ok(Next::Value(table.unbind()));
                 }
-                Into::Dicts(list) => {
+                TableEnd::Dicts(list) => {
                     // Those that came with an earlier call were made for its list.
                     let list = match list.bind(py).len() as u64 == rows {
                         true => list.into_any(),
@@ -85,7 +85,7 @@ pub(crate) fn table(
                     owner.handed(rows, true, &mut stream);
                     return Ok(Next::Value(list));
                 }
-                Into::Frame(frame) => {
+                TableEnd::Frame(frame) => {
                     let call = partial.call1((frames.getattr("attempt")?, frames.getattr(frame)?, &table))?;
                     let table = table.unbind();
                     let then = move |py: Python<'_>, made: Py<PyAny>| {
@@ -99,7 +99,7 @@ pub(crate) fn table(
                     };
                     (call, Box::new(then))
                 }
-                Into::Encoded(way, file) => {
+                TableEnd::Encoded(way, file) => {
                     let file = Bound::new(py, *file)?;
                     let call = partial.call1((frames.getattr("encode")?, way, table, &file))?;
                     let file = file.unbind();
@@ -135,7 +135,7 @@ pub(crate) fn dicts(
 ) -> PyResult<Operation> {
     let list = PyList::empty(py).unbind();
     let made = list.clone_ref(py);
-    let op = table(cursor, name, progress, Into::Dicts(made))?;
+    let op = table(cursor, name, progress, TableEnd::Dicts(made))?;
     Ok(op.rows(list))
 }
 

@@ -13,7 +13,7 @@ use pyo3::types::PyList;
 use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
-use crate::python::listing::collect::Into;
+use crate::python::listing::collect::TableEnd;
 use crate::python::listing::cursor::{Cursor, How, Rest};
 use crate::python::progress;
 use crate::python::table::whole_file;
@@ -142,7 +142,7 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.cursor, name, bar, Into::Frame(frame))?)
+        self.face.run(py, collect::table(&self.cursor, name, bar, TableEnd::Frame(frame))?)
     }
 
     /// A file that a library writes.
@@ -156,9 +156,9 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         py.import("docplatform._hooks.frames")?.getattr("need")?.call1((way,))?;
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
-        let into = Into::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
+        let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.cursor, name, bar, into)?)
+        self.face.run(py, collect::table(&self.cursor, name, bar, end)?)
     }
 
     fn file(
@@ -213,7 +213,7 @@ impl BaseRows {
     fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(&rows.cursor, "Rows.collect", bar, Into::Itself)?)
+        rows.face.run(py, collect::table(&rows.cursor, "Rows.collect", bar, TableEnd::Itself)?)
     }
 
     /// All that is left, as a `pandas.DataFrame`.
