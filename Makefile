@@ -7,7 +7,7 @@ PIP    := -m pip install --quiet --disable-pip-version-check
 # A wheel that was built anew has the version of the one before.
 REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
-SOURCES := $(shell find src python -type f -not -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md
+SOURCES := $(shell find src python -type f -not -name '*.pyc') build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
 .PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-once audit pictures \
 	wheel sdist release-check reproducible clean

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-SDIST = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE PKG-INFO README.md clippy.toml pyproject.toml".split()
+SDIST = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE PKG-INFO README.md build.rs clippy.toml pyproject.toml".split()
 """Beside `src` and `python`."""
 
 METADATA = """

@@ -1,4 +1,7 @@
-"""The extension module: both clients, jobs, and the iterators of rows. This file is its documentation."""
+"""The extension module: clients, jobs, rows and tables.
+
+Its docstrings are written here and nowhere else: `build.rs` puts them into the extension, and `tests/helpers/twins.py` writes the asynchronous classes.
+"""
 
 from collections.abc import (
     AsyncIterator,
@@ -105,49 +108,65 @@ class _Changes(TypedDict, total=False):
 
 @final
 class Client:
-    """A blocking client for one documentation platform. Threads may share it; Ctrl-C ends any call.
+    """Connects to one documentation platform: runs jobs of its docs agent and reads its analytics.
+
+    ``Client`` blocks until a call is done; threads may share it, and Ctrl-C ends any call. ``AsyncClient`` has the
+    same methods with the same arguments: those that may send a request return a coroutine to ``await``, and nothing
+    is sent before. It is bound to no event loop, and cancelling a call drops its request. Use either in a ``with``
+    (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``, or else from the file that
-            ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. It appears nowhere but in
-            the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
-        base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
-            or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
-        project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
-        timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
-            it leaves its outcome unknown.
-        connect_timeout: Seconds to resolve the name, connect and shake hands. ``timeout`` and ``deadline`` hold for it, too.
-        deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
-            would reach beyond it is not begun.
-        max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
-            fails in passing; a write only where it is proven that it did not happen. No setting changes that.
-        max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
-        proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
-        trust_env: Whether ``HTTPS_PROXY`` and the like are used. They never are for loopback.
-        ca_bundle: A PEM file of certificates to trust besides the system's.
+        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
+            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+            ``Authorization`` header and appears nowhere else: not in a ``repr``, an error, a log line or a pickle.
+        base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
+            http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
+        project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
+        timeout: Seconds for one attempt, up to the last byte of the answer; 30 by default. A write has twice as
+            long, because giving up on it leaves its outcome unknown. Wherever seconds are expected, a ``timedelta``
+            is fine.
+        connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
+        deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
+            retry whose pause would end after the deadline is not made.
+        max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
+            is retried only if the service certainly never received it; no setting changes that.
+        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
+            longer one raises the error at once.
+        proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
+            any.
+        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY`` are used; true by default. They are
+            never used for loopback addresses.
+        ca_bundle: A PEM file with certificates to trust in addition to the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
-        allow_http: Allow plain http to other machines. The API key then travels in the clear.
-        max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
-        job_path: Where a job is read; the one path that the service does not document.
-        requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
-            organization. From ``DOCPLATFORM_REQUESTS_PER_HOUR`` where ``None``, or else no budget is kept.
-            It holds for all processes that use the same ``store``, or else for this client and its handles.
-            A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
-        reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
-        store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
-            else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
-        settle_days: Days after its end from which a range is treated as final. A final range is fetched once.
-        organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
-            ``None``. Without it each key has its own.
+        allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
+            unencrypted.
+        max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
+            to 4 MiB.
+        job_path: The path at which a job is read. Change it only if the service moved it.
+        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
+            organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
+            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
+            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
+        reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
+        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
+            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
+        settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
+            only once.
+        organization: The organization whose budget this is, if several keys share one; by default
+            ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
     Raises:
-        ConfigurationError: A setting is missing or cannot be used.
-        ValueError: A setting is out of its range.
+        ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
+            from.
+        ValueError: A setting is out of range.
 
     Example:
-        >>> client = Client()
-        >>> job = client.run_job("Fix the broken links on the quickstart page")
-        >>> job.pr_link
+        >>> client = Client()  # with DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
+        >>> client.visitor_totals("2026-01")
+        Totals(human=94961, ai=53659, total=147011)
+        >>> async with AsyncClient() as async_client:
+        ...     print(await async_client.visitor_totals("2026-01"))
+        Totals(human=94961, ai=53659, total=147011)
     """
 
     def __new__(
@@ -175,50 +194,95 @@ class Client:
         organization: str | None = None,
     ) -> Self: ...
     def create_job(self, prompt: str, *, once: str | None = None, project_id: str | None = None) -> Job:
-        """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
+        """Creates a job for the docs agent and returns it without waiting for its end.
 
-        Sent once: if the answer is lost the outcome is unknown, and only you can look.
+        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
+        make a repetition safe.
 
         Args:
             prompt: What the agent is to do, in plain words.
-            once: A name that makes it safe to run this again, from any process of the machine: the same name and prompt
-                return the same job and send nothing. It needs a ``store``, where the name is kept by organization and
-                project. If two calls come at the same time, one creates the job and the other waits for it, within its
-                ``deadline``. A job that was not sent, or was refused, frees the name.
-            project_id: Overrides the client's.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
+                each organization and project. If two calls come at the same time, one creates the job and the other
+                waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
+                the name.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            The job. Under a name it is as the service showed it when it was created; where :meth:`resolve_once` named its
-            id, its status is ``unknown`` until it is read.
+            The new ``Job``. For a name that was used before, it is the job as it was when it was created; if
+            ``resolve_once`` named its id, its status is ``"unknown"`` until it is read with ``get_job``.
 
         Raises:
-            ValueError: The prompt is empty or no valid text, or the name was used with another prompt. Nothing was sent.
-            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read. Under a name, each
-                further call raises it too and sends nothing, until :meth:`resolve_once` has said what became of it.
-            ConfigurationError: ``once`` without a store. Nothing was sent.
-            StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
-            ConnectError: The service was never reached.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
+            >>> client = Client(store="visitors.db")
             >>> job = client.create_job("Document release 1.4", once="docs-1.4")
-            >>> job == client.create_job("Document release 1.4", once="docs-1.4")  # sends nothing
-            True
+            >>> job.id
+            'job-1'
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-1'
+            >>> (await async_client.create_job("Document release 1.5")).id  # an AsyncClient
+            'job-2'
         """
     def get_job(self, job: Job | str, *, project_id: str | None = None) -> Job:
-        """Reads a job.
+        """Returns the present state of a job.
 
         Args:
-            job: The job or its id.
-            project_id: Overrides the job's own project, which overrides the client's.
+            job: A ``Job`` or its id.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            A new ``Job``; the one that you passed does not change.
 
         Raises:
-            NotFoundError: No such job in this project.
-            ResponseError: The answer cannot be read, or is about another job.
+            NotFoundError: The project has no such job.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.get_job(job).status
+            'active'
+            >>> (await async_client.get_job("job-1")).status  # an AsyncClient
+            'completed'
         """
     def send_message(self, job: Job | str, prompt: str, *, project_id: str | None = None) -> Job:
-        """Sends a follow-up message to a job. The answer, and polls right after it, may still show the old status.
+        """Sends a further instruction to a job, and returns the job without waiting for it.
 
-        Raises the same errors as :meth:`create_job`. To wait for the outcome too, use :meth:`follow_up`.
+        The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
+        message and waits.
+
+        Args:
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The ``Job`` as the service answered.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.send_message(job, "Also check the footer").status
+            'active'
+            >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
+            'active'
         """
     def wait_for_job(
         self,
@@ -231,27 +295,41 @@ class Client:
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
-        """Polls a job until it is final, and returns it.
+        """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Temporary
-        failures are tolerated until the timeout. A job that this client created less than 10 s ago may be missing.
+        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
+        seconds ago may still be unknown to the service, which is tolerated too.
 
         Args:
-            job: The job or its id.
-            timeout: Seconds to wait in all; ``None`` for ever. The wait may last up to 5 s longer: a poll that is under
-                way at its end is given that long to be answered.
-            poll_interval: Seconds to the second poll.
-            max_poll_interval: The longest interval, in seconds.
-            check: Raise for a job that failed instead of returning it. An archived job is returned.
-            on_poll: Called with each snapshot on the calling thread. What it raises ends the wait. ``timeout`` does not
-                interrupt it: one that never returns is never ended. It cannot be a coroutine function here: see
-                :class:`AsyncClient`.
-            project_id: Overrides the job's own project, which overrides the client's.
+            job: A ``Job`` or its id.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
 
         Raises:
-            JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
-            WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
-                Where the last poll failed or was not answered, that is the error's ``__cause__``.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.wait_for_job(job, poll_interval=0.5).pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.wait_for_job("job-1")).status  # an AsyncClient
+            'completed'
         """
     def run_job(
         self,
@@ -265,27 +343,85 @@ class Client:
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
-        """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
+        """Creates a job, waits until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again. With ``once``, a
-        name, running it again waits for the same job, whatever ended the first run.
-        """
-    def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
-        """Says what became of a creation under a name of ``once`` whose outcome is unknown. Sends nothing.
-
-        Look on the platform first: if the job is there and this says that it is not, the next call creates it again.
+        If the wait is interrupted, the exception has a note with the job's id, so that ``wait_for_job`` can continue.
+        With ``once``, simply run it again: it waits for the same job.
 
         Args:
-            name: The name, as it was given to :meth:`create_job` or :meth:`run_job`.
-            job: The job that was created, or its id; ``None`` if it never was, which frees the name.
-            project_id: Overrides the job's own project, which overrides the client's.
+            prompt: What the agent is to do, in plain words.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
+                for each organization and project. If two calls come at the same time, one creates the job, and both
+                wait for it. A creation that was not sent, or that the service refused, frees the name.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The final ``Job``.
 
         Raises:
-            ValueError: There is no such name in the store, its outcome is known, or its job is being created right now.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
+            active
+            completed
+            >>> job.pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
+        """
+    def resolve_once(self, name: str, job: Job | str | None, *, project_id: str | None = None) -> None:
+        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        nothing.
+
+        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
+        second time.
+
+        Args:
+            name: The name that was given as ``once=``.
+            job: The job that you found, or its id; ``None`` if it was never created, which frees the name.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Raises:
+            ValueError: The store has no such name, its outcome is known, or its job is being created at this moment.
             ConfigurationError: The client has no store.
 
         Example:
+            >>> client = Client(store="visitors.db")
+            >>> stub.fail_next(drop=True)  # the answer gets lost
+            >>> client.create_job("Document release 1.4", once="docs-1.4")
+            Traceback (most recent call last):
+                ...
+            docplatform.errors.UnconfirmedWriteError: ...
             >>> client.resolve_once("docs-1.4", "job-17")
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-17'
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.resolve_once("docs-1.5", None)
+            Traceback (most recent call last):
+                ...
+            ValueError: ...
         """
     def _once(self, *, project_id: str | None = None) -> list[tuple[str, str, str | None, datetime]]: ...
     def follow_up(
@@ -301,14 +437,44 @@ class Client:
         on_poll: Callable[[Job], object] | None = None,
         project_id: str | None = None,
     ) -> Job:
-        """Sends a message and waits until the job is final again: :meth:`send_message`, then :meth:`wait_for_job`.
+        """Sends a further instruction to a job, waits until its status is final again, and returns it.
 
         Args:
-            job: The job or its id.
-            prompt: The message.
-            settle: Seconds during which a final status is taken for the old one, unless a poll after the message
-                has shown the job active.
-            timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+                that shows the job active ends this time early.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.follow_up(job, "Also check the footer", poll_interval=0.5).status
+            'completed'
+            >>> (await async_client.follow_up("job-1", "And the header", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
         """
     def visitors(
         self,
@@ -326,43 +492,57 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Visitors:
-        """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how many people and AI agents read each page of the site. No request is sent until you ask for the first
+        row.
 
-        Unique visitors do not add up: not over days, not over paths.
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
+        whole site.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
-            offset: Rows to skip.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
-                over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = client.visitors("2026-01").collect()
-            >>> table[0]
-            {'path': '/docs/start', 'human': 120, 'ai': 40, 'total': 150}
+            >>> for row in client.visitors("2026-01", max_rows=2):
+            ...     print(row)
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            {'path': '/api/authentication', 'human': 18470, 'ai': 15307, 'total': 33318}
+            >>> client.visitors("2026-01").to_pandas().shape
+            (1000, 4)
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape  # an AsyncClient
+            (1000, 4)
         """
     def views(
         self,
@@ -380,43 +560,55 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Visitors:
-        """The site's page views, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how often people and AI agents opened each page of the site. No request is sent until you ask for the
+        first row.
 
-        Views are events: they do add up, over days and over paths.
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are page views: they can be added up over paths and days.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
-            offset: Rows to skip.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
-                over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
             >>> table = client.views("2026-01").collect()
+            >>> table[0]
+            {'path': '/', 'human': 72655, 'ai': 7646, 'total': 80301}
             >>> sum(row["total"] for row in table) == table.totals.total
             True
+            >>> len(await async_client.views("2026-01").collect())  # an AsyncClient
+            1000
         """
     def searches(
         self,
@@ -434,43 +626,56 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Rows:
-        """What readers searched for, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers searched for. No request is sent until you ask for the first row.
 
-        A row sums up one search phrase over the range: ``searchQuery``, ``hits``, ``ctr``, ``topClickedPage`` and ``lastSearchedAt``.
+        Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
+        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked) and ``lastSearchedAt``
+        (``datetime`` in UTC).
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
             >>> table = client.searches("2026-01").collect()
-            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]]
-            ['terraform provider', 'on premise']
+            >>> table[0]["searchQuery"], table[0]["hits"]
+            ('webhooks', 401)
+            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
+            ['terraform provider', 'python sdk', 'terraform provider 2']
+            >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
+            120
         """
     def feedback(
         self,
@@ -490,45 +695,57 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Rows:
-        """What readers said about pages, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers said about pages. No request is sent until you ask for the first row.
 
-        A row is one piece of feedback; which fields it has depends on its ``source``.
+        Each row is one piece of feedback: ``id``, ``path``, ``source``, ``status``, ``comment`` (str or ``None``),
+        ``createdAt`` (``datetime`` in UTC), and further fields that depend on the ``source``, such as ``helpful``
+        (bool) or ``code`` (str).
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            source: Only feedback of this kind, or of these: a str, or several.
-            status: Only feedback with this status, or with these.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
-            >>> table[0]["comment"]
-            'The example does not run'
+            >>> table[0]["path"], table[0]["comment"]
+            ('/quickstart', 'The example does not run')
+            >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
+            80
         """
     def feedback_by_page(
         self,
@@ -547,44 +764,57 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Rows:
-        """Thumbs up and down of each page, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
 
-        The service cuts this listing off and has no way to the rest: that is a :class:`DataWarning`, or with ``strict=True`` an error.
-        Shorter periods, such as ``every="day"``, bring more of it.
+        Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
+        The service cuts this listing off at ``page_size`` rows and offers no way to the rest. You then get a
+        ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
+        more of it.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            source: Only feedback of this kind, or of these: a str, or several.
-            status: Only feedback with this status, or with these.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
             >>> table = client.feedback_by_page("2026-01").collect()
-            >>> max(table, key=lambda row: row["thumbsDown"])["path"]
-            '/docs/errors'
+            >>> worst = max(table, key=lambda row: row["thumbsDown"])
+            >>> worst["path"], worst["thumbsDown"]
+            ('/page/18', 19)
+            >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
+            30
         """
     def conversations(
         self,
@@ -602,43 +832,54 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Rows:
-        """The turns of readers' conversations with the assistant, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers asked the site's assistant, and what it answered. No request is sent until you ask for the
+        first row.
 
-        A row is one turn: the question (``query``), the answer (``response``), its ``sources`` and what became of it.
+        Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
+        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory`` and ``pageUrl``.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 1000, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = client.conversations("last 7 days").collect()
-            >>> [row["query"] for row in table if row["resolutionStatus"] == "unresolved"]
-            ['How do I rotate my API key?']
+            >>> table = client.conversations("2026-01").collect()
+            >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
+            ['How do I set up webhooks?', 'How do I set up on premise?']
+            >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
+            200
         """
     def visitor_totals(
         self,
@@ -649,21 +890,38 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
-        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths.
+        """Returns the unique visitors of the whole site in a range. Costs one request.
+
+        Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
             >>> client.visitor_totals("2026-01")
-            Totals(human=5100, ai=2300, total=7000)
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitor_totals("2026-01")  # an AsyncClient
+            Totals(human=94961, ai=53659, total=147011)
         """
     def view_totals(
         self,
@@ -674,21 +932,37 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Totals:
-        """The page views of a whole range, in one request. Views do add up.
+        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
+        paths.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
             >>> client.view_totals("2026-01")
-            Totals(human=18100, ai=9300, total=27400)
+            Totals(human=1057715, ai=377949, total=1435664)
+            >>> await async_client.view_totals("2026-01")  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
         """
     def conversation(
         self,
@@ -697,17 +971,30 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> dict[str, Any]:
-        """One conversation with the assistant, with all its messages, as the service has it. One request.
+        """Returns one conversation with the site's assistant, with all its messages. Costs one request.
 
         Args:
-            thread_id: The conversation's id, as a row of :meth:`conversations` or the dashboard has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+            thread_id: The conversation's id: a str, as in a row of ``conversations`` or on the dashboard.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The conversation as the service sent it: a dict.
+
+        Raises:
+            NotFoundError: The project has no such conversation.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> client.conversation("thread-1")
-            {'threadId': 'thread-1', 'createdAt': '2026-01-05T09:30:00Z', 'messages': [...]}
+            >>> [message["content"] for message in client.conversation("thread-1")["messages"]]
+            ['How do I rotate my API key?', 'See the guide.']
+            >>> (await async_client.conversation("thread-1"))["threadId"]  # an AsyncClient
+            'thread-1'
         """
     def caller_stats(
         self,
@@ -718,20 +1005,35 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> dict[str, Any]:
-        """How often the assistant was asked, by where from, as the service counts it. One request.
+        """Returns how often the site's assistant was asked, by where the question came from. Costs one request.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The counts as the service sent them: a dict of str to int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
             >>> client.caller_stats("2026-01")
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> await async_client.caller_stats("2026-01")  # an AsyncClient
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
         """
     def plan_visitors(
@@ -744,25 +1046,38 @@ class Client:
         by_path: bool | None = None,
         project_id: str | None = None,
     ) -> Plan:
-        """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
+        """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
 
-        It is what is then sent, where the store knows how many pages there are: as many as the last time. Where it does not,
-        each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
+        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
+        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
+        is false.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day.
-            date_to: The day after the last.
-            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
-                are cut to fit.
-            by_path: Whether all rows are wanted (as :meth:`visitors` reads them, the default without ``every``) or one for each
-                slice (as :meth:`visitor_trend` reads them, the default with ``every``).
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
+                or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_visitors("2026-01", every="day"))
+            31 requests, 0 cached
+            >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
+            5
         """
     def visitor_trend(
         self,
@@ -777,30 +1092,49 @@ class Client:
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> TrendTable:
-        """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
+        """Returns how visitors developed over a range: one row per day, week or month.
 
-        With a ``store``, slices that have settled are fetched once: the next day costs the new slice, and whatever was still
-        open. An interrupted trend goes on there when it is called again.
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day.
-            date_to: The day after the last.
-            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
-                gap or overlap; the first and the last are cut to fit.
-            by_path: A row for each slice and path, in place of one for each slice.
-            whole: Leave out the first and the last slice where the range cuts them, and send nothing for them: they have fewer
-                ``days``, and fewer visitors for that reason alone.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            progress: Whether to show on stderr how far it is, in slices.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer visitors. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 35328), ('2026-01-12', 35733), ('2026-01-19', 35650)]
+            >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
+            31
         """
     def compare_visitors(
         self,
@@ -810,36 +1144,41 @@ class Client:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Comparison:
-        """A period beside the one before it: the site's totals, and every path's counts in both.
+        """Returns how visitors changed between two periods, path by path.
 
-        It costs two exports, one request for each 250 rows of each period. With a ``store``, what was fetched before costs nothing, and
-        a comparison that ended early continues when it is called again.
-
-        A change is ``significant`` if it is larger than twice the difference that two counts of the same readers would
-        usually show: if its square is more than four times the sum of both counts.
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
-            period: As in :meth:`visitors`; the last month if ``None``.
-            before: The period to compare with; the same kind of period before it if ``None``: the month before a month, as
-                many days before any other number of days.
-            on_budget: When the request budget is spent: ``"wait"`` for the next free slot, or ``"stop"`` with a
-                :class:`BudgetError`.
-            project_id: Overrides the client's project.
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            A table with a row for each path of either period; a path that one of them lacks counts 0 there.
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
 
         Raises:
-            ValueError: A period is not known or has not begun, or both are the same.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
-            DocPlatformError: Any error of a read, with the ``checkpoint`` of the export that it ended.
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> month = client.compare_visitors("2026-10")
-            >>> month.totals.total, month.totals_before.total
-            (12840, 11710)
-            >>> [(row["path"], row["total_change"]) for row in month.risers(2)]
-            [('/auth', 412), ('/quickstart', 230)]
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (213862, 188280)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
+            'September 2026'
         """
     def sync(
         self,
@@ -854,30 +1193,50 @@ class Client:
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
     ) -> SyncReport:
-        """Fetches into the store what it lacks of some projects.
+        """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        What has settled comes first, project by project and oldest first, as it is fetched once; then what may still change,
-        beginning with what was fetched the longest ago. Ended at any point, it goes on there when it is called again. Two at
-        a time never fill one store, from whatever processes.
+        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched holds up no other: it is passed over, and with it its project where the service refuses
-        that as a whole; else what is left of its project comes last. Three failures before the first success, three in
-        passing one after another, or three when nothing else is left, end it.
+        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
+        row.
 
         Args:
-            projects: The projects' ids.
-            period: As in :meth:`visitor_trend`, as are the arguments that follow.
-            by_path: All rows, or the totals alone.
-            on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
-                ``"stop"`` raises a :class:`StoreBusyError`.
-            progress: Whether to show on stderr how far it is, in slices.
+            projects: The ids of the projects, or one id.
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
+                as a whole.
+            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
+                ``"stop"`` raises ``StoreBusyError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
 
         Raises:
             ConfigurationError: The client has no store.
-            SyncError: Some slices could not be fetched; its ``failures`` lists them.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            SyncError: Some slices could not be fetched; ``error.failures`` lists them, and ``error.report`` says what
+                was fetched.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
 
-        Each error carries as ``report`` what was found and fetched until then.
+        Example:
+            >>> client = Client(store="visitors.db")
+            >>> client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
         """
     def paginate(
         self,
@@ -893,21 +1252,42 @@ class Client:
         prefetch: int = 1,
         resume: str | None = None,
     ) -> Rows:
-        """Any other listing of the service, with the same engine: paging, retries, checkpoints, tables and files.
+        """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
+        request is sent until you ask for the first row.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/searches"``; the client's project is filled in.
-            items: The field that holds the rows, as ``"searches"``.
-            has_more: The field that says whether there are more.
-            next_cursor: The field that holds the cursor, where each page names the next one; where ``has_more`` is missing, a cursor says
-                that there are more. ``None``: pages are skipped to by ``offset``.
-            params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
-            page_size: As in :meth:`visitors`, as are the arguments that follow.
+            path: The endpoint's path. ``{project_id}`` in it stands for the client's project.
+            items: The field of the answer that holds the rows.
+            has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
+            next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
+                cursor means that more rows follow. By default pages are requested by ``offset``.
+            params: Further query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            page_size: Rows per request; 250 by default.
+            offset: How many rows to skip; 0 by default. Not available with ``next_cursor``.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead; 1 by default, at most 1 with ``next_cursor``. 0 requests a page
+                only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received.
+
+        Returns:
+            ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
+            (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and ``await`` its methods.
+
+        Raises:
+            ValueError: An argument is invalid, or the checkpoint belongs to another query. Raised at the call; nothing
+                was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor")
+            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
             >>> [row["searchQuery"] for row in rows]
-            ["webhooks", "rate limit"]
+            ['webhooks', 'api key', 'rate limit']
+            >>> rows = async_client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
+            >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
+            ['webhooks', 'api key', 'rate limit']
         """
     def request(
         self,
@@ -917,30 +1297,83 @@ class Client:
         params: _Parameters | None = None,
         json: Any = None,
     ) -> Any:
-        """The escape hatch: any request of the service, with this client's key, retries and errors.
+        """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
-        Everything but ``GET`` is a write: tried again only where it is proven that it did not happen.
+        A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
+        service certainly never received it.
 
         Args:
-            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
-            path: As ``"/v1/analytics/{project_id}/visitors"``; the client's project is filled in.
-            params: Query parameters. A list or tuple repeats its name, ``None`` leaves it out.
-            json: The body of a write.
+            method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
+            path: The path. ``{project_id}`` in it stands for the client's project.
+            params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            json: The body of a write: anything that can be JSON.
 
         Returns:
-            The answer's JSON, or ``None`` for an empty answer.
+            The answer's JSON as Python objects; ``None`` for an empty answer.
+
+        Raises:
+            ValueError: An argument is invalid. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
+            339
         """
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
-        """A second handle with other settings, on the same connections and counts; each is closed apart.
+        """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
+        nothing.
 
-        A change of the key, the address, the proxy or TLS gets connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
+        its own.
+
+        Args:
+            changes: The settings to change, by name: those of ``Client``.
+
+        Returns:
+            A client of the same class.
+
+        Raises:
+            ConfigurationError: A setting cannot be used.
+            ValueError: A setting is out of range.
+            TypeError: There is no such setting.
+
+        Example:
+            >>> patient = client.with_options(timeout=120, max_retries=5)
+            >>> patient.visitor_totals("2026-01").total
+            147011
+            >>> async_client.with_options(project_id="other")  # an AsyncClient
+            AsyncClient(base_url='http://127.0.0.1:...', project_id='other', api_key='…demo')
         """
     @property
     def stats(self) -> Stats:
-        """Counts of this client and all its handles, at this moment, without I/O."""
+        """What this client and all handles from ``with_options`` have sent so far: a ``Stats`` tuple. Sends nothing.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> client.stats
+            Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+        """
     def close(self) -> None:
-        """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
-        ``RuntimeError``."""
+        """Closes the client; its connections are closed with the last client that shares them. Calling it again does
+        nothing.
+
+        Any other call on a closed client is a ``RuntimeError``.
+
+        Example:
+            >>> client.close()
+            >>> client.visitor_totals("2026-01")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: ...
+            >>> await async_client.close()  # an AsyncClient
+        """
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -954,49 +1387,65 @@ class Client:
 
 @final
 class AsyncClient:
-    """An asyncio client for one documentation platform. Every call returns a lazy coroutine object: nothing is sent
-    before it is awaited. Bound to no event loop; cancelling a call drops its request.
+    """Connects to one documentation platform: runs jobs of its docs agent and reads its analytics.
+
+    ``Client`` blocks until a call is done; threads may share it, and Ctrl-C ends any call. ``AsyncClient`` has the
+    same methods with the same arguments: those that may send a request return a coroutine to ``await``, and nothing
+    is sent before. It is bound to no event loop, and cancelling a call drops its request. Use either in a ``with``
+    (``async with``) block, or call ``close()`` at the end.
 
     Args:
-        api_key: The platform's API key, from ``DOCPLATFORM_API_KEY`` where ``None``, or else from the file that
-            ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. It appears nowhere but in
-            the ``Authorization`` header: not in a ``repr``, an error, a log line or a pickle.
-        base_url: The address of your documentation platform, from ``DOCPLATFORM_BASE_URL`` where ``None``. https,
-            or http to ``127.0.0.1``, ``[::1]`` or ``localhost``. It may have a path.
-        project_id: The project where a call names none, from ``DOCPLATFORM_PROJECT_ID`` where ``None``.
-        timeout: Seconds for one attempt, to the last byte of the answer. A write has twice that, as giving up on
-            it leaves its outcome unknown.
-        connect_timeout: Seconds to resolve the name, connect and shake hands. ``timeout`` and ``deadline`` hold for it, too.
-        deadline: Seconds for one call, or one page of an export, with every retry and every pause. A pause that
-            would reach beyond it is not begun.
-        max_retries: Retries after the first attempt. Reads are tried again when the connection or the service
-            fails in passing; a write only where it is proven that it did not happen. No setting changes that.
-        max_retry_after: The longest ``Retry-After``, in seconds, that is waited for. Beyond it the error is raised.
-        proxy: An ``http://`` or ``https://`` proxy, which then holds for every request.
-        trust_env: Whether ``HTTPS_PROXY`` and the like are used. They never are for loopback.
-        ca_bundle: A PEM file of certificates to trust besides the system's.
+        api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
+            file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
+            ``Authorization`` header and appears nowhere else: not in a ``repr``, an error, a log line or a pickle.
+        base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
+            http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
+        project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
+        timeout: Seconds for one attempt, up to the last byte of the answer; 30 by default. A write has twice as
+            long, because giving up on it leaves its outcome unknown. Wherever seconds are expected, a ``timedelta``
+            is fine.
+        connect_timeout: Seconds to resolve the host name, connect and complete the TLS handshake; 5 by default.
+        deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
+            retry whose pause would end after the deadline is not made.
+        max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
+            is retried only if the service certainly never received it; no setting changes that.
+        max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
+            longer one raises the error at once.
+        proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
+            any.
+        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY`` are used; true by default. They are
+            never used for loopback addresses.
+        ca_bundle: A PEM file with certificates to trust in addition to the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
-        allow_http: Allow plain http to other machines. The API key then travels in the clear.
-        max_response_bytes: The largest answer that is read. An answer about a job is cut at 4 MiB in any case.
-        job_path: Where a job is read; the one path that the service does not document.
-        requests_per_hour: How many analytics requests may go out in any hour: 100 is what one deployment grants to a whole
-            organization. From ``DOCPLATFORM_REQUESTS_PER_HOUR`` where ``None``, or else no budget is kept.
-            It holds for all processes that use the same ``store``, or else for this client and its handles.
-            A call that has to wait for the next hour says so in the log; ``deadline`` does not run meanwhile.
-        reserve: How many of them are left to others, from ``DOCPLATFORM_RESERVE`` where ``None``, or else 0.
-        store: A file that caches what was fetched and counts requests, from ``DOCPLATFORM_STORE`` where ``None``, or
-            else none is kept: see ``docs/store.md``. It holds no key. ``""`` is none, whatever the variable says.
-        settle_days: Days after its end from which a range is treated as final. A final range is fetched once.
-        organization: Whose budget it is, where several keys share one, from ``DOCPLATFORM_ORGANIZATION`` where
-            ``None``. Without it each key has its own.
+        allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
+            unencrypted.
+        max_response_bytes: The largest answer to read, in bytes; 32 MiB by default. Answers about a job are limited
+            to 4 MiB.
+        job_path: The path at which a job is read. Change it only if the service moved it.
+        requests_per_hour: How many analytics requests may be sent in any hour. The service allows 100 for a whole
+            organization. By default ``DOCPLATFORM_REQUESTS_PER_HOUR``, or else no limit. The budget is shared by
+            all processes with the same ``store``; without a store it holds for this client. A call that has to wait
+            for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
+        reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
+        store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
+            key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
+        settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
+            only once.
+        organization: The organization whose budget this is, if several keys share one; by default
+            ``DOCPLATFORM_ORGANIZATION``, or else each key has a budget of its own.
 
     Raises:
-        ConfigurationError: A setting is missing or cannot be used.
-        ValueError: A setting is out of its range.
+        ConfigurationError: A setting is missing or cannot be used. The message says which, and where its value came
+            from.
+        ValueError: A setting is out of range.
 
     Example:
-        >>> async with AsyncClient() as client:
-        ...     job = await client.run_job("Fix the broken links on the quickstart page")
+        >>> client = Client()  # with DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
+        >>> client.visitor_totals("2026-01")
+        Totals(human=94961, ai=53659, total=147011)
+        >>> async with AsyncClient() as async_client:
+        ...     print(await async_client.visitor_totals("2026-01"))
+        Totals(human=94961, ai=53659, total=147011)
     """
 
     def __new__(
@@ -1026,52 +1475,97 @@ class AsyncClient:
     def create_job(
         self, prompt: str, *, once: str | None = None, project_id: str | None = None
     ) -> Coroutine[Any, Any, Job]:
-        """Asks the docs agent to do what ``prompt`` says, and returns the new job without waiting for it.
+        """Creates a job for the docs agent and returns it without waiting for its end.
 
-        Sent once: if the answer is lost the outcome is unknown, and only you can look.
+        The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
+        make a repetition safe.
 
         Args:
             prompt: What the agent is to do, in plain words.
-            once: A name that makes it safe to run this again, from any process of the machine: the same name and prompt
-                return the same job and send nothing. It needs a ``store``, where the name is kept by organization and
-                project. If two calls come at the same time, one creates the job and the other waits for it, within its
-                ``deadline``. A job that was not sent, or was refused, frees the name.
-            project_id: Overrides the client's.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt return the same job and send nothing. Needs a client with a ``store``. Names are kept for
+                each organization and project. If two calls come at the same time, one creates the job and the other
+                waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
+                the name.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            The job. Under a name it is as the service showed it when it was created; where :meth:`resolve_once` named its
-            id, its status is ``unknown`` until it is read.
+            The new ``Job``. For a name that was used before, it is the job as it was when it was created; if
+            ``resolve_once`` named its id, its status is ``"unknown"`` until it is read with ``get_job``.
 
         Raises:
-            ValueError: The prompt is empty or no valid text, or the name was used with another prompt. Nothing was sent.
-            UnconfirmedWriteError: The job may have been created, or was and its answer cannot be read. Under a name, each
-                further call raises it too and sends nothing, until :meth:`resolve_once` has said what became of it.
-            ConfigurationError: ``once`` without a store. Nothing was sent.
-            StatusError: The service refused it; 100 jobs an hour and project have been seen as the limit.
-            ConnectError: The service was never reached.
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
         Example:
-            >>> job = await client.create_job("Document release 1.4", once="docs-1.4")
-            >>> job == await client.create_job("Document release 1.4", once="docs-1.4")  # sends nothing
-            True
+            >>> client = Client(store="visitors.db")
+            >>> job = client.create_job("Document release 1.4", once="docs-1.4")
+            >>> job.id
+            'job-1'
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-1'
+            >>> (await async_client.create_job("Document release 1.5")).id  # an AsyncClient
+            'job-2'
         """
     def get_job(self, job: Job | str, *, project_id: str | None = None) -> Coroutine[Any, Any, Job]:
-        """Reads a job.
+        """Returns the present state of a job.
 
         Args:
-            job: The job or its id.
-            project_id: Overrides the job's own project, which overrides the client's.
+            job: A ``Job`` or its id.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            A new ``Job``; the one that you passed does not change.
 
         Raises:
-            NotFoundError: No such job in this project.
-            ResponseError: The answer cannot be read, or is about another job.
+            NotFoundError: The project has no such job.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.get_job(job).status
+            'active'
+            >>> (await async_client.get_job("job-1")).status  # an AsyncClient
+            'completed'
         """
     def send_message(
         self, job: Job | str, prompt: str, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, Job]:
-        """Sends a follow-up message to a job. The answer, and polls right after it, may still show the old status.
+        """Sends a further instruction to a job, and returns the job without waiting for it.
 
-        Raises the same errors as :meth:`create_job`. To wait for the outcome too, use :meth:`follow_up`.
+        The answer, and polls right after it, may still show the status from before the message. ``follow_up`` sends a
+        message and waits.
+
+        Args:
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The ``Job`` as the service answered.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.send_message(job, "Also check the footer").status
+            'active'
+            >>> (await async_client.send_message("job-1", "And the header")).status  # an AsyncClient
+            'active'
         """
     def wait_for_job(
         self,
@@ -1084,26 +1578,41 @@ class AsyncClient:
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
-        """Polls a job until it is final, and returns it.
+        """Polls a job until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Each interval is 1.5 times the one before, up to ``max_poll_interval``, and jittered by 20 %. Temporary
-        failures are tolerated until the timeout. A job that this client created less than 10 s ago may be missing.
+        Temporary failures of a poll are tolerated until ``timeout``. A job that this client created less than 10
+        seconds ago may still be unknown to the service, which is tolerated too.
 
         Args:
-            job: The job or its id.
-            timeout: Seconds to wait in all; ``None`` for ever. The wait may last up to 5 s longer: a poll that is under
-                way at its end is given that long to be answered.
-            poll_interval: Seconds to the second poll.
-            max_poll_interval: The longest interval, in seconds.
-            check: Raise for a job that failed instead of returning it. An archived job is returned.
-            on_poll: Called with each snapshot in the calling task. It may return an awaitable. What it raises ends the
-                wait. ``timeout`` does not interrupt it: one that never returns is never ended.
-            project_id: Overrides the job's own project, which overrides the client's.
+            job: A ``Job`` or its id.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
 
         Raises:
-            JobFailedError: The job failed, and ``check`` is set; ``error.job`` is its last snapshot.
-            WaitTimeoutError: It was not final in time; ``error.job`` is its last snapshot. The job goes on by itself.
-                Where the last poll failed or was not answered, that is the error's ``__cause__``.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+            NotFoundError: The project has no such job.
+            StatusError: The service refused a poll. The error's ``job`` is the last snapshot.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.wait_for_job(job, poll_interval=0.5).pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.wait_for_job("job-1")).status  # an AsyncClient
+            'completed'
         """
     def run_job(
         self,
@@ -1117,29 +1626,87 @@ class AsyncClient:
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
-        """Creates a job and waits until it is final: :meth:`create_job`, then :meth:`wait_for_job`.
+        """Creates a job, waits until its status is final (``completed``, ``archived`` or ``failed``), and returns it.
 
-        Interrupted, the exception carries a note with the job's id, so that the wait can be taken up again. With ``once``, a
-        name, running it again waits for the same job, whatever ended the first run.
+        If the wait is interrupted, the exception has a note with the job's id, so that ``wait_for_job`` can continue.
+        With ``once``, simply run it again: it waits for the same job.
+
+        Args:
+            prompt: What the agent is to do, in plain words.
+            once: A name for this job that makes it safe to call this again, even from another process: the same name
+                and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
+                for each organization and project. If two calls come at the same time, one creates the job, and both
+                wait for it. A creation that was not sent, or that the service refused, frees the name.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
+                Nothing was sent.
+            ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
+                again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
+                whether the job exists.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.run_job("Document release 1.4", poll_interval=0.5, on_poll=lambda job: print(job.status))
+            active
+            completed
+            >>> job.pr_link
+            'https://github.com/example/docs/pull/1'
+            >>> (await async_client.run_job("Document release 1.5", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
         """
     def resolve_once(
         self, name: str, job: Job | str | None, *, project_id: str | None = None
     ) -> Coroutine[Any, Any, None]:
-        """Says what became of a creation under a name of ``once`` whose outcome is unknown. Sends nothing.
+        """Records whether a job exists that was created under a name of ``once=`` and whose outcome is unknown. Sends
+        nothing.
 
-        Look on the platform first: if the job is there and this says that it is not, the next call creates it again.
+        Look on the platform first: if you say that the job does not exist although it does, the next call creates it a
+        second time.
 
         Args:
-            name: The name, as it was given to :meth:`create_job` or :meth:`run_job`.
-            job: The job that was created, or its id; ``None`` if it never was, which frees the name.
-            project_id: Overrides the job's own project, which overrides the client's.
+            name: The name that was given as ``once=``.
+            job: The job that you found, or its id; ``None`` if it was never created, which frees the name.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: There is no such name in the store, its outcome is known, or its job is being created right now.
+            ValueError: The store has no such name, its outcome is known, or its job is being created at this moment.
             ConfigurationError: The client has no store.
 
         Example:
-            >>> await client.resolve_once("docs-1.4", "job-17")
+            >>> client = Client(store="visitors.db")
+            >>> stub.fail_next(drop=True)  # the answer gets lost
+            >>> client.create_job("Document release 1.4", once="docs-1.4")
+            Traceback (most recent call last):
+                ...
+            docplatform.errors.UnconfirmedWriteError: ...
+            >>> client.resolve_once("docs-1.4", "job-17")
+            >>> client.create_job("Document release 1.4", once="docs-1.4").id  # sends nothing
+            'job-17'
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.resolve_once("docs-1.5", None)
+            Traceback (most recent call last):
+                ...
+            ValueError: ...
         """
     def _once(
         self, *, project_id: str | None = None
@@ -1157,14 +1724,44 @@ class AsyncClient:
         on_poll: Callable[[Job], Awaitable[object] | object] | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
-        """Sends a message and waits until the job is final again: :meth:`send_message`, then :meth:`wait_for_job`.
+        """Sends a further instruction to a job, waits until its status is final again, and returns it.
 
         Args:
-            job: The job or its id.
-            prompt: The message.
-            settle: Seconds during which a final status is taken for the old one, unless a poll after the message
-                has shown the job active.
-            timeout: As in :meth:`wait_for_job`, as are the arguments that follow.
+            job: A ``Job`` or its id.
+            prompt: The instruction, in plain words.
+            settle: Seconds for which a final status may still be the one from before the message; 15 by default. A poll
+                that shows the job active ends this time early.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
+                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
+                varied at random by 20 %.
+            max_poll_interval: The longest interval between polls, in seconds; 30 by default.
+            check: Whether a failed job raises ``JobFailedError`` (the default) or is returned. An archived job is
+                returned in both cases.
+            on_poll: A function that is called with each snapshot of the job, a ``Job``, in your thread or task. With
+                ``AsyncClient`` it may return an awaitable. An exception that it raises ends the wait; ``timeout`` does
+                not interrupt it.
+            project_id: The project's id; by default that of the ``Job``, or else the client's.
+
+        Returns:
+            The final ``Job``.
+
+        Raises:
+            ValueError: The prompt is empty or contains invalid characters. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            StatusError: The service refused the request; nothing was changed.
+            ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
+            JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
+            WaitTimeoutError: The job was not final within ``timeout``. It keeps running: ``wait_for_job(error.job)``
+                waits for it again. If the last poll failed, that error is the ``__cause__``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> client.follow_up(job, "Also check the footer", poll_interval=0.5).status
+            'completed'
+            >>> (await async_client.follow_up("job-1", "And the header", poll_interval=0.5)).status  # an AsyncClient
+            'completed'
         """
     def visitors(
         self,
@@ -1182,43 +1779,57 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncVisitors:
-        """The site's readers, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how many people and AI agents read each page of the site. No request is sent until you ask for the first
+        row.
 
-        Unique visitors do not add up: not over days, not over paths.
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are unique visitors: they cannot be added up over paths or days. ``visitor_totals`` has those of the
+        whole site.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
-            offset: Rows to skip.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
-                over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.visitors("2026-01").collect()
-            >>> table[0]
-            {'path': '/docs/start', 'human': 120, 'ai': 40, 'total': 150}
+            >>> for row in client.visitors("2026-01", max_rows=2):
+            ...     print(row)
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            {'path': '/api/authentication', 'human': 18470, 'ai': 15307, 'total': 33318}
+            >>> client.visitors("2026-01").to_pandas().shape
+            (1000, 4)
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape  # an AsyncClient
+            (1000, 4)
         """
     def views(
         self,
@@ -1236,43 +1847,55 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncVisitors:
-        """The site's page views, human and AI, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how often people and AI agents opened each page of the site. No request is sent until you ask for the
+        first row.
 
-        Views are events: they do add up, over days and over paths.
+        Each row is ``{"path": str, "human": int, "ai": int, "total": int}`` and whatever else the service sends. The
+        counts are page views: they can be added up over paths and days.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            page_size: Rows a request, 1 to 250, which is the default. Fewer rows a request cost more requests.
-            offset: Rows to skip.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted. n above 1 (up to 16) speculates n pages ahead: faster
-                over a slow link, for at most n-1 requests beyond the end.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            page_size: Rows per request, 1 to 250; 250 by default. Smaller pages cost more requests.
+            offset: How many rows to skip; 0 by default.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead, 0 to 16. 1, the default, requests the next page while you work on
+                this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
+                above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Visitors``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncVisitors``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.views("2026-01").collect()
+            >>> table = client.views("2026-01").collect()
+            >>> table[0]
+            {'path': '/', 'human': 72655, 'ai': 7646, 'total': 80301}
             >>> sum(row["total"] for row in table) == table.totals.total
             True
+            >>> len(await async_client.views("2026-01").collect())  # an AsyncClient
+            1000
         """
     def searches(
         self,
@@ -1290,43 +1913,56 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncRows:
-        """What readers searched for, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers searched for. No request is sent until you ask for the first row.
 
-        A row sums up one search phrase over the range: ``searchQuery``, ``hits``, ``ctr``, ``topClickedPage`` and ``lastSearchedAt``.
+        Each row is one search phrase: ``searchQuery`` (str), ``hits`` (int, how often), ``ctr`` (float, the share of
+        searches with a click), ``topClickedPage`` (str, or ``None`` if nobody clicked) and ``lastSearchedAt``
+        (``datetime`` in UTC).
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.searches("2026-01").collect()
-            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]]
-            ['terraform provider', 'on premise']
+            >>> table = client.searches("2026-01").collect()
+            >>> table[0]["searchQuery"], table[0]["hits"]
+            ('webhooks', 401)
+            >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
+            ['terraform provider', 'python sdk', 'terraform provider 2']
+            >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
+            120
         """
     def feedback(
         self,
@@ -1346,45 +1982,57 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncRows:
-        """What readers said about pages, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers said about pages. No request is sent until you ask for the first row.
 
-        A row is one piece of feedback; which fields it has depends on its ``source``.
+        Each row is one piece of feedback: ``id``, ``path``, ``source``, ``status``, ``comment`` (str or ``None``),
+        ``createdAt`` (``datetime`` in UTC), and further fields that depend on the ``source``, such as ``helpful``
+        (bool) or ``code`` (str).
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            source: Only feedback of this kind, or of these: a str, or several.
-            status: Only feedback with this status, or with these.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.feedback("2026-01", status="pending").collect()
-            >>> table[0]["comment"]
-            'The example does not run'
+            >>> table = client.feedback("2026-01", status="pending").collect()
+            >>> table[0]["path"], table[0]["comment"]
+            ('/quickstart', 'The example does not run')
+            >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
+            80
         """
     def feedback_by_page(
         self,
@@ -1403,44 +2051,57 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncRows:
-        """Thumbs up and down of each page, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
 
-        The service cuts this listing off and has no way to the rest: that is a :class:`DataWarning`, or with ``strict=True`` an error.
-        Shorter periods, such as ``every="day"``, bring more of it.
+        Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
+        The service cuts this listing off at ``page_size`` rows and offers no way to the rest. You then get a
+        ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
+        more of it.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            source: Only feedback of this kind, or of these: a str, or several.
-            status: Only feedback with this status, or with these.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 100, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            source: Only feedback from this source, or from these: a str or several, such as ``"code_snippet"``. All by
+                default.
+            status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.feedback_by_page("2026-01").collect()
-            >>> max(table, key=lambda row: row["thumbsDown"])["path"]
-            '/docs/errors'
+            >>> table = client.feedback_by_page("2026-01").collect()
+            >>> worst = max(table, key=lambda row: row["thumbsDown"])
+            >>> worst["path"], worst["thumbsDown"]
+            ('/page/18', 19)
+            >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
+            30
         """
     def conversations(
         self,
@@ -1458,43 +2119,54 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncRows:
-        """The turns of readers' conversations with the assistant, as an iterator of dicts. Sends nothing before the first row is asked for.
+        """Lists what readers asked the site's assistant, and what it answered. No request is sent until you ask for the
+        first row.
 
-        A row is one turn: the question (``query``), the answer (``response``), its ``sources`` and what became of it.
+        Each row is one question with its answer: ``id``, ``timestamp`` (``datetime`` in UTC), ``query``, ``response``,
+        ``responseType``, ``sources`` (a list of dicts), ``resolutionStatus``, ``queryCategory`` and ``pageUrl``.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            every: Reads the range in slices, one after another: ``"day"``, ``"week"`` (from Monday) or ``"month"``. Each row then says which by
-                ``date_from`` and ``date_to``. For ranges that the service finds too long.
-            page_size: Rows a request, 1 to 1000, which is the default. Fewer rows a request cost more requests.
-            max_rows: The most rows to hand out; 0 sends nothing.
-            prefetch: 1 asks for the next page, which the service has promised, while you work on this one; no request
-                is wasted. 0 asks only when a row is wanted.
-            resume: A checkpoint: the export continues after the last row handed out. The query comes from it, or is
-                the same again. Rows that come a second time are found among the last 500 before the checkpoint, too.
-            strict: Raise :class:`PaginationError` where an oddity would only be told: data that moved, short pages, a listing that is cut off.
-            refresh: Fetch the range again even if the client's ``store`` has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
+                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
+                default the range is read as a whole.
+            page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
+                requests a page only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
+                the same.
+            strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
+                listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
+            refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            An iterator of dicts, which is also the way to a table, a frame or a file.
+            ``Rows``: an iterator of dicts, one for each row, with methods for tables (``collect``), frames
+            (``to_pandas``) and files (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and
+            ``await`` its methods.
 
         Raises:
-            ValueError: The period is not known or has not begun, the range is empty (``date_to`` is exclusive), or the checkpoint is of another query.
-
-        While it is read, it raises :class:`PaginationError` where the service breaks its paging rule, and the errors of
-        any read; each carries the ``checkpoint`` to go on with.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or the
+                checkpoint belongs to another query. Raised at the call; nothing was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
 
         Example:
-            >>> table = await client.conversations("last 7 days").collect()
-            >>> [row["query"] for row in table if row["resolutionStatus"] == "unresolved"]
-            ['How do I rotate my API key?']
+            >>> table = client.conversations("2026-01").collect()
+            >>> [row["query"] for row in table if row["resolutionStatus"] == "unanswered"][:2]
+            ['How do I set up webhooks?', 'How do I set up on premise?']
+            >>> len(await async_client.conversations("2026-01").collect())  # an AsyncClient
+            200
         """
     def visitor_totals(
         self,
@@ -1505,21 +2177,38 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
-        """The unique visitors of a whole range, in one request. Uniques do not add up: not over days, not over paths.
+        """Returns the unique visitors of the whole site in a range. Costs one request.
+
+        Unique visitors cannot be added up over days or paths, so ask for the range that you want to report.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> await client.visitor_totals("2026-01")
-            Totals(human=5100, ai=2300, total=7000)
+            >>> client.visitor_totals("2026-01")
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitor_totals("2026-01")  # an AsyncClient
+            Totals(human=94961, ai=53659, total=147011)
         """
     def view_totals(
         self,
@@ -1530,40 +2219,65 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Totals]:
-        """The page views of a whole range, in one request. Views do add up.
+        """Returns the page views of the whole site in a range. Costs one request. Page views can be added up over days and
+        paths.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> await client.view_totals("2026-01")
-            Totals(human=18100, ai=9300, total=27400)
+            >>> client.view_totals("2026-01")
+            Totals(human=1057715, ai=377949, total=1435664)
+            >>> await async_client.view_totals("2026-01")  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
         """
     def conversation(
-        self,
-        thread_id: str,
-        *,
-        on_budget: Literal["wait", "stop"] = "wait",
-        project_id: str | None = None,
+        self, thread_id: str, *, on_budget: Literal["wait", "stop"] = "wait", project_id: str | None = None
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """One conversation with the assistant, with all its messages, as the service has it. One request.
+        """Returns one conversation with the site's assistant, with all its messages. Costs one request.
 
         Args:
-            thread_id: The conversation's id, as a row of :meth:`conversations` or the dashboard has it.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+            thread_id: The conversation's id: a str, as in a row of ``conversations`` or on the dashboard.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The conversation as the service sent it: a dict.
+
+        Raises:
+            NotFoundError: The project has no such conversation.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> await client.conversation("thread-1")
-            {'threadId': 'thread-1', 'createdAt': '2026-01-05T09:30:00Z', 'messages': [...]}
+            >>> [message["content"] for message in client.conversation("thread-1")["messages"]]
+            ['How do I rotate my API key?', 'See the guide.']
+            >>> (await async_client.conversation("thread-1"))["threadId"]  # an AsyncClient
+            'thread-1'
         """
     def caller_stats(
         self,
@@ -1574,20 +2288,35 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """How often the assistant was asked, by where from, as the service counts it. One request.
+        """Returns how often the site's assistant was asked, by where the question came from. Costs one request.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day, included. ``YYYY-MM-DD``, an ISO 8601 date-time, ``date`` or ``datetime``.
-            date_to: The first day that is not included any more. The service's time zone is not documented.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            The counts as the service sent them: a dict of str to int.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, or the range is empty (``date_to`` is exclusive).
+                Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> await client.caller_stats("2026-01")
+            >>> client.caller_stats("2026-01")
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> await async_client.caller_stats("2026-01")  # an AsyncClient
             {'web': 310, 'api': 25, 'other': 4, 'total': 339}
         """
     def plan_visitors(
@@ -1600,25 +2329,38 @@ class AsyncClient:
         by_path: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]:
-        """What a range costs in requests, and in hours at the budget, before anything is sent; looks into the store alone.
+        """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
 
-        It is what is then sent, where the store knows how many pages there are: as many as the last time. Where it does not,
-        each slice counts for one request at least, and ``exact`` is false. Totals cost one request a slice.
+        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
+        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
+        is false.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day.
-            date_to: The day after the last.
-            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for the range as it is. The first and the last slice
-                are cut to fit.
-            by_path: Whether all rows are wanted (as :meth:`visitors` reads them, the default without ``every``) or one for each
-                slice (as :meth:`visitor_trend` reads them, the default with ``every``).
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
+                or only totals (the default with ``every``, as ``visitor_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_visitors("2026-01", every="day"))
+            31 requests, 0 cached
+            >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
+            5
         """
     def visitor_trend(
         self,
@@ -1633,30 +2375,49 @@ class AsyncClient:
         progress: bool | None = None,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, TrendTable]:
-        """The site's visitors slice by slice, in order: one request a slice, or with ``pages`` one for each 250 rows.
+        """Returns how visitors developed over a range: one row per day, week or month.
 
-        With a ``store``, slices that have settled are fetched once: the next day costs the new slice, and whatever was still
-        open. An interrupted trend goes on there when it is called again.
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
 
         Args:
-            period: The range by its name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
-                ``"last quarter"`` or ``"last year"``. The relative ones are of whole days in UTC, without today.
-            date_from: Instead of ``period``: the first day.
-            date_to: The day after the last.
-            every: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` for one slice. The slices tile the range without
-                gap or overlap; the first and the last are cut to fit.
-            by_path: A row for each slice and path, in place of one for each slice.
-            whole: Leave out the first and the last slice where the range cuts them, and send nothing for them: they have fewer
-                ``days``, and fewer visitors for that reason alone.
-            on_budget: Where the client has a request budget and it is spent: ``"wait"`` waits for the next request that it
-                grants and says so; ``"stop"`` raises a :class:`BudgetError`.
-            progress: Whether to show on stderr how far it is, in slices.
-            project_id: Overrides the client's project.
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer visitors. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
 
         Raises:
-            ValueError: The range is empty (``date_to`` is exclusive), or does not consist of whole days.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 35328), ('2026-01-12', 35733), ('2026-01-19', 35650)]
+            >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
+            31
         """
     def compare_visitors(
         self,
@@ -1666,36 +2427,41 @@ class AsyncClient:
         on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Comparison]:
-        """A period beside the one before it: the site's totals, and every path's counts in both.
+        """Returns how visitors changed between two periods, path by path.
 
-        It costs two exports, one request for each 250 rows of each period. With a ``store``, what was fetched before costs nothing, and
-        a comparison that ended early continues when it is called again.
-
-        A change is ``significant`` if it is larger than twice the difference that two counts of the same readers would
-        usually show: if its square is more than four times the sum of both counts.
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
 
         Args:
-            period: As in :meth:`visitors`; the last month if ``None``.
-            before: The period to compare with; the same kind of period before it if ``None``: the month before a month, as
-                many days before any other number of days.
-            on_budget: When the request budget is spent: ``"wait"`` for the next free slot, or ``"stop"`` with a
-                :class:`BudgetError`.
-            project_id: Overrides the client's project.
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
-            A table with a row for each path of either period; a path that one of them lacks counts 0 there.
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
 
         Raises:
-            ValueError: A period is not known or has not begun, or both are the same.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
-            DocPlatformError: Any error of a read, with the ``checkpoint`` of the export that it ended.
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
 
         Example:
-            >>> month = await client.compare_visitors("2026-10")
-            >>> month.totals.total, month.totals_before.total
-            (12840, 11710)
-            >>> [(row["path"], row["total_change"]) for row in month.risers(2)]
-            [('/auth', 412), ('/quickstart', 230)]
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (213862, 188280)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+            >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
+            'September 2026'
         """
     def sync(
         self,
@@ -1710,30 +2476,50 @@ class AsyncClient:
         on_running: Literal["wait", "stop"] = "wait",
         progress: bool | None = None,
     ) -> Coroutine[Any, Any, SyncReport]:
-        """Fetches into the store what it lacks of some projects.
+        """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
-        What has settled comes first, project by project and oldest first, as it is fetched once; then what may still change,
-        beginning with what was fetched the longest ago. Ended at any point, it goes on there when it is called again. Two at
-        a time never fill one store, from whatever processes.
+        Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
-        A slice that cannot be fetched holds up no other: it is passed over, and with it its project where the service refuses
-        that as a whole; else what is left of its project comes last. Three failures before the first success, three in
-        passing one after another, or three when nothing else is left, end it.
+        A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
+        slices are skipped. Repeated failures end the sync: three before the first success, or three temporary ones in a
+        row.
 
         Args:
-            projects: The projects' ids.
-            period: As in :meth:`visitor_trend`, as are the arguments that follow.
-            by_path: All rows, or the totals alone.
-            on_running: While another sync fills the store: ``"wait"`` waits for its end and says so;
-                ``"stop"`` raises a :class:`StoreBusyError`.
-            progress: Whether to show on stderr how far it is, in slices.
+            projects: The ids of the projects, or one id.
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
+                as a whole.
+            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
+                ``"stop"`` raises ``StoreBusyError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``SyncReport``: ``slices``, ``cached``, ``open``, ``requests`` and ``rows``.
 
         Raises:
             ConfigurationError: The client has no store.
-            SyncError: Some slices could not be fetched; its ``failures`` lists them.
-            BudgetError: With ``on_budget="stop"``; what was fetched is in the store.
+            SyncError: Some slices could not be fetched; ``error.failures`` lists them, and ``error.report`` says what
+                was fetched.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            StoreBusyError: Another sync fills the store, with ``on_running="stop"``.
 
-        Each error carries as ``report`` what was found and fetched until then.
+        Example:
+            >>> client = Client(store="visitors.db")
+            >>> client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> async_client = AsyncClient(store="visitors.db")
+            >>> await async_client.sync("demo", "2026-01", by_path=False)
+            SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
         """
     def paginate(
         self,
@@ -1749,54 +2535,123 @@ class AsyncClient:
         prefetch: int = 1,
         resume: str | None = None,
     ) -> AsyncRows:
-        """Any other listing of the service, with the same engine: paging, retries, checkpoints, tables and files.
+        """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
+        request is sent until you ask for the first row.
 
         Args:
-            path: As ``"/v1/analytics/{project_id}/searches"``; the client's project is filled in.
-            items: The field that holds the rows, as ``"searches"``.
-            has_more: The field that says whether there are more.
-            next_cursor: The field that holds the cursor, where each page names the next one; where ``has_more`` is missing, a cursor says
-                that there are more. ``None``: pages are skipped to by ``offset``.
-            params: Further query parameters. A list or tuple repeats its name, ``None`` leaves it out.
-            page_size: As in :meth:`visitors`, as are the arguments that follow.
-
-        Example:
-            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor")
-            >>> [row["searchQuery"] async for row in rows]
-            ["webhooks", "rate limit"]
-        """
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        params: _Parameters | None = None,
-        json: Any = None,
-    ) -> Coroutine[Any, Any, Any]:
-        """The escape hatch: any request of the service, with this client's key, retries and errors.
-
-        Everything but ``GET`` is a write: tried again only where it is proven that it did not happen.
-
-        Args:
-            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
-            path: As ``"/v1/analytics/{project_id}/visitors"``; the client's project is filled in.
-            params: Query parameters. A list or tuple repeats its name, ``None`` leaves it out.
-            json: The body of a write.
+            path: The endpoint's path. ``{project_id}`` in it stands for the client's project.
+            items: The field of the answer that holds the rows.
+            has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
+            next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
+                cursor means that more rows follow. By default pages are requested by ``offset``.
+            params: Further query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            page_size: Rows per request; 250 by default.
+            offset: How many rows to skip; 0 by default. Not available with ``next_cursor``.
+            max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
+            prefetch: How many pages to request ahead; 1 by default, at most 1 with ``next_cursor``. 0 requests a page
+                only when a row of it is needed.
+            resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
+                received.
 
         Returns:
-            The answer's JSON, or ``None`` for an empty answer.
+            ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
+            (``to_csv``). ``AsyncClient`` returns ``AsyncRows``: use ``async for``, and ``await`` its methods.
+
+        Raises:
+            ValueError: An argument is invalid, or the checkpoint belongs to another query. Raised at the call; nothing
+                was sent.
+            DocPlatformError: While rows are read: the read failed after all retries, or the service broke its paging
+                rule (``PaginationError``). Pass ``error.checkpoint`` as ``resume=`` to continue after the last row that
+                you received.
+
+        Example:
+            >>> rows = client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
+            >>> [row["searchQuery"] for row in rows]
+            ['webhooks', 'api key', 'rate limit']
+            >>> rows = async_client.paginate("/v1/analytics/{project_id}/searches", items="searches", next_cursor="nextCursor", max_rows=3)
+            >>> [row["searchQuery"] async for row in rows]  # an AsyncClient
+            ['webhooks', 'api key', 'rate limit']
+        """
+    def request(
+        self, method: str, path: str, *, params: _Parameters | None = None, json: Any = None
+    ) -> Coroutine[Any, Any, Any]:
+        """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
+
+        A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
+        service certainly never received it.
+
+        Args:
+            method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
+            path: The path. ``{project_id}`` in it stands for the client's project.
+            params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
+            json: The body of a write: anything that can be JSON.
+
+        Returns:
+            The answer's JSON as Python objects; ``None`` for an empty answer.
+
+        Raises:
+            ValueError: An argument is invalid. Nothing was sent.
+            UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
+                Check on the platform before you call this again.
+            DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats", params={"dateFrom": "2026-01-01"})
+            {'web': 310, 'api': 25, 'other': 4, 'total': 339}
+            >>> (await async_client.request("GET", "/v1/analytics/{project_id}/assistant/caller-stats"))["total"]  # an AsyncClient
+            339
         """
     def with_options(self, **changes: Unpack[_Changes]) -> Self:
-        """A second handle with other settings, on the same connections and counts; each is closed apart.
+        """Returns a second client with other settings, which shares the connections and ``stats`` of this one. Sends
+        nothing.
 
-        A change of the key, the address, the proxy or TLS gets connections of its own.
+        Each of the two is closed on its own. A change of the key, the address, the proxy or TLS opens connections of
+        its own.
+
+        Args:
+            changes: The settings to change, by name: those of ``Client``.
+
+        Returns:
+            A client of the same class.
+
+        Raises:
+            ConfigurationError: A setting cannot be used.
+            ValueError: A setting is out of range.
+            TypeError: There is no such setting.
+
+        Example:
+            >>> patient = client.with_options(timeout=120, max_retries=5)
+            >>> patient.visitor_totals("2026-01").total
+            147011
+            >>> async_client.with_options(project_id="other")  # an AsyncClient
+            AsyncClient(base_url='http://127.0.0.1:...', project_id='other', api_key='…demo')
         """
     @property
     def stats(self) -> Stats:
-        """Counts of this client and all its handles, at this moment, without I/O."""
+        """What this client and all handles from ``with_options`` have sent so far: a ``Stats`` tuple. Sends nothing.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> client.stats
+            Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+        """
     def close(self) -> Coroutine[Any, Any, None]:
-        """Closes the connections once no other handle needs them. Closing twice is fine; use after it is a
-        ``RuntimeError``."""
+        """Closes the client; its connections are closed with the last client that shares them. Calling it again does
+        nothing.
+
+        Any other call on a closed client is a ``RuntimeError``.
+
+        Example:
+            >>> client.close()
+            >>> client.visitor_totals("2026-01")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: ...
+            >>> await async_client.close()  # an AsyncClient
+        """
     def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
     def __aexit__(
         self,
@@ -1812,79 +2667,276 @@ class AsyncClient:
 class Job:
     """A job of the docs agent, as the service showed it at one moment.
 
-    A job is data, not a handle: clients act on it. It compares and hashes by its content, pickles, and
-    never changes; ask :meth:`Client.get_job` for a newer snapshot. Fields other than ``id`` and ``status``
-    may be missing from an answer and are ``None`` then.
+    A job is data: it never changes. Ask ``client.get_job(job)`` for its present state. Jobs can be compared, hashed
+    and pickled. A field that the service left out is ``None``; ``id`` and ``status`` are always there.
+
+    Example:
+        >>> client.create_job("Fix the broken links on the quickstart page")
+        Job(id='job-1', status='active', pr_link=None)
     """
 
     @property
     def id(self) -> str:
-        """The identifier."""
+        """The job's id, a str: pass it to another process to wait there.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.id
+            'job-1'
+        """
     @property
     def status(self) -> str:
-        """``active``, ``completed``, ``archived`` or ``failed``; a newer service may know more words."""
+        """The status, a str: ``active``, ``completed``, ``archived`` or ``failed``. A newer version of the service may add
+        others.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.status
+            'active'
+        """
     @property
     def source(self) -> Source:
-        """The repository and the reference that the agent works on."""
+        """The repository and the branch, tag or commit that the agent works on: a ``Source`` tuple.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.source
+            Source(repository='example/docs', ref='main')
+        """
     @property
     def model(self) -> str | None:
-        """The AI model."""
+        """The AI model of the agent: a str or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.model
+            'example-model'
+        """
     @property
     def pr_link(self) -> str | None:
-        """The pull request's URL; ``None`` while the job is active, and where it made no pull request: it changed no file, or its
-        project publishes without one. Data from outside: check it before you open it."""
+        """The URL of the pull request: a str, or ``None``.
+
+        It is ``None`` while the job is active, and if there is no pull request: nothing changed, or this project
+        publishes without one. The URL comes from the service: check it before you open it.
+
+        Example:
+            >>> job = client.run_job("Fix the broken links on the quickstart page", poll_interval=0.5)
+            >>> job.pr_link
+            'https://github.com/example/docs/pull/1'
+        """
     @property
     def created_at(self) -> datetime | None:
-        """When the job was created, in UTC."""
+        """When the job was created: a ``datetime`` in UTC, or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.created_at
+            datetime.datetime(..., tzinfo=datetime.timezone.utc)
+        """
     @property
     def archived_at(self) -> datetime | None:
-        """When the job was archived, in UTC."""
+        """When the job was archived: a ``datetime`` in UTC, or ``None`` if it was not.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.archived_at is None
+            True
+        """
     @property
     def project_id(self) -> str:
-        """The project that this client asked about."""
+        """The id of the project that the job belongs to: a str.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.project_id
+            'demo'
+        """
     @property
     def is_final(self) -> bool:
-        """Whether polling can stop: ``completed``, ``archived`` or ``failed``. An unknown status is not final."""
+        """Whether the job has ended: its status is ``completed``, ``archived`` or ``failed``. An unknown status is not
+        final.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.is_final
+            False
+        """
     @property
     def raw(self) -> dict[str, Any]:
-        """The whole body as received, unknown fields included; a new dict each time."""
+        """The service's whole answer about the job, with fields that this version does not know: a new dict each time.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> job.raw["source"]
+            {'repository': 'example/docs', 'ref': 'main'}
+        """
     def to_dict(self) -> dict[str, Any]:
-        """The documented fields by their Python names; ``source`` is a dict, times are ``datetime``."""
+        """Returns the job's fields by their Python names, for example to log them or to build a frame of jobs.
+
+        Returns:
+            A new dict: ``source`` is a dict, times are ``datetime`` in UTC or ``None``.
+
+        Example:
+            >>> job = client.create_job("Fix the broken links on the quickstart page")
+            >>> sorted(job.to_dict())
+            ['archived_at', 'created_at', 'id', 'is_final', 'model', 'pr_link', 'project_id', 'source', 'status']
+        """
     def _repr_html_(self) -> str: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class Rows(Iterator[Any]):
-    """A single-pass iterator over what an endpoint lists: a dict for each row, its keys named as the service names them, instants as
-    ``datetime`` in UTC. Break and go on as with any iterator; a new pass after the end is a ``RuntimeError``. Several threads may share
-    it: each row is handed out once.
+    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
+    ``datetime`` in UTC.
+
+    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
+    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
+    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
+    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
+
+    Example:
+        >>> rows = client.searches("2026-01")
+        >>> next(rows)["searchQuery"]
+        'webhooks'
+        >>> len(rows.to_dicts())  # the other rows
+        119
+        >>> async for row in async_client.searches("2026-01", max_rows=2):
+        ...     print(row["searchQuery"], row["hits"])
+        webhooks 401
+        api key 201
     """
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> Any: ...
     def pages(self) -> Iterator[RowsPage] | Iterator[VisitorsPage]:
-        """What is left, page by page."""
-    def collect(self, progress: bool | None = None) -> Table:
-        """All that is left, as a table.
+        """Returns the remaining rows page by page, as the service sends them.
 
-        Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm where that is installed.
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
 
         Raises:
-            DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
-                (Ctrl-C, a cancelled task) keeps what came: the next table or frame has it without asking again.
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> Table:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
         """
     def to_pandas(self, *, progress: bool | None = None) -> pd.DataFrame:
-        """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``pandas.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> frame = client.visitors("2026-01").to_pandas()
+            >>> frame.shape
+            (1000, 4)
+            >>> frame.nlargest(2, "ai")["path"].to_list()
+            ['/api/authentication', '/api/reference']
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape
+            (1000, 4)
+        """
     def to_polars(self, *, progress: bool | None = None) -> pl.DataFrame:
-        """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``polars.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_polars().schema
+            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+            >>> (await async_client.visitors("2026-01").to_polars()).shape
+            (1000, 4)
+        """
     def to_arrow(self, *, progress: bool | None = None) -> pa.Table:
-        """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``pyarrow.Table``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+            >>> (await async_client.visitors("2026-01").to_arrow()).shape
+            (1000, 4)
+        """
     def to_dicts(self, *, progress: bool | None = None) -> list[Any]:
-        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
     def to_csv(
         self,
         path: str | PathLike[str],
@@ -1893,110 +2945,390 @@ class Rows(Iterator[Any]):
         bom: bool = False,
         progress: bool | None = None,
     ) -> int:
-        """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
+        """Writes all remaining rows to a CSV file, and returns how many.
 
-        The file is written whole or not at all, and replaces what was there. Memory does not grow with the rows.
-        An error removes what was written, and its ``checkpoint`` is where this call began.
+        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
+        memory does not grow with the number of rows. The file is complete or not there at all.
 
         Args:
-            path: Where the file is to be.
-            escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
-                a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
-            bom: Whether the file begins with a byte order mark, without which Excel does not take it for UTF-8.
-            progress: As for :meth:`collect`.
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            The number of rows.
+            The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_csv("january.csv")
+            1000
+            >>> with open("january.csv") as file:
+            ...     print(file.readline(), end="")
+            path,human,ai,total
+            >>> await async_client.visitors("2026-01").to_csv("january.csv")
+            1000
         """
     def to_jsonl(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all that is left into a JSON Lines file: one object a row. Otherwise as :meth:`to_csv`."""
-    def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
+        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
 
-        The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
-        came are there for the next call. The file is whole or not there.
-        """
-    def to_excel(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
-        """Writes all that is left into an Excel workbook (``.xlsx``), with XlsxWriter: one sheet with a header.
-
-        Dates are dates and counts are numbers. A text is a text: no formula runs, and no URL becomes a link. The rows are
-        collected first, and the file is whole or not there.
+        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
+        is complete or not there at all.
 
         Args:
-            path: Where the file is to be.
-            progress: As for :meth:`collect`.
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            The number of rows.
+            The number of rows, an int.
 
         Raises:
-            ValueError: More than 1,048,575 rows, or a text of more than 32,767 characters: a sheet has no room for them. No
-                file was written, and the rows are there for the next call, such as :meth:`to_csv`.
-            ImportError: XlsxWriter is missing; says which extra to install. Nothing was sent.
-            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+            >>> with open("january.jsonl") as file:
+            ...     print(file.readline(), end="")
+            {"path":"/","human":32286,"ai":4829,"total":36971}
+            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+        """
+    def to_parquet(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
+
+        The rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+        """
+    def to_excel(self, path: str | PathLike[str], *, progress: bool | None = None) -> int:
+        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
+
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
 
         Example:
             >>> client.visitors("2026-01").to_excel("january.xlsx")
             1000
+            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
+            1000
         """
     @property
     def checkpoint(self) -> str:
-        """Where to continue: after the last row that was handed out. A JSON text of at most
-        some 9 KB without secrets, for ``resume=`` of the method that made this, in another process too; readable at any time, also after an
-        error."""
+        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
+        that you received.
+
+        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        use it in another process.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> next(rows)["path"]
+            '/'
+            >>> next(client.visitors(resume=rows.checkpoint))["path"]
+            '/api/authentication'
+        """
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
+        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
+        characters.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> len(rows.to_dicts()), rows.warnings
+            (1000, [])
+        """
     def _repr_html_(self) -> str: ...
 
 @final
 class Visitors(Rows):
-    """A single-pass iterator over visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent. It is used as any :class:`Rows`.
+    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent.
+
+    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
+    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
+    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
+    ``RuntimeError``: ask the client for a new one, or keep a table.
+
+    Example:
+        >>> next(client.visitors("2026-01"))
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> async for row in async_client.visitors("2026-01", max_rows=1):
+        ...     print(row)
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
     """
 
     def totals(self) -> Totals:
-        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
-    def pages(self) -> Iterator[VisitorsPage]:
-        """What is left, page by page."""
-    def collect(self, progress: bool | None = None) -> VisitorTable:
-        """All that is left, as a table; as :meth:`Rows.collect`."""
-    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
-        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
+        it was not fetched yet.
 
-class AsyncRows(AsyncIterator[Any]):
-    """A single-pass iterator over what an endpoint lists: a dict for each row, its keys named as the service names them, instants as
-    ``datetime`` in UTC. Break and go on as with any iterator; a new pass after the end is a ``RuntimeError``. Several tasks may share
-    it: each row is handed out once.
-    """
-
-    def __aiter__(self) -> AsyncIterator[Any]: ...  # noqa: PYI034 - a generator over what is left
-    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
-    def pages(self) -> AsyncIterator[RowsPage] | AsyncIterator[VisitorsPage]:
-        """What is left, page by page."""
-    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
-        """All that is left, as a table.
-
-        Repeats are looked for over the whole export. Memory: the table, some 60 bytes a row.
-
-        Args:
-            progress: Whether to show on stderr how far it is, with tqdm where that is installed.
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
 
         Raises:
-            DocPlatformError: with the rows that came as ``partial``, and the ``checkpoint`` behind them. An interrupt
-                (Ctrl-C, a cancelled task) keeps what came: the next table or frame has it without asking again.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+        """
+    def pages(self) -> Iterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> VisitorTable:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
+    def to_dicts(self, *, progress: bool | None = None) -> list[VisitorRow]:
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
+
+class AsyncRows(AsyncIterator[Any]):
+    """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
+    ``datetime`` in UTC.
+
+    ``Rows`` comes from a ``Client``: use ``for``, or a method that reads all rows, such as ``collect`` or
+    ``to_csv``. ``AsyncRows`` comes from an ``AsyncClient``: use ``async for``, and ``await`` the methods. You may
+    stop and continue as with any iterator. A second pass after the end is a ``RuntimeError``: ask the client for a
+    new one, or keep a table. Several threads or tasks may share it; each row is handed out once.
+
+    Example:
+        >>> rows = client.searches("2026-01")
+        >>> next(rows)["searchQuery"]
+        'webhooks'
+        >>> len(rows.to_dicts())  # the other rows
+        119
+        >>> async for row in async_client.searches("2026-01", max_rows=2):
+        ...     print(row["searchQuery"], row["hits"])
+        webhooks 401
+        api key 201
+    """
+
+    def __aiter__(self) -> AsyncIterator[Any]: ...
+    def __anext__(self) -> Coroutine[Any, Any, Any]: ...
+    def pages(self) -> AsyncIterator[RowsPage] | AsyncIterator[VisitorsPage]:
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
+    def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, Table]:
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
         """
     def to_pandas(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pd.DataFrame]:
-        """All that is left, as a ``pandas.DataFrame``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``pandas.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> frame = client.visitors("2026-01").to_pandas()
+            >>> frame.shape
+            (1000, 4)
+            >>> frame.nlargest(2, "ai")["path"].to_list()
+            ['/api/authentication', '/api/reference']
+            >>> (await async_client.visitors("2026-01").to_pandas()).shape
+            (1000, 4)
+        """
     def to_polars(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pl.DataFrame]:
-        """All that is left, as a ``polars.DataFrame``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``polars.DataFrame``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_polars().schema
+            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+            >>> (await async_client.visitors("2026-01").to_polars()).shape
+            (1000, 4)
+        """
     def to_arrow(self, *, progress: bool | None = None) -> Coroutine[Any, Any, pa.Table]:
-        """All that is left, as a ``pyarrow.Table``; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a ``pyarrow.Table``.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+            >>> (await async_client.visitors("2026-01").to_arrow()).shape
+            (1000, 4)
+        """
     def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[Any]]:
-        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
     def to_csv(
         self,
         path: str | PathLike[str],
@@ -2005,85 +3337,244 @@ class AsyncRows(AsyncIterator[Any]):
         bom: bool = False,
         progress: bool | None = None,
     ) -> Coroutine[Any, Any, int]:
-        """Writes all that is left into a CSV file (UTF-8, a header, lines ending in a line feed) as the pages come.
+        """Writes all remaining rows to a CSV file, and returns how many.
 
-        The file is written whole or not at all, and replaces what was there. Memory does not grow with the rows.
-        An error removes what was written, and its ``checkpoint`` is where this call began.
+        The file is UTF-8 with a header line, and lines end with a line feed. Rows are written while pages arrive, so
+        memory does not grow with the number of rows. The file is complete or not there at all.
 
         Args:
-            path: Where the file is to be.
-            escape_formulas: Whether a text that a spreadsheet would run as a formula (``=``, ``+``, ``-``, ``@``, a tab,
-                a carriage return, a NUL or a full-width form at its beginning) gets an apostrophe before it.
-            bom: Whether the file begins with a byte order mark, without which Excel does not take it for UTF-8.
-            progress: As for :meth:`collect`.
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            The number of rows.
+            The number of rows, an int.
 
         Raises:
-            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_csv("january.csv")
+            1000
+            >>> with open("january.csv") as file:
+            ...     print(file.readline(), end="")
+            path,human,ai,total
+            >>> await async_client.visitors("2026-01").to_csv("january.csv")
+            1000
         """
     def to_jsonl(
         self, path: str | PathLike[str], *, progress: bool | None = None
     ) -> Coroutine[Any, Any, int]:
-        """Writes all that is left into a JSON Lines file: one object a row. Otherwise as :meth:`to_csv`."""
+        """Writes all remaining rows to a JSON Lines file, one object per line, and returns how many.
+
+        Rows are written while pages arrive, so memory does not grow with the number of rows. The file is UTF-8, and it
+        is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. The unfinished file is removed; ``error.checkpoint``
+                continues where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+            >>> with open("january.jsonl") as file:
+            ...     print(file.readline(), end="")
+            {"path":"/","human":32286,"ai":4829,"total":36971}
+            >>> await async_client.visitors("2026-01").to_jsonl("january.jsonl")
+            1000
+        """
     def to_parquet(
         self, path: str | PathLike[str], *, progress: bool | None = None
     ) -> Coroutine[Any, Any, int]:
-        """Writes all that is left into a Parquet file, with pyarrow, polars or duckdb, whichever is there.
+        """Writes all remaining rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb.
 
-        The rows are collected first, and errors are as from :meth:`to_csv`: no row counts as handed out, and those that
-        came are there for the next call. The file is whole or not there.
+        The rows are collected first, so they need memory. The file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
+
+        Example:
+            >>> client.visitors("2026-01").to_parquet("january.parquet")
+            1000
+            >>> await async_client.visitors("2026-01").to_parquet("january.parquet")
+            1000
         """
     def to_excel(
         self, path: str | PathLike[str], *, progress: bool | None = None
     ) -> Coroutine[Any, Any, int]:
-        """Writes all that is left into an Excel workbook (``.xlsx``), with XlsxWriter: one sheet with a header.
+        """Writes all remaining rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
 
-        Dates are dates and counts are numbers. A text is a text: no formula runs, and no URL becomes a link. The rows are
-        collected first, and the file is whole or not there.
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        rows are collected first, so they need memory. The file is complete or not there at all.
 
         Args:
-            path: Where the file is to be.
-            progress: As for :meth:`collect`.
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
 
         Returns:
-            The number of rows.
+            The number of rows, an int.
 
         Raises:
-            ValueError: More than 1,048,575 rows, or a text of more than 32,767 characters: a sheet has no room for them. No
-                file was written, and the rows are there for the next call, such as :meth:`to_csv`.
-            ImportError: XlsxWriter is missing; says which extra to install. Nothing was sent.
-            OSError: The file cannot be written; what can be known of that before is raised before anything is sent.
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``. Nothing was sent.
+            OSError: The file cannot be written. What can be checked before is raised before anything is sent.
+            DocPlatformError: The read failed after all retries. No file is written; ``error.checkpoint`` continues
+                where this call began.
 
         Example:
-            >>> await client.visitors("2026-01").to_excel("january.xlsx")
+            >>> client.visitors("2026-01").to_excel("january.xlsx")
+            1000
+            >>> await async_client.visitors("2026-01").to_excel("january.xlsx")
             1000
         """
     @property
     def checkpoint(self) -> str:
-        """Where to continue: after the last row that was handed out. A JSON text of at most
-        some 9 KB without secrets, for ``resume=`` of the method that made this, in another process too; readable at any time, also after an
-        error."""
+        """Where to continue: pass it as ``resume=`` to the method that made these rows, to continue after the last row
+        that you received.
+
+        It is a JSON text of at most about 9 KB, without secrets. You can read it at any time, also after an error, and
+        use it in another process.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> next(rows)["path"]
+            '/'
+            >>> next(client.visitors(resume=rows.checkpoint))["path"]
+            '/api/authentication'
+        """
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
+        """What was unusual so far, as a list of str: data that changed, short pages, a listing that was cut off, invalid
+        characters.
+
+        Example:
+            >>> rows = client.visitors("2026-01")
+            >>> len(rows.to_dicts()), rows.warnings
+            (1000, [])
+        """
     def _repr_html_(self) -> str: ...
 
 @final
 class AsyncVisitors(AsyncRows):
-    """A single-pass iterator over visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
-    whatever else the service sent. It is used as any :class:`AsyncRows`.
+    """Goes once through the rows of visitors or views: ``{"path": str, "human": int, "ai": int, "total": int}`` and
+    whatever else the service sent.
+
+    ``Visitors`` comes from ``Client.visitors`` or ``Client.views``: use ``for``, or a method that reads all rows,
+    such as ``collect`` or ``to_csv``. ``AsyncVisitors`` comes from an ``AsyncClient``: use ``async for``, and
+    ``await`` the methods. You may stop and continue as with any iterator. A second pass after the end is a
+    ``RuntimeError``: ask the client for a new one, or keep a table.
+
+    Example:
+        >>> next(client.visitors("2026-01"))
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> async for row in async_client.visitors("2026-01", max_rows=1):
+        ...     print(row)
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
     """
 
     def totals(self) -> Coroutine[Any, Any, Totals]:
-        """The totals of the whole range, which come with the first page; asks for it if it did not come yet."""
+        """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
+        it was not fetched yet.
+
+        Returns:
+            ``Totals``: a named tuple ``(human, ai, total)`` of int.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+            >>> await async_client.visitors("2026-01").totals()
+            Totals(human=94961, ai=53659, total=147011)
+        """
     def pages(self) -> AsyncIterator[VisitorsPage]:
-        """What is left, page by page."""
+        """Returns the remaining rows page by page, as the service sends them.
+
+        Returns:
+            An iterator of ``RowsPage``, or ``VisitorsPage`` for visitors and views. With ``AsyncRows`` it is an
+            asynchronous one.
+
+        Raises:
+            RuntimeError: The rows were read to their end before.
+            DocPlatformError: While pages are read: the read failed after all retries. ``error.checkpoint`` continues
+                after the last page.
+
+        Example:
+            >>> [len(page.rows) for page in client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+            >>> [len(page.rows) async for page in async_client.visitors("2026-01").pages()]
+            [250, 250, 250, 250]
+        """
     def collect(self, progress: bool | None = None) -> Coroutine[Any, Any, VisitorTable]:
-        """All that is left, as a table; as :meth:`Rows.collect`."""
+        """Returns all remaining rows as a table.
+
+        Rows that the service repeats are found over the whole export. The table needs about 60 bytes of memory per row.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A ``Table``; of visitors and views a ``VisitorTable``.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").collect()
+            VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+            >>> len(await async_client.visitors("2026-01").collect())
+            1000
+        """
     def to_dicts(self, *, progress: bool | None = None) -> Coroutine[Any, Any, list[VisitorRow]]:
-        """All that is left, as a list of dicts; errors as from :meth:`collect`."""
+        """Returns all remaining rows as a list of dicts.
+
+        Args:
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Raises:
+            DocPlatformError: The read failed after all retries. ``error.partial`` is a table of the rows that were
+                fetched, and ``error.checkpoint`` continues after them. After Ctrl-C or a cancelled task, call this
+                again: it continues without fetching twice.
+
+        Example:
+            >>> client.visitors("2026-01").to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+            >>> len(await async_client.visitors("2026-01").to_dicts())
+            1000
+        """
 
 # How pickles find back.
 def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
@@ -2113,39 +3604,84 @@ def _panic(client: Client | AsyncClient) -> Any: ...
 
 @disjoint_base
 class Table:
-    """All rows of an export, in Arrow's memory. It never changes and never asks the service for anything.
+    """All rows of a listing in memory, in Arrow's format. It never changes and never sends a request.
 
-    ``len``, ``[i]``, slices and iteration give dicts. Every library that knows Arrow's PyCapsule interface takes it as
-    it is, without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, ``duckdb.sql("from table")``. The columns are those
-    of its endpoint, named as the service names them: string, int64, float64, bool, timestamp in UTC, and JSON text for what is deeper;
-    then whatever else the service sent, as nullable int64, float64, bool or string. Where the range was read in slices, ``date_from`` and
-    ``date_to`` come first. The first 100 further fields have a column of their own, the others are together in ``other_fields``, as JSON
-    text; one that is named as a column of this table, and a value that does not fit its column, is in ``service_`` and its name. It pickles.
+    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
+    PyCapsule interface takes it without a copy: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``duckdb.sql("from table")``. It can be pickled.
 
-    >>> table = client.searches("2026-01").collect()
-    >>> table.to_pandas().columns.to_list()
-    ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt']
+    The columns are those of the listing, by the service's own names: string, int64, float64, bool, timestamp in
+    UTC, and JSON text for nested values. If the range was read slice by slice, ``date_from`` and ``date_to`` come
+    first. Further fields that the service sent follow as nullable int64, float64, bool or string: the first 100
+    have a column each, the others are together in ``other_fields`` as JSON text. A field that has the name of one
+    of these columns, or a value that does not fit its column, is in a column named ``service_`` and its name.
+
+    Example:
+        >>> table = client.searches("2026-01").collect()
+        >>> table
+        Table(120 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
+        >>> table.to_pandas().columns.to_list()
+        ['searchQuery', 'hits', 'ctr', 'topClickedPage', 'lastSearchedAt']
     """
 
     @property
     def listing(self) -> str | None:
-        """What is listed: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"conversations"`` or
-        ``"feedback_by_page"``; ``None`` for a listing of :meth:`Client.paginate`."""
+        """What the rows are: ``"visitors"``, ``"views"``, ``"searches"``, ``"feedback"``, ``"feedback_by_page"`` or
+        ``"conversations"``; ``None`` for other endpoints (``Client.paginate``).
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.listing
+            'visitors'
+        """
     @property
     def date_from(self) -> Any:
-        """Where the range begins, as it was asked for."""
+        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
+        if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            '2026-01-01'
+        """
     @property
     def date_to(self) -> Any:
-        """Where the range ends, as it was asked for; the end is exclusive."""
+        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
+        ``Comparison``. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            '2026-02-01'
+        """
     @property
     def project_id(self) -> str | None:
-        """The project."""
+        """The project's id: a str, or ``None`` if the path named no project.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.project_id
+            'demo'
+        """
     @property
     def requests(self) -> int:
-        """How many requests the rows cost, retries included."""
+        """How many requests the rows cost, retries included: an int.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.requests
+            4
+        """
     @property
     def warnings(self) -> list[str]:
-        """What was found on the way: data that moved, short pages, a listing that was cut off, invalid characters."""
+        """What was unusual about the export, as a list of str: data that changed, short pages, a listing that was cut off,
+        invalid characters.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.warnings
+            []
+        """
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> Any: ...
@@ -2153,29 +3689,149 @@ class Table:
     def __getitem__(self, key: slice, /) -> list[Any]: ...
     def __iter__(self) -> Iterator[Any]: ...
     def __arrow_c_schema__(self) -> object:
-        """Arrow's PyCapsule interface: the schema, which stands for zero rows too."""
+        """The schema, for libraries that read Arrow's PyCapsule interface. It is the same for a table without rows."""
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's PyCapsule interface: the rows; may be asked for any number of times. ``requested_schema`` is passed over."""
+        """The rows, for libraries that read Arrow's PyCapsule interface, any number of times. ``requested_schema`` is
+        ignored.
+        """
     def to_pandas(self) -> pd.DataFrame:
-        """A ``pandas.DataFrame``: texts with the dtype that pandas gives to them, counts as int64, instants as datetimes in UTC.
+        """Returns the rows as a ``pandas.DataFrame``.
+
+        Returns:
+            A ``pandas.DataFrame`` with one column per field: counts as int64 (Int64 where a value may be missing),
+            texts as pandas' own text dtype, times as ``datetime64[us, UTC]``.
 
         Raises:
-            ImportError: pandas is missing; says which extra to install.
+            ImportError: The library is missing: ``pip install "docplatform[pandas]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_pandas().shape
+            (1000, 4)
         """
     def to_polars(self) -> pl.DataFrame:
-        """A ``polars.DataFrame`` on the same memory; ``ImportError`` where polars is missing."""
+        """Returns the rows as a ``polars.DataFrame`` that shares the table's memory.
+
+        Returns:
+            A ``polars.DataFrame`` with one column per field: texts as String, counts as Int64, times as Datetime in
+            UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[polars]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_polars().schema
+            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+        """
     def to_arrow(self) -> pa.Table:
-        """A ``pyarrow.Table`` on the same memory; ``ImportError`` where pyarrow is missing."""
+        """Returns the rows as a ``pyarrow.Table`` that shares the table's memory.
+
+        Returns:
+            A ``pyarrow.Table`` with one column per field: texts as string, counts as int64, times as timestamp in UTC.
+
+        Raises:
+            ImportError: The library is missing: ``pip install "docplatform[arrow]"``.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_arrow().schema.names
+            ['path', 'human', 'ai', 'total']
+        """
     def to_dicts(self) -> list[Any]:
-        """A list of dicts."""
+        """Returns the rows as a list of dicts.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        """
     def to_csv(self, path: str | PathLike[str], *, escape_formulas: bool = True, bom: bool = False) -> int:
-        """Writes a CSV file; returns the number of rows. As :meth:`Rows.to_csv`."""
+        """Writes the rows to a CSV file, and returns how many. The file is UTF-8 with a header line; it is complete or not
+        there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+            escape_formulas: Whether a text that a spreadsheet would run as a formula (one that begins with ``=``,
+                ``+``, ``-``, ``@``, a tab, a carriage return, a NUL or a full-width form of these) gets an apostrophe
+                in front; true by default.
+            bom: Whether the file begins with a byte order mark, which Excel needs to read it as UTF-8; false by
+                default.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_csv("january.csv")
+            1000
+        """
     def to_jsonl(self, path: str | PathLike[str]) -> int:
-        """Writes a JSON Lines file; returns the number of rows. As :meth:`Rows.to_jsonl`."""
+        """Writes the rows to a JSON Lines file, one object per line, and returns how many. The file is UTF-8; it is
+        complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_jsonl("january.jsonl")
+            1000
+        """
     def to_parquet(self, path: str | PathLike[str]) -> int:
-        """Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows."""
+        """Writes the rows to a Parquet file, and returns how many. It needs pyarrow, polars or duckdb. The file is
+        complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ImportError: None of the libraries is there: ``pip install "docplatform[arrow]"``.
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_parquet("january.parquet")
+            1000
+        """
     def to_excel(self, path: str | PathLike[str]) -> int:
-        """Writes an Excel workbook with XlsxWriter; returns the number of rows. As :meth:`Rows.to_excel`."""
+        """Writes the rows to an Excel workbook (``.xlsx``) with one sheet and a header, and returns how many.
+
+        Dates are dates and counts are numbers. A text stays a text: no formula runs, and no URL becomes a link. The
+        file is complete or not there at all.
+
+        Args:
+            path: The file's path. An existing file is replaced, once the new one is complete.
+
+        Returns:
+            The number of rows, an int.
+
+        Raises:
+            ValueError: A sheet has no room for more than 1,048,575 rows, or for a text of more than 32,767 characters.
+                No file was written; use ``to_csv``.
+            ImportError: XlsxWriter is missing: ``pip install "docplatform[excel]"``.
+            OSError: The file cannot be written.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_excel("january.xlsx")
+            1000
+        """
     def _repr_html_(self) -> str: ...
     def _schema(self) -> list[tuple[str, str]]: ...
     def _columns(self) -> dict[str, str]: ...
@@ -2187,153 +3843,370 @@ class Table:
 
 @final
 class VisitorTable(Table):
-    """All rows of an export of visitors or views. It is used as any :class:`Table`; its columns are ``path`` (string), ``human``, ``ai``
-    and ``total`` (int64), then whatever else the service sent.
+    """All rows of visitors or views in memory, in Arrow's format. It never changes and never sends a request.
 
-    Of visitors, ``human``, ``ai`` and ``total`` of a row are unique visitors of that page: they do not add up to those of the site,
-    which are in :attr:`totals`. Of views they are events, which do add up.
+    The columns are ``path`` (string), ``human``, ``ai`` and ``total`` (int64), then whatever else the service sent.
+    ``len(table)``, ``table[0]``, ``table[:10]`` and iteration give dicts. Every library that reads Arrow's
+    PyCapsule interface takes it without a copy.
+
+    The counts of visitors are unique visitors of each path: they cannot be added up to those of the site, which are
+    in ``totals``. The counts of views can be added up.
+
+    Example:
+        >>> table = client.visitors("2026-01").collect()
+        >>> table[0]
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        >>> table.totals
+        Totals(human=94961, ai=53659, total=147011)
     """
 
     @property
     def totals(self) -> Totals | None:
-        """The totals of the whole range, as they were when the export began; ``None`` where no page was asked for."""
+        """The totals of the whole site when the export began: a ``Totals`` tuple, or ``None`` if no page was requested
+        (``max_rows=0``).
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.totals
+            Totals(human=94961, ai=53659, total=147011)
+        """
     @property
     def date_from(self) -> str | None:
-        """Where the range begins, as it was asked for."""
+        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
+        if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            '2026-01-01'
+        """
     @property
     def date_to(self) -> str | None:
-        """Where the range ends, as it was asked for; the end is exclusive."""
+        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
+        ``Comparison``. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            '2026-02-01'
+        """
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
     @overload
     def __getitem__(self, key: slice, /) -> list[VisitorRow]: ...
     def __iter__(self) -> Iterator[VisitorRow]: ...
     def to_dicts(self) -> list[VisitorRow]:
-        """A list of dicts."""
+        """Returns the rows as a list of dicts.
+
+        Returns:
+            A list with one dict for each row; times are ``datetime`` in UTC.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.to_dicts()[0]
+            {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
+        """
     def plot(
         self, n: int = 15, *, by: Literal["human", "ai", "total"] = "total", ax: Axes | None = None
     ) -> Axes:
-        """A chart of the most read pages, people and AI agents side by side, through matplotlib.
+        """Draws the most read pages, with a bar for people and a bar for AI agents, and returns the chart.
 
-        The two bars of a page are unique visitors of that page: a visitor who was seen as both is in both, and the
-        bars of the pages do not add up to those of the site. The colours can be told apart by the colour-blind,
-        and the hatching in print.
+        The bars are unique visitors of each page and do not add up to those of the site. The colours can be told apart
+        by people who are colour-blind, and the hatching also in black and white.
 
         Args:
-            n: How many pages to show, the most read first.
-            by: Which readers count for that.
-            ax: Where to draw; a new figure where ``None``.
+            n: How many pages to show; 15 by default.
+            by: Which readers decide the order: ``"total"`` (the default), ``"human"`` or ``"ai"``.
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
-            matplotlib's own ``Axes``: go on with it as you know it, as in ``table.plot().set_title("January")``.
+            The matplotlib ``Axes``, to change or save: ``table.plot().figure.savefig("january.png")``.
 
         Raises:
-            ImportError: matplotlib is missing; says which extra to install.
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
             ValueError: ``n`` is below 1, or ``by`` is none of the three.
 
         Example:
-            >>> table = client.visitors(date_from="2026-01-01", date_to="2026-02-01").collect()
-            >>> table.plot()
-            >>> matplotlib.pyplot.savefig("january.png")
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.plot().get_title()
+            'The 15 most read of 1,000 pages, January 2026'
         """
 
 @final
 class TrendTable(Table):
-    """Visitors slice by slice, in Arrow's memory: in order, half-open, without gap or overlap. It never changes and never
-    asks the service for anything. It is used as any :class:`Table`, and pickles.
+    """Visitors per day, week or month, in Arrow's format: one row per slice, in order. It never changes and never
+    sends a request.
 
-    The columns are ``date_from`` and ``date_to`` (days; ``date_to`` is exclusive), ``days`` (how many; a slice that the range cuts has
-    fewer), with ``by_path=True`` ``path``, and ``human``, ``ai`` and
-    ``total`` (int64), then whatever else the service sent. In a dict the days are ``datetime.date``, in pandas datetimes.
+    The columns are ``date_from`` and ``date_to`` (date; ``date_to`` is exclusive), ``days`` (fewer for a slice that
+    the range cuts), ``path`` with ``by_path=True``, and ``human``, ``ai`` and ``total`` (int64), then whatever else
+    the service sent. ``len(trend)``, ``trend[0]`` and iteration give dicts.
 
-    Uniques of slices do not add up: a visitor who came on two days counts in both, and once in the range. What counts as AI
-    traffic is for the service to say, and has changed before: a sudden step in ``ai`` may come from that.
+    Unique visitors of slices cannot be added up: a visitor who came on two days counts on both, and once in the
+    range. The service decides what counts as an AI agent, and has changed that before: a sudden step in ``ai`` may
+    come from there.
+
+    Example:
+        >>> trend = client.visitor_trend("2026-01", every="week")
+        >>> trend[1]["date_from"], trend[1]["total"]
+        (datetime.date(2026, 1, 5), 35328)
     """
 
     @property
     def date_from(self) -> date | None:
-        """The first day."""
+        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
+        if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            '2026-01-01'
+        """
     @property
     def date_to(self) -> date | None:
-        """The day after the last."""
+        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
+        ``Comparison``. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            '2026-02-01'
+        """
     @property
     def every(self) -> str | None:
-        """How long a slice is: ``day``, ``week`` or ``month``; ``None`` for one slice."""
+        """How long a slice is: ``"day"``, ``"week"`` or ``"month"``; ``None`` if the range is one slice.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> trend.every
+            'week'
+        """
     @property
     def open_from(self) -> date | None:
-        """From which day on slices may still change, as they ended less than ``settle_days`` ago or have not ended yet;
-        ``None`` where all have settled."""
+        """The first day whose slice may still change, because it ended less than ``settle_days`` ago: a ``date``; ``None``
+        if all are final.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> trend.open_from is None
+            True
+        """
     def sum(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuses with a ``TypeError``: unique visitors do not add up. :meth:`Client.visitor_totals` has those of a range."""
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """People and AI agents by slice as a matplotlib chart, for a trend without ``pages``; returns its ``Axes``.
+        """Always raises ``TypeError``, because unique visitors of slices cannot be added up. ``Client.visitor_totals`` has
+        those of the whole range.
+
+        Args:
+            args: Ignored.
+            kwargs: Ignored.
 
         Raises:
-            ValueError: The trend has a row for each path.
-            ImportError: matplotlib is missing; says which extra to install.
+            TypeError: Always.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> trend.sum()
+            Traceback (most recent call last):
+                ...
+            TypeError: ...
+        """
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draws a line for people and a line for AI agents over the slices, and returns the chart.
+
+        Args:
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
+
+        Returns:
+            The matplotlib ``Axes``, to change or save: ``trend.plot().figure.savefig("january.png")``.
+
+        Raises:
+            ValueError: The trend has a row for each path (``by_path=True``).
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
+
+        Example:
+            >>> trend = client.visitor_trend("2026-01", every="week")
+            >>> [text.get_text() for text in trend.plot().get_legend().get_texts()]
+            ['people', 'AI agents']
         """
 
 @final
 class Comparison(Table):
-    """Two periods side by side, in Arrow's memory: a row for each path of either, those of the period itself first. It
-    never changes and never asks the service for anything. It is used as any :class:`Table`, and pickles.
+    """Visitors of two periods side by side, in Arrow's format: one row for each path of either period. It never
+    changes and never sends a request.
 
-    The columns are ``path`` (string), then ``human``, ``human_before``, ``human_change``, the same for ``ai`` and ``total`` (int64), and
-    ``significant`` (bool): whether the change of ``total`` is larger than twice the difference that two counts of the same
-    readers would usually show. A path that one of the periods lacks counts 0 there.
+    The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
+    ``total`` (int64), and ``significant`` (bool): whether the change of ``total`` is larger than chance would
+    explain, which is more than twice the usual difference between two counts of the same readers. A path that a
+    period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
 
-    Counts of paths do not add up to those of the site, which are in :attr:`totals` and :attr:`totals_before`.
+    The counts of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
+
+    Example:
+        >>> change = client.compare_visitors("2026-10")
+        >>> change[0]["path"], change[0]["total"], change[0]["total_before"]
+        ('/', 51276, 44919)
     """
 
     @property
     def period(self) -> str:
-        """What the period is called, as ``"October 2026"``."""
+        """The period's name, a str.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.period
+            'October 2026'
+        """
     @property
     def before(self) -> str:
-        """What the period that it is compared with is called."""
+        """The name of the period that it is compared with, a str.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.before
+            'September 2026'
+        """
     @property
     def date_from(self) -> date | None:
-        """The first day of the period."""
+        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
+        if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_from
+            '2026-01-01'
+        """
     @property
     def date_to(self) -> date | None:
-        """The day after its last."""
+        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
+        ``Comparison``. ``None`` if there is no range.
+
+        Example:
+            >>> table = client.visitors("2026-01").collect()
+            >>> table.date_to
+            '2026-02-01'
+        """
     @property
     def date_from_before(self) -> date | None:
-        """The first day of the period that it is compared with."""
+        """The first day of the period that it is compared with: a ``date``.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.date_from_before
+            datetime.date(2026, 9, 1)
+        """
     @property
     def date_to_before(self) -> date | None:
-        """The day after its last."""
+        """The day after the last day of the period that it is compared with: a ``date``.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.date_to_before
+            datetime.date(2026, 10, 1)
+        """
     @property
     def totals(self) -> Totals:
-        """The site's totals in the period."""
+        """The totals of the whole site in the period: a ``Totals`` tuple.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals
+            Totals(human=128117, ai=88396, total=213862)
+        """
     @property
     def totals_before(self) -> Totals:
-        """The site's totals in the period that it is compared with."""
+        """The totals of the whole site in the period that it is compared with: a ``Totals`` tuple.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> change.totals_before
+            Totals(human=111899, ai=78743, total=188280)
+        """
     def risers(self, n: int = 10) -> list[_Row]:
-        """The paths that gained most: read in both periods, with a significant change; the largest gain first."""
-    def fallers(self, n: int = 10) -> list[_Row]:
-        """The paths that lost most: read in both periods, with a significant change; the largest loss first."""
-    def new(self, n: int = 10) -> list[_Row]:
-        """The paths that nobody had read before, the most read first."""
-    def vanished(self, n: int = 10) -> list[_Row]:
-        """The paths that nobody reads any more, those first that were most read."""
-    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
-        """A chart of the significant changes that are largest, new and vanished paths among them, through matplotlib.
+        """Returns the paths that gained most, of those read in both periods with a significant change; the largest gain
+        first.
 
         Args:
-            n: How many paths to show.
-            ax: Where to draw; a new figure if ``None``.
+            n: The largest number of paths; 10 by default.
 
         Returns:
-            matplotlib's own ``Axes``.
+            A list of dicts: rows of the table.
 
         Raises:
-            ImportError: matplotlib is missing; says which extra to install.
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 10648), ('/llms.txt', 9341)]
+        """
+    def fallers(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that lost most, of those read in both periods with a significant change; the largest loss
+        first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_change"]) for row in change.fallers(2)]
+            [('/changelog/2026-09', -5511), ('/guides/deployment', -3587)]
+        """
+    def new(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that had no visitors before, the most read first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total"]) for row in change.new(2)]
+            [('/releases/v26.2', 30767), ('/guides/migrate-to-v26.2', 15817)]
+        """
+    def vanished(self, n: int = 10) -> list[_Row]:
+        """Returns the paths that have no visitors any more; those that had most first.
+
+        Args:
+            n: The largest number of paths; 10 by default.
+
+        Returns:
+            A list of dicts: rows of the table.
+
+        Raises:
+            OverflowError: ``n`` is negative.
+
+        Example:
+            >>> change = client.compare_visitors("2026-10")
+            >>> [(row["path"], row["total_before"]) for row in change.vanished(2)]
+            [('/changelog/2026-08', 3383), ('/releases/v26.1', 1258)]
+        """
+    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+        """Draws the largest significant changes, new and vanished paths among them, and returns the chart.
+
+        Args:
+            n: How many paths to show; 10 by default.
+            ax: The matplotlib ``Axes`` to draw on; by default a new figure.
+
+        Returns:
+            The matplotlib ``Axes``, to change or save: ``change.plot().figure.savefig("october.png")``.
+
+        Raises:
+            ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
             ValueError: ``n`` is below 1.
 
         Example:
-            >>> client.compare_visitors("2026-10").plot()
-            <Axes: ...>
+            >>> change = client.compare_visitors("2026-10")
+            >>> len(change.plot(n=5).patches)
+            5
         """
 
 def _table(meta: str, lines: bytes) -> Table: ...

@@ -12,7 +12,7 @@ use crate::config::url::Segment;
 use crate::job;
 use crate::python::convert;
 
-/// A job of the docs agent, as the service showed it.
+#[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
 #[derive(Clone)]
 pub(crate) struct PyJob {
@@ -65,68 +65,68 @@ impl JobArgument {
 
 #[pymethods]
 impl PyJob {
-    /// The job's identifier.
+    #[doc = doc!("Job.id")]
     #[getter]
     fn id(&self) -> &str {
         self.inner.id.as_str()
     }
 
-    /// `active`, `completed`, `archived`, `failed`, or a word of a newer service.
+    #[doc = doc!("Job.status")]
     #[getter]
     fn status(&self) -> &str {
         &self.inner.status
     }
 
-    /// The repository and reference that the agent works on.
+    #[doc = doc!("Job.source")]
     #[getter]
     fn source<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::named_tuple(py, "Source")?
             .call1((self.inner.repository.as_deref(), self.inner.reference.as_deref()))
     }
 
-    /// The AI model.
+    #[doc = doc!("Job.model")]
     #[getter]
     fn model(&self) -> Option<&str> {
         self.inner.model.as_deref()
     }
 
-    /// The pull request; `None` while active, and where the job made none: it may still have changed files.
+    #[doc = doc!("Job.pr_link")]
     #[getter]
     fn pr_link(&self) -> Option<&str> {
         self.inner.pr_link.as_deref()
     }
 
-    /// When the job was created.
+    #[doc = doc!("Job.created_at")]
     #[getter]
     fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.inner.created_at.map(|at| datetime(py, at)).transpose()
     }
 
-    /// When the job was archived.
+    #[doc = doc!("Job.archived_at")]
     #[getter]
     fn archived_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.inner.archived_at.map(|at| datetime(py, at)).transpose()
     }
 
-    /// The project that the job was asked for in.
+    #[doc = doc!("Job.project_id")]
     #[getter]
     fn project_id(&self) -> &str {
         self.inner.project.as_str()
     }
 
-    /// Whether polling can stop: the status is `completed`, `archived` or `failed`.
+    #[doc = doc!("Job.is_final")]
     #[getter]
     fn is_final(&self) -> bool {
         self.inner.is_final()
     }
 
-    /// The whole body as received; a new dict each time.
+    #[doc = doc!("Job.raw")]
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::json_out(py, &self.inner.raw)
     }
 
-    /// The documented fields by their Python names.
+    #[doc = doc!("Job.to_dict")]
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let source = PyDict::new(py);
         source.set_item("repository", self.inner.repository.as_deref())?;

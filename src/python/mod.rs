@@ -1,4 +1,16 @@
 //! The thin layer that knows Python. Nothing outside this folder names a Python type.
+#![allow(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the docstrings of `_native.pyi` are written for Python"
+)]
+
+/// The docstring of a public class or member, from `_native.pyi`: see `build.rs`.
+macro_rules! doc {
+    ($member:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/docstrings/", $member))
+    };
+}
 
 mod bridge;
 mod client;

@@ -108,13 +108,13 @@ macro_rules! client_class {
 }
 
 client_class! {
-    /// A blocking client for one documentation platform. Safe to share between threads.
+    #[doc = doc!("Client")]
     #[pyclass(frozen, extends = BaseClient, module = "docplatform", name = "Client")]
     BlockingClient: Face::Blocking, __enter__, __exit__
 }
 
 client_class! {
-    /// An asyncio client for one documentation platform. Bound to no loop.
+    #[doc = doc!("AsyncClient")]
     #[pyclass(frozen, extends = BaseClient, module = "docplatform")]
     AsyncClient: Face::Async, __aenter__, __aexit__
 }
@@ -236,7 +236,7 @@ impl BaseClient {
 
 #[pymethods]
 impl BaseClient {
-    /// Asks the docs agent to do what `prompt` says; returns the new job, without waiting for it.
+    #[doc = doc!("Client.create_job")]
     #[pyo3(signature = (prompt, *, once = None, project_id = None))]
     fn create_job(
         &self,
@@ -257,7 +257,7 @@ impl BaseClient {
         })
     }
 
-    /// Reads a job.
+    #[doc = doc!("Client.get_job")]
     #[pyo3(signature = (job, *, project_id = None))]
     fn get_job(
         &self,
@@ -272,7 +272,7 @@ impl BaseClient {
         self.face.run(py, self.op("Client.get_job", get, wrap_job))
     }
 
-    /// Sends a follow-up message to a job; the answer may still show the old status.
+    #[doc = doc!("Client.send_message")]
     #[pyo3(signature = (job, prompt, *, project_id = None))]
     fn send_message(
         &self,
@@ -291,7 +291,7 @@ impl BaseClient {
         })
     }
 
-    /// Polls a job until it is final.
+    #[doc = doc!("Client.wait_for_job")]
     #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
         check = true, on_poll = None, project_id = None),
         text_signature = "($self, job, *, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
@@ -318,7 +318,7 @@ impl BaseClient {
         self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
     }
 
-    /// Creates a job and waits until it is final.
+    #[doc = doc!("Client.run_job")]
     #[pyo3(signature = (prompt, *, once = None, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
         check = true, on_poll = None, project_id = None),
         text_signature = "($self, prompt, *, once=None, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
@@ -352,7 +352,7 @@ impl BaseClient {
         })
     }
 
-    /// Says what became of a creation under a name of `once=` whose outcome is unknown.
+    #[doc = doc!("Client.resolve_once")]
     #[pyo3(signature = (name, job, *, project_id = None))]
     fn resolve_once(
         &self,
@@ -394,7 +394,7 @@ impl BaseClient {
         self.face.run(py, op)
     }
 
-    /// Sends a follow-up message and waits until the job is final again.
+    #[doc = doc!("Client.follow_up")]
     #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, on_poll = None, project_id = None),
         text_signature = "($self, job, prompt, *, settle=15.0, timeout=1800.0, poll_interval=2.0, \
@@ -427,7 +427,7 @@ impl BaseClient {
         })
     }
 
-    /// The site's readers, page by page: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.visitors")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, page_size=None, offset=0, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -440,7 +440,7 @@ impl BaseClient {
         self.list(py, VISITORS, period, options)
     }
 
-    /// The site's page views, page by page: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.views")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, page_size=None, offset=0, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -453,7 +453,7 @@ impl BaseClient {
         self.list(py, VIEWS, period, options)
     }
 
-    /// What readers searched for: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.searches")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -466,7 +466,7 @@ impl BaseClient {
         self.list(py, SEARCHES, period, options)
     }
 
-    /// What readers said: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.feedback")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, source=None, status=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -479,7 +479,7 @@ impl BaseClient {
         self.list(py, FEEDBACK, period, options)
     }
 
-    /// Feedback by page, which the service cuts off: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.feedback_by_page")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, source=None, status=None, every=None, page_size=None, max_rows=None, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -492,7 +492,7 @@ impl BaseClient {
         self.list(py, FEEDBACK_BY_PAGE, period, options)
     }
 
-    /// The turns of readers' conversations with the assistant: an iterator of dicts. Sends nothing yet.
+    #[doc = doc!("Client.conversations")]
     #[pyo3(signature = (period = None, **options), text_signature = "($self, period=None, *, date_from=None, \
         date_to=None, every=None, page_size=None, max_rows=None, prefetch=1, resume=None, strict=False, refresh=False, \
         on_budget='wait', project_id=None)")]
@@ -505,7 +505,7 @@ impl BaseClient {
         self.list(py, CONVERSATIONS, period, options)
     }
 
-    /// The unique visitors of a whole range: one request.
+    #[doc = doc!("Client.visitor_totals")]
     #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
         project_id = None),
         text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
@@ -522,7 +522,7 @@ impl BaseClient {
         self.totals("Client.visitor_totals", py, VISITORS, dates, on_budget, project_id)
     }
 
-    /// The page views of a whole range: one request.
+    #[doc = doc!("Client.view_totals")]
     #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
         project_id = None),
         text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
@@ -539,7 +539,7 @@ impl BaseClient {
         self.totals("Client.view_totals", py, VIEWS, dates, on_budget, project_id)
     }
 
-    /// One conversation with the assistant, with all its messages, as a dict.
+    #[doc = doc!("Client.conversation")]
     #[pyo3(signature = (thread_id, *, on_budget = OnBudget::Wait, project_id = None),
         text_signature = "($self, thread_id, *, on_budget='wait', project_id=None)")]
     fn conversation(
@@ -554,7 +554,7 @@ impl BaseClient {
         self.object("Client.conversation", py, call, on_budget)
     }
 
-    /// Who called the assistant, and how often, as a dict.
+    #[doc = doc!("Client.caller_stats")]
     #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
         project_id = None),
         text_signature = "($self, period=None, *, date_from=None, date_to=None, on_budget='wait', project_id=None)")]
@@ -572,7 +572,7 @@ impl BaseClient {
         self.object("Client.caller_stats", py, call, on_budget)
     }
 
-    /// What a range costs, slice by slice, before anything is sent.
+    #[doc = doc!("Client.plan_visitors")]
     #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None, project_id = None))]
     #[expect(clippy::too_many_arguments)]
     fn plan_visitors(
@@ -592,7 +592,7 @@ impl BaseClient {
         self.face.run(py, self.op("Client.plan_visitors", look, |py, plan| planned(py, &plan)))
     }
 
-    /// Visitors slice by slice: a row a slice, or a row a slice and path.
+    #[doc = doc!("Client.visitor_trend")]
     #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
         by_path = false, whole = false, on_budget = OnBudget::Wait, progress = None, project_id = None),
         text_signature = "($self, period=None, *, date_from=None, date_to=None, every='day', by_path=False, whole=False, \
@@ -628,7 +628,7 @@ impl BaseClient {
         self.face.run(py, op.progress(bar))
     }
 
-    /// Two periods of unique visitors, path by path.
+    #[doc = doc!("Client.compare_visitors")]
     #[pyo3(signature = (period = None, before = None, *, on_budget = OnBudget::Wait, project_id = None),
         text_signature = "($self, period=None, before=None, *, on_budget='wait', project_id=None)")]
     fn compare_visitors(
@@ -664,7 +664,7 @@ impl BaseClient {
         self.face.run(py, op.on_error(tell))
     }
 
-    /// Fetches what the store lacks of some projects.
+    #[doc = doc!("Client.sync")]
     #[pyo3(signature = (projects, period = None, *, date_from = None, date_to = None, every = Some(Every::Day), by_path = true,
         on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
         text_signature = "($self, projects, period=None, *, date_from=None, date_to=None, every='day', by_path=True, on_budget='wait', \
@@ -698,7 +698,7 @@ impl BaseClient {
         self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
 
-    /// Paging through any other listing of the service: an iterator over what it lists. Sends nothing yet.
+    #[doc = doc!("Client.paginate")]
     #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
         page_size = None,
         offset = None, max_rows = None, prefetch = 1, resume = None),
@@ -736,7 +736,7 @@ impl BaseClient {
         listing::rows(py, self.face, arguments.cursor(&self.handle, listing)?)
     }
 
-    /// Any request of the service, with the client's auth, retries and errors; returns the JSON.
+    #[doc = doc!("Client.request")]
     #[pyo3(signature = (method, path, *, params = None, json = None))]
     fn request(
         &self,
@@ -760,7 +760,7 @@ impl BaseClient {
         self.face.run(py, if write { op.writing() } else { op })
     }
 
-    /// A second handle on the same connections and counts, with other settings; closed apart.
+    #[doc = doc!("Client.with_options")]
     #[pyo3(signature = (**changes))]
     fn with_options(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let handle = Arc::new(self.handle.with_options(py, changes)?);
@@ -771,13 +771,13 @@ impl BaseClient {
         })
     }
 
-    /// Counts of this client and all its handles, at this moment, without I/O.
+    #[doc = doc!("Client.stats")]
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.handle.stats(py)
     }
 
-    /// Closes the connections once no other handle needs them. Closing twice is fine.
+    #[doc = doc!("Client.close")]
     fn close(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.closed(py, "Client.close")
     }

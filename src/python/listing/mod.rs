@@ -176,14 +176,13 @@ impl BaseRows {
 
 #[pymethods]
 impl BaseRows {
-    /// Where the export stands, as a small JSON text without secrets; `resume=` of the method that made this continues
-    /// there.
+    #[doc = doc!("Rows.checkpoint")]
     #[getter]
     fn checkpoint(&self) -> String {
         self.cursor.checkpoint()
     }
 
-    /// What was found on the way: data that moved, short pages, invalid characters.
+    #[doc = doc!("Rows.warnings")]
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.cursor.warnings()
@@ -197,7 +196,7 @@ impl BaseRows {
         slf.get().cursor.html(slf.py(), slf.get_type().name()?.to_str()?)
     }
 
-    /// What is left, page by page.
+    #[doc = doc!("Rows.pages")]
     fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         rows.cursor.begin()?;
@@ -208,7 +207,7 @@ impl BaseRows {
         })
     }
 
-    /// All that is left, as a table.
+    #[doc = doc!("Rows.collect")]
     #[pyo3(signature = (progress = None))]
     fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
@@ -216,25 +215,25 @@ impl BaseRows {
         rows.face.run(py, collect::table(&rows.cursor, "Rows.collect", bar, TableEnd::Itself)?)
     }
 
-    /// All that is left, as a `pandas.DataFrame`.
+    #[doc = doc!("Rows.to_pandas")]
     #[pyo3(signature = (*, progress = None))]
     fn to_pandas(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
     }
 
-    /// All that is left, as a `polars.DataFrame`.
+    #[doc = doc!("Rows.to_polars")]
     #[pyo3(signature = (*, progress = None))]
     fn to_polars(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_polars", progress, "to_polars")
     }
 
-    /// All that is left, as a `pyarrow.Table`.
+    #[doc = doc!("Rows.to_arrow")]
     #[pyo3(signature = (*, progress = None))]
     fn to_arrow(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
     }
 
-    /// All that is left, as a list of dicts.
+    #[doc = doc!("Rows.to_dicts")]
     #[pyo3(signature = (*, progress = None))]
     fn to_dicts(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
@@ -242,7 +241,7 @@ impl BaseRows {
         rows.face.run(py, collect::dicts(py, &rows.cursor, "Rows.to_dicts", bar)?)
     }
 
-    /// Writes all that is left into a CSV file as the pages come; returns the number of rows.
+    #[doc = doc!("Rows.to_csv")]
     #[pyo3(signature = (path, *, escape_formulas = true, bom = false, progress = None))]
     fn to_csv(
         slf: &Bound<'_, Self>,
@@ -254,7 +253,7 @@ impl BaseRows {
         slf.get().file("Rows.to_csv", progress, path, Format::Csv { escape_formulas, bom })
     }
 
-    /// Writes all that is left into a JSON Lines file as the pages come; returns the number of rows.
+    #[doc = doc!("Rows.to_jsonl")]
     #[pyo3(signature = (path, *, progress = None))]
     fn to_jsonl(
         slf: &Bound<'_, Self>,
@@ -264,7 +263,7 @@ impl BaseRows {
         slf.get().file("Rows.to_jsonl", progress, path, Format::JsonLines)
     }
 
-    /// Writes all that is left into a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
+    #[doc = doc!("Rows.to_parquet")]
     #[pyo3(signature = (path, *, progress = None))]
     fn to_parquet(
         slf: &Bound<'_, Self>,
@@ -274,7 +273,7 @@ impl BaseRows {
         slf.get().encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
     }
 
-    /// Writes all that is left into an Excel workbook with `XlsxWriter`; returns the number of rows.
+    #[doc = doc!("Rows.to_excel")]
     #[pyo3(signature = (path, *, progress = None))]
     fn to_excel(
         slf: &Bound<'_, Self>,
@@ -285,7 +284,7 @@ impl BaseRows {
     }
 }
 
-/// A single-pass iterator over whatever an endpoint lists.
+#[doc = doc!("Rows")]
 #[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform", name = "Rows")]
 pub(crate) struct ListedRows;
 
@@ -301,7 +300,7 @@ impl ListedRows {
     }
 }
 
-/// A single-pass iterator over whatever an endpoint lists.
+#[doc = doc!("AsyncRows")]
 #[pyclass(frozen, subclass, extends = BaseRows, module = "docplatform")]
 pub(crate) struct AsyncRows;
 
@@ -316,25 +315,25 @@ impl AsyncRows {
     }
 }
 
-/// The rows of an endpoint that has totals: one dict for each path.
+#[doc = doc!("Visitors")]
 #[pyclass(frozen, extends = ListedRows, module = "docplatform")]
 pub(crate) struct Visitors;
 
 #[pymethods]
 impl Visitors {
-    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+    #[doc = doc!("Visitors.totals")]
     fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         slf.as_super().as_super().get().totals(slf.py())
     }
 }
 
-/// The rows of an endpoint that has totals: one dict for each path.
+#[doc = doc!("AsyncVisitors")]
 #[pyclass(frozen, extends = AsyncRows, module = "docplatform")]
 pub(crate) struct AsyncVisitors;
 
 #[pymethods]
 impl AsyncVisitors {
-    /// The totals of the whole range, from the first page; asks for that page if it did not come yet.
+    #[doc = doc!("AsyncVisitors.totals")]
     fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         slf.as_super().as_super().get().totals(slf.py())
     }

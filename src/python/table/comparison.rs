@@ -31,88 +31,88 @@ impl Before {
     }
 }
 
-/// Two periods side by side.
+#[doc = doc!("Comparison")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct Comparison;
 
 #[pymethods]
 impl Comparison {
-    /// The first day of the period.
+    #[doc = doc!("Comparison.date_from")]
     #[getter]
     fn date_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), meta(slf).date_from.as_deref())
     }
 
-    /// The day after its last.
+    #[doc = doc!("Comparison.date_to")]
     #[getter]
     fn date_to<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), meta(slf).date_to.as_deref())
     }
 
-    /// The first day of the period before.
+    #[doc = doc!("Comparison.date_from_before")]
     #[getter]
     fn date_from_before<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_from.as_str()))
     }
 
-    /// The day after its last.
+    #[doc = doc!("Comparison.date_to_before")]
     #[getter]
     fn date_to_before<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_to.as_str()))
     }
 
-    /// What the period is called.
+    #[doc = doc!("Comparison.period")]
     #[getter]
     fn period(slf: &Bound<'_, Self>) -> PyResult<String> {
         let meta = meta(slf);
         name(meta.date_from.as_deref(), meta.date_to.as_deref())
     }
 
-    /// What the period before it is called.
+    #[doc = doc!("Comparison.before")]
     #[getter]
     fn before(slf: &Bound<'_, Self>) -> PyResult<String> {
         let before = meta(slf).before.as_ref();
         name(before.map(|before| before.date_from.as_str()), before.map(|before| before.date_to.as_str()))
     }
 
-    /// The totals of the period.
+    #[doc = doc!("Comparison.totals")]
     #[getter]
     fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         totals(slf.py(), meta(slf).totals)
     }
 
-    /// The totals of the period before.
+    #[doc = doc!("Comparison.totals_before")]
     #[getter]
     fn totals_before(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         totals(slf.py(), meta(slf).before.as_ref().map(|before| before.totals))
     }
 
-    /// The paths that gained most.
+    #[doc = doc!("Comparison.risers")]
     #[pyo3(signature = (n = 10))]
     fn risers(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Risers, n)
     }
 
-    /// The paths that lost most.
+    #[doc = doc!("Comparison.fallers")]
     #[pyo3(signature = (n = 10))]
     fn fallers(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Fallers, n)
     }
 
-    /// The paths without a reader before.
+    #[doc = doc!("Comparison.new")]
     #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
     #[pyo3(signature = (n = 10))]
     fn new(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::New, n)
     }
 
-    /// The paths without a reader now.
+    #[doc = doc!("Comparison.vanished")]
     #[pyo3(signature = (n = 10))]
     fn vanished(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Vanished, n)
     }
 
-    /// The paths that changed most as a matplotlib chart; returns its `Axes`.
+    #[doc = doc!("Comparison.plot")]
     #[pyo3(signature = (n = 10, *, ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let plots = slf.py().import("docplatform._hooks.changes")?;

@@ -27,7 +27,7 @@ use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
 use crate::table::record::{DAYS, Layout};
 
-/// All rows of an export. It never changes, and never asks the service for anything.
+#[doc = doc!("Table")]
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
 pub(crate) struct BaseTable(Data);
 
@@ -45,37 +45,37 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
 
 #[pymethods]
 impl BaseTable {
-    /// The name of the endpoint that the rows are of; `None` for any other listing.
+    #[doc = doc!("Table.listing")]
     #[getter]
     fn listing(&self) -> Option<&'static str> {
         self.0.meta.endpoint().map(|endpoint| endpoint.name)
     }
 
-    /// Where the range begins, as it was asked for.
+    #[doc = doc!("Table.date_from")]
     #[getter]
     fn date_from(&self) -> Option<&str> {
         self.0.meta.date_from.as_deref()
     }
 
-    /// Where it ends; the end is exclusive.
+    #[doc = doc!("Table.date_to")]
     #[getter]
     fn date_to(&self) -> Option<&str> {
         self.0.meta.date_to.as_deref()
     }
 
-    /// The project.
+    #[doc = doc!("Table.project_id")]
     #[getter]
     fn project_id(&self) -> Option<&str> {
         self.0.meta.project_id.as_deref()
     }
 
-    /// How many requests it cost, retries included.
+    #[doc = doc!("Table.requests")]
     #[getter]
     fn requests(&self) -> u64 {
         self.0.meta.requests
     }
 
-    /// What was found on the way: data that moved, short pages, invalid characters.
+    #[doc = doc!("Table.warnings")]
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.meta.warnings.clone()
@@ -96,12 +96,12 @@ impl BaseTable {
         TableRows { table: Arc::clone(&self.0.table), next: AtomicUsize::new(0) }
     }
 
-    /// The schema: days where there are slices, the endpoint's columns, then whatever else the service sent.
+    #[doc = doc!("Table.__arrow_c_schema__")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         arrow::schema(py, &*self.0.table.schema()?)
     }
 
-    /// The rows, in the memory that they are in; may be asked for any number of times.
+    #[doc = doc!("Table.__arrow_c_stream__")]
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -112,29 +112,29 @@ impl BaseTable {
         arrow::stream(py, self.0.table.reader()?)
     }
 
-    /// A `pandas.DataFrame`.
+    #[doc = doc!("Table.to_pandas")]
     fn to_pandas(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         frame(slf.into_any(), "to_pandas")
     }
 
-    /// A `polars.DataFrame`.
+    #[doc = doc!("Table.to_polars")]
     fn to_polars(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         frame(slf.into_any(), "to_polars")
     }
 
-    /// A `pyarrow.Table`.
+    #[doc = doc!("Table.to_arrow")]
     fn to_arrow(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         frame(slf.into_any(), "to_arrow")
     }
 
-    /// A list of dicts.
+    #[doc = doc!("Table.to_dicts")]
     pub(crate) fn to_dicts(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut dicts = rows::Dicts::new(py, self.0.table.layout());
         let made: PyResult<Vec<_>> = self.0.table.records().map(|row| dicts.make(row)).collect();
         Ok(PyList::new(py, made?)?.into_any().unbind())
     }
 
-    /// Writes a CSV file; returns the number of rows.
+    #[doc = doc!("Table.to_csv")]
     #[pyo3(signature = (path, *, escape_formulas = true, bom = false))]
     fn to_csv(
         &self,
@@ -146,18 +146,18 @@ impl BaseTable {
         self.0.write(py, path, Format::Csv { escape_formulas, bom })
     }
 
-    /// Writes a JSON Lines file; returns the number of rows.
+    #[doc = doc!("Table.to_jsonl")]
     fn to_jsonl(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
         self.0.write(py, path, Format::JsonLines)
     }
 
-    /// Writes a Parquet file with pyarrow, polars or duckdb; returns the number of rows.
+    #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let frames = slf.py().import("docplatform._hooks.frames")?;
         Ok(frames.getattr("to_parquet")?.call1((slf, path))?.unbind())
     }
 
-    /// Writes an Excel workbook with `XlsxWriter`; returns the number of rows.
+    #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let frames = slf.py().import("docplatform._hooks.frames")?;
         Ok(frames.getattr("to_excel")?.call1((slf, path))?.unbind())
@@ -298,20 +298,20 @@ fn counts(py: Python<'_>, len: usize, values: impl Iterator<Item = i64>) -> PyRe
     })
 }
 
-/// All rows of an endpoint that has totals.
+#[doc = doc!("VisitorTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct VisitorTable;
 
 #[pymethods]
 impl VisitorTable {
-    /// The totals of the whole range when the export began; `None` where no page was asked for.
+    #[doc = doc!("VisitorTable.totals")]
     #[getter]
     fn totals(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
         let totals = slf.as_super().get().0.meta.totals.map(|(human, ai, total)| Totals { human, ai, total });
         totals.map(|totals| convert::totals(slf.py(), totals)).transpose()
     }
 
-    /// The most read pages as a matplotlib chart; returns its `Axes`.
+    #[doc = doc!("VisitorTable.plot")]
     #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, by: &str, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let plots = slf.py().import("docplatform._hooks.plots")?;
@@ -319,44 +319,44 @@ impl VisitorTable {
     }
 }
 
-/// Counts slice by slice.
+#[doc = doc!("TrendTable")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct TrendTable;
 
 #[pymethods]
 impl TrendTable {
-    /// The first day.
+    #[doc = doc!("TrendTable.date_from")]
     #[getter]
     fn date_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), slf.as_super().get().0.meta.date_from.as_deref())
     }
 
-    /// The day after the last.
+    #[doc = doc!("TrendTable.date_to")]
     #[getter]
     fn date_to<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), slf.as_super().get().0.meta.date_to.as_deref())
     }
 
-    /// How long a slice is; `None` for one slice.
+    #[doc = doc!("TrendTable.every")]
     #[getter]
     fn every(slf: &Bound<'_, Self>) -> Option<String> {
         slf.as_super().get().0.meta.every.clone()
     }
 
-    /// From which day on slices may still change; `None` where all have settled.
+    #[doc = doc!("TrendTable.open_from")]
     #[getter]
     fn open_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())
     }
 
-    /// The site's visitors by slice as a matplotlib chart; returns its `Axes`.
+    #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let plots = slf.py().import("docplatform._hooks.plots")?;
         Ok(plots.getattr("trend")?.call1((slf, ax))?.unbind())
     }
 
-    /// Refuses, and says why.
+    #[doc = doc!("TrendTable.sum")]
     #[pyo3(signature = (*args, **kwargs), text_signature = "($self, *args, **kwargs)")]
     fn sum(
         slf: Bound<'_, Self>,

@@ -1,0 +1,69 @@
+//! Writes each docstring of `_native.pyi` into a file of its own, which `doc!` in `src/python/mod.rs` includes: the stub is the one
+//! source of what `help()`, editors and the reference show.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+const STUB: &str = "python/docplatform/_native.pyi";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    if env::var_os("CARGO_FEATURE_PYTHON").is_none() {
+        return Ok(());
+    }
+    println!("cargo::rerun-if-changed={STUB}");
+    let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?).join("docstrings");
+    if folder.exists() {
+        // A docstring that is gone must not be found.
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    write_docstrings(&fs::read_to_string(STUB)?, &folder)
+}
+
+/// Writes `Class` and `Class.member` files. Of overloads and of a property's parts, the one that has a docstring counts.
+fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut parts = stub.split("\"\"\"");
+    let mut class = "";
+    while let (Some(code), Some(docstring)) = (parts.next(), parts.next()) {
+        let mut member = None;
+        for line in code.lines() {
+            if let Some(name) = line.strip_prefix("class ") {
+                class = identifier(name);
+                member = Some(class.to_owned());
+            } else if let Some(name) = line.strip_prefix("    def ") {
+                member = Some(format!("{class}.{}", identifier(name)));
+            } else if line.starts_with("def ") {
+                member = None;
+            }
+        }
+        if let Some(member) = member {
+            if docstring.contains('\\') {
+                return Err(format!(
+                    "{STUB}: the docstring of {member} has a backslash, which Python would read as an escape"
+                )
+                .into());
+            }
+            fs::write(folder.join(member), dedent(docstring))?;
+        }
+    }
+    Ok(())
+}
+
+fn identifier(text: &str) -> &str {
+    text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).next().unwrap_or_default()
+}
+
+/// As `inspect.cleandoc` does it.
+fn dedent(docstring: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let margin =
+        docstring.lines().skip(1).filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let lines: Vec<_> = docstring
+        .lines()
+        .enumerate()
+        .map(|(at, line)| if at == 0 { line.trim() } else { line.get(margin..).unwrap_or_default() })
+        .collect();
+    lines.join("\n").trim_end().to_owned()
+}

@@ -1,0 +1,144 @@
+"""What python/docplatform/_native.pyi says twice is written by this: its asynchronous classes, and the docstrings of overrides.
+
+    python tests/helpers/twins.py            rewrite them
+    python tests/helpers/twins.py --check    fail where they are stale
+
+`AsyncClient`, `AsyncRows` and `AsyncVisitors` are made from `Client`, `Rows` and `Visitors`, docstrings included: both faces are one class
+in the extension, so `help()` has one text for both. An override has the docstring of what it overrides, as only its types differ.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STUB = ROOT / "python" / "docplatform" / "_native.pyi"
+
+CLASSES = {"Client": "AsyncClient", "Rows": "AsyncRows", "Visitors": "AsyncVisitors"}
+NAMES = CLASSES | {"Iterator": "AsyncIterator"}
+PROTOCOL = {
+    "__enter__": "__aenter__",
+    "__exit__": "__aexit__",
+    "__iter__": "__aiter__",
+    "__next__": "__anext__",
+}
+# These do no I/O, and return what the blocking ones do.
+IMMEDIATE = {"__new__", "__reduce__", "_repr_html_", "with_options"}
+CALLBACK = ("Callable[[Job], object]", "Callable[[Job], Awaitable[object] | object]")
+
+
+def renamed(annotation: ast.expr) -> ast.expr:
+    """The type with its classes in their asynchronous form."""
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Name):
+            node.id = NAMES.get(node.id, node.id)
+    return annotation
+
+
+def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
+    """A method as the asynchronous class has it."""
+    assert method.returns is not None
+    for argument in method.args.kwonlyargs:
+        if argument.arg == "on_poll" and argument.annotation is not None:
+            argument.annotation = ast.parse(ast.unparse(argument.annotation).replace(*CALLBACK)).body[0].value  # type: ignore[attr-defined]
+    if method.decorator_list or method.name in IMMEDIATE:
+        return method
+    if method.name == "__iter__":
+        # A generator over what is left.
+        method.returns = ast.parse("AsyncIterator[Any]", mode="eval").body
+    elif any(isinstance(node, ast.Name) and node.id in NAMES for node in ast.walk(method.returns)):
+        method.returns = renamed(method.returns)
+    else:
+        method.returns = ast.parse(f"Coroutine[Any, Any, {ast.unparse(method.returns)}]", mode="eval").body
+    method.name = PROTOCOL.get(method.name, method.name)
+    return method
+
+
+def twin(text: str, blocking: ast.ClassDef) -> str:
+    """The source of the class's asynchronous form."""
+    class_ = ast.parse(source(text, blocking)).body[0]
+    assert isinstance(class_, ast.ClassDef)
+    class_.name = CLASSES[class_.name]
+    class_.bases = [renamed(base) for base in class_.bases]
+    class_.body = [asynchronous(node) if isinstance(node, ast.FunctionDef) else node for node in class_.body]
+    # Unlike methods in a module, those in a stub follow each other without a blank line.
+    head, first, methods = ast.unparse(class_).partition("\n    def ")
+    return head + first + re.sub(r"\n\n(?=    (?:def |@))", "\n", methods)
+
+
+def source(text: str, class_: ast.ClassDef) -> str:
+    """A class with its decorators."""
+    first = min([class_.lineno, *(decorator.lineno for decorator in class_.decorator_list)])
+    return "\n".join(text.split("\n")[first - 1 : class_.end_lineno])
+
+
+def classes(text: str) -> dict[str, ast.ClassDef]:
+    """The stub's classes by name."""
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
+
+
+def docstring(method: ast.FunctionDef) -> ast.Constant | None:
+    """Its docstring, as it stands in the source."""
+    match method.body[0]:
+        case ast.Expr(value=ast.Constant(value=str()) as text):
+            return text
+    return None
+
+
+def overrides(text: str) -> str:
+    """The stub with the docstrings of overrides written."""
+    all_ = classes(text)
+    lines = text.split("\n")
+    places: list[tuple[ast.Constant, ast.Constant]] = []
+    for class_ in all_.values():
+        inherited = {
+            method.name: docstring(method)
+            for base in class_.bases
+            if isinstance(base, ast.Name) and base.id in all_
+            for method in all_[base.id].body
+            if isinstance(method, ast.FunctionDef)
+        }
+        for method in class_.body:
+            if isinstance(method, ast.FunctionDef) and (theirs := inherited.get(method.name)):
+                own = docstring(method)
+                assert own, f"{class_.name}.{method.name}: give it any docstring, to be overwritten"
+                places.append((own, theirs))
+    for own, theirs in sorted(places, key=lambda place: -place[0].lineno):
+        assert theirs.end_lineno
+        assert own.end_lineno
+        lines[own.lineno - 1 : own.end_lineno] = text.split("\n")[theirs.lineno - 1 : theirs.end_lineno]
+    return "\n".join(lines)
+
+
+def written(text: str) -> str:
+    """The stub as it should be."""
+    text = overrides(text)
+    for name, asynchronous_name in CLASSES.items():
+        all_ = classes(text)
+        text = text.replace(source(text, all_[asynchronous_name]), twin(text, all_[name]))
+    ruff = Path(sys.executable).with_name("ruff")
+    command = [str(ruff), "format", "--quiet", "--stdin-filename", str(STUB), "-"]
+    formatted = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return formatted.stdout
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check."""
+    stub = STUB.read_text(encoding="utf-8")
+    new = written(stub)
+    if arguments == ["--check"]:
+        if new != stub:
+            print(f"{STUB.name} is stale: run python tests/helpers/twins.py", file=sys.stderr)
+        return int(new != stub)
+    if arguments:
+        raise SystemExit(__doc__)
+    STUB.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
