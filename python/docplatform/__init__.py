@@ -1,10 +1,12 @@
-"""The Python client for a documentation platform.
+"""The Python client for a documentation platform: run jobs of its docs agent, and read who uses the documentation.
 
 >>> import docplatform
->>> client = docplatform.Client()  # key, address and project from DOCPLATFORM_* variables
+>>> client = docplatform.Client()  # reads DOCPLATFORM_API_KEY, DOCPLATFORM_BASE_URL and DOCPLATFORM_PROJECT_ID
 >>> job = client.run_job("Fix the broken links on the quickstart page")
 >>> job.pr_link
->>> rows = list(client.visitors(date_from="2026-01-01", date_to="2026-02-01"))
+'https://github.com/example/docs/pull/1'
+>>> client.visitors("2026-01").to_pandas().shape
+(1000, 4)
 """
 
 from __future__ import annotations
@@ -132,7 +134,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # What few need, and what costs more to import than all the rest.
+    # Few need these, and they take longer to import than all the rest.
     if name == "export_dataset":
         from docplatform.dataset.export import export_dataset
 

@@ -1,4 +1,4 @@
-"""A store or a dataset as a Dask DataFrame: ``pip install "docplatform[dask]"``."""
+"""Reads a store or a dataset as a Dask DataFrame: ``pip install "docplatform[dask]"``."""
 
 from __future__ import annotations
 
@@ -27,35 +27,40 @@ def read_visitors(
     settle_days: int = 2,
     partition_rows: int = PARTITION_ROWS,
 ) -> Any:
-    """A ``dask.dataframe.DataFrame`` of a store, or of a dataset that was made of it.
+    """Returns a Dask DataFrame of a store, or of a dataset that ``docplatform.export_dataset`` made. Sends nothing.
 
-    The columns are those of :func:`docplatform.export_dataset`. A partition is one project and some of its slices. No worker
-    sends a request or has a key: each opens the file or the dataset at the same path. The rows of a partition are fixed
-    when this is called, so that it is the same each time that it is read, whatever is fetched meanwhile; those of a
-    dataset, as long as ``export_dataset`` does not replace its files.
+    A partition is one project and some of its slices. Workers need no API key: each opens the file or the dataset
+    at the same path. The rows of a partition are fixed when you call this, even if the store changes later; those
+    of a dataset stay the same until ``export_dataset`` replaces its files.
 
     Args:
-        store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
-        dataset: The folder of :func:`docplatform.export_dataset`, instead of a store: for clusters of several machines.
-        projects: Ids of projects, or one; all by default.
-        date_from: The first day; by default the first that there is.
-        date_to: The day after the last.
-        every: How long the slices are: ``"day"`` by default; a dataset has one length.
-        base_url: Of which service, if the store has several.
-        organization: Of which organization, if the store has several.
-        settle_days: As the client's, for the column ``settled`` of a store.
-        partition_rows: How many rows a partition has at most; a single slice may have more.
+        store: The path of the store's file, as given to a client as ``store=``. It may be in use by processes of
+            the same machine.
+        dataset: The folder of a dataset, instead of a store; use it on clusters of several machines.
+        projects: The ids of the projects, or one id; all by default.
+        date_from: The first day: a str, ``date`` or ``datetime``. By default the first one.
+        date_to: The day after the last day; by default everything.
+        every: The slices: ``"day"`` (the default), ``"week"`` or ``"month"``. A dataset has slices of one length.
+        base_url: The service's address; needed if the store has several.
+        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
+            value.
+        partition_rows: The largest number of rows in a partition; 100,000 by default. A single slice may have more.
+
+    Returns:
+        A ``dask.dataframe.DataFrame`` with the columns ``project_id``, ``date_from`` and ``date_to`` (datetime64),
+        ``path``, ``human``, ``ai`` and ``total`` (int64), ``settled`` (bool) and ``extra`` (JSON text).
 
     Raises:
-        ConfigurationError: There is no such store, or it cannot be read.
-        ValueError: Neither a store nor a dataset, several organizations, a project that is not there, or no slices of this
-            length but others.
-        ImportError: Dask is missing; says which extra to install.
+        ConfigurationError: The store does not exist or cannot be read.
+        ValueError: Neither a store nor a dataset is given, the store has several organizations and none is named, a
+            project is missing, or there are only slices of another length.
+        ImportError: Dask is missing: ``pip install "docplatform[dask]"``.
 
     Example:
-        >>> from docplatform.dask import read_visitors
-        >>> visitors = read_visitors(store="visitors.db", date_from="2026-01-01")
-        >>> visitors.groupby("path")["total"].max().nlargest(10).compute()
+        >>> visitors = docplatform.dask.read_visitors(store="visitors.db")
+        >>> len(visitors)
+        3600
     """
     need("docplatform.dask.read_visitors")
     lake = Lake.of(store, dataset, every, base_url, organization, settle_days)

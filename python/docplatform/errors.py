@@ -1,7 +1,6 @@
-"""What can go wrong. Every error derives from :class:`DocPlatformError`, pickles, and shows no key.
+"""Errors and warnings. Every error derives from ``DocPlatformError``, can be pickled, and never shows the API key.
 
-Wrong arguments are ``ValueError`` or ``TypeError``, misuse of an object is ``RuntimeError``; both are
-raised before anything is sent.
+Invalid arguments are ``ValueError`` or ``TypeError``, and misuse of an object is ``RuntimeError``; both are raised before anything is sent.
 """
 
 from __future__ import annotations
@@ -44,28 +43,43 @@ __all__ = [
 
 
 class DocPlatformError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package: catch it to handle any of them.
+
+    Its text says what happened, what it means for your data or job, and what to do next. Errors can be pickled and
+    never show the API key. Invalid arguments are ``ValueError`` or ``TypeError`` instead, and misuse of an object
+    is ``RuntimeError``; these are raised before anything is sent.
+
+    Attributes:
+        outcome: What became of a write; ``None`` for a read. ``"not_sent"``: nothing was sent, so you may send it
+            again. ``"rejected"``: the service refused it, so remove the cause first. ``"unknown"``: it may have
+            been carried out, so look on the platform before you send it again. ``"applied"``: it was carried out,
+            but its answer cannot be used, or the wait for the job failed.
+        attempts: The attempts of the call, oldest first: a tuple of ``Attempt``.
+        deadline_exceeded: Whether a retry was left out because its pause would have ended after the call's
+            ``deadline``: a bool.
+        checkpoint: For an export that failed: where to continue, as in
+            ``client.visitors(resume=error.checkpoint)``; else ``None``.
+        partial: For an export into memory that failed: a table of the rows that were fetched; ``checkpoint``
+            continues after them. Else ``None``.
+        report: For a sync that failed: a ``SyncReport`` of what was fetched; else ``None``.
+        job: For a wait that failed: the job's last snapshot, a ``Job``; else ``None``.
+
+    Example:
+        >>> stub.fail_next(status=503, times=9)
+        >>> try:
+        ...     client.with_options(max_retries=1, deadline=5).visitors("2026-01").to_pandas()
+        ... except docplatform.DocPlatformError as error:
+        ...     print(type(error).__name__, len(error.attempts), error.checkpoint is not None)
+        ServerError 2 True
+    """
 
     outcome: Literal["not_sent", "rejected", "unknown", "applied"] | None = None
-    """What became of a call that writes; ``None`` for a read.
-
-    ``not_sent``: no byte was written, so it may be sent again. ``rejected``: the service refused it, so mend
-    the cause first. ``unknown``: it may have happened, so look before sending it again. ``applied``: it happened,
-    though its answer cannot be used, or the wait for
-    the job failed.
-    """
     attempts: tuple[Attempt, ...] = ()
-    """Each try, oldest first."""
     deadline_exceeded: bool = False
-    """Whether a further try was left out because the call's ``deadline`` came first."""
     checkpoint: str | None = None
-    """For an export that broke off, where to continue: ``visitors(resume=error.checkpoint)``."""
     partial: VisitorTable | None = None
-    """For an export into memory that broke off, the rows that were fetched: ``checkpoint`` continues after them."""
     report: SyncReport | None = None
-    """For a sync that did not come to its end, what it found and fetched before it."""
     job: Job | None
-    """For a wait that broke off, the job's last snapshot."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
@@ -74,145 +88,419 @@ class DocPlatformError(Exception):
 
 
 class ConfigurationError(DocPlatformError, ValueError):
-    """A setting is missing or cannot be used. The text says what to set."""
+    """A setting is missing or cannot be used. Nothing was sent.
+
+    The message names the setting and where its value came from, such as ``DOCPLATFORM_API_KEY`` or ``api_key=``:
+    correct it there.
+
+    Example:
+        >>> Client(base_url="http://docs.example.com")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.ConfigurationError: ...
+    """
 
 
 class ConnectError(DocPlatformError, ConnectionError):
-    """The service was never reached: name resolution, a refused connection, TLS. No byte of the request left."""
+    """The service was not reached: the host name is unknown, the connection was refused, or TLS failed. Nothing was
+    sent.
+
+    Check ``base_url``, the network and the proxy; ``ca_bundle=`` adds certificates. It is safe to call again, also
+    for a write.
+
+    Example:
+        >>> unreachable = client.with_options(base_url="http://127.0.0.1:1", max_retries=0)
+        >>> unreachable.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.ConnectError: ...
+    """
 
 
 class RequestTimeoutError(DocPlatformError, TimeoutError):
-    """An attempt took longer than ``timeout``, or the call longer than ``deadline``."""
+    """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call).
+
+    Nothing was changed, so call again, or give the client a longer ``timeout=`` or ``deadline=``. A write that gets
+    no answer in time is an ``UnconfirmedWriteError``.
+
+    Example:
+        >>> stub.latency = 1.0
+        >>> client.with_options(timeout=0.1, max_retries=0).visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.RequestTimeoutError: ...
+    """
 
 
 class TransportError(DocPlatformError, ConnectionError):
-    """A read broke off on the way."""
+    """The connection broke while a read was in progress.
+
+    Nothing was changed, so call again. A write whose connection breaks is an ``UnconfirmedWriteError``.
+
+    Example:
+        >>> stub.fail_next(drop=True)
+        >>> client.with_options(max_retries=0).visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.TransportError: ...
+    """
 
 
 class UnconfirmedWriteError(DocPlatformError):
-    """A write that may have happened (``outcome="unknown"``) or did (``outcome="applied"``).
+    """A write may have been carried out (``outcome="unknown"``), or was but its answer cannot be used
+    (``outcome="applied"``).
 
-    It is never sent again by itself: look on the platform first. Deliberately neither a
-    ``ConnectionError`` nor a ``TimeoutError``, so that no retry wrapper catches it.
+    Look on the platform before you send it again; the client never does so by itself. With ``once=``, then record
+    what you found with ``resolve_once``. It is deliberately neither a ``ConnectionError`` nor a ``TimeoutError``,
+    so that no retry wrapper for these repeats the write.
+
+    Attributes:
+        status: The HTTP status, an int; ``None`` if no answer came.
+        request_id: The service's ``x-request-id``, if an answer had one.
+        body: The beginning of the answer; ``None`` if none came.
+
+    Example:
+        >>> stub.fail_next(drop=True)
+        >>> try:
+        ...     client.create_job("Document release 1.4")
+        ... except docplatform.UnconfirmedWriteError as error:
+        ...     print(error.outcome)
+        unknown
     """
 
     status: int | None = None
-    """The HTTP status, where an answer came."""
     request_id: str | None = None
-    """The service's ``x-request-id``, where it gave one."""
     body: str | None = None
-    """The beginning of the answer, where one came."""
 
 
 class ResponseError(DocPlatformError, ValueError):
-    """A whole answer that cannot be read: not JSON, of the wrong shape, about another job, too large."""
+    """The service answered, but the answer cannot be read: it is not JSON, has the wrong shape, is about another job,
+    or is too large.
+
+    Often a proxy or login page answered instead of the service: check ``base_url`` and look at ``body``. If an
+    answer is too large, raise ``max_response_bytes=`` or lower ``page_size=``.
+
+    Attributes:
+        status: The HTTP status, an int.
+        request_id: The service's ``x-request-id``, if it sent one.
+        body: The beginning of the answer.
+
+    Example:
+        >>> stub.fail_next(status=200, body="<html>Please log in</html>")
+        >>> try:
+        ...     client.visitor_totals("2026-01")
+        ... except docplatform.ResponseError as error:
+        ...     print(error.status, error.body)
+        200 <html>Please log in</html>
+    """
 
     status: int | None = None
-    """The HTTP status."""
     request_id: str | None = None
-    """The service's ``x-request-id``, where it gave one."""
     body: str | None = None
-    """The beginning of the answer."""
 
 
 class StatusError(DocPlatformError):
-    """The service refused the request. A redirect is one too: none is ever followed."""
+    """The service refused the request with an HTTP status. Its subclasses name the usual ones.
+
+    A redirect is one too, because redirects are never followed: put the final address into ``base_url``.
+
+    Attributes:
+        status: The HTTP status, an int.
+        message: The service's own explanation, if it gave one.
+        body: The beginning of the answer.
+        request_id: The service's ``x-request-id``, if it sent one: name it when you ask the service's support.
+        retry_after: How long the service asked to wait, in seconds; ``None`` if it did not.
+
+    Example:
+        >>> stub.fail_next(status=418, body={"error": "short and stout"})
+        >>> try:
+        ...     client.visitor_totals("2026-01")
+        ... except docplatform.StatusError as error:
+        ...     print(error.status, error.message)
+        418 short and stout
+    """
 
     status: int
-    """The HTTP status."""
     message: str | None = None
-    """The service's own words."""
     body: str | None = None
-    """The beginning of the answer."""
     request_id: str | None = None
-    """The service's ``x-request-id``, where it gave one."""
     retry_after: float | None = None
-    """How long the service asked to wait, in seconds."""
 
 
 class BadRequestError(StatusError):
-    """400: the service does not understand the request."""
+    """Status 400: the service did not understand the request.
+
+    Check the arguments; ``message`` says what the service objects to. Nothing was changed.
+
+    Example:
+        >>> stub.fail_next(status=400)
+        >>> client.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.BadRequestError: ...
+    """
 
 
 class AuthenticationError(StatusError):
-    """401: the API key is missing, wrong, of another kind, or expired; keys often expire after 90 days."""
+    """Status 401: the API key is missing, wrong, of another kind, or expired.
+
+    Create a new key on the platform and set ``DOCPLATFORM_API_KEY``; keys often expire after 90 days. ``docplatform
+    doctor`` checks it.
+
+    Example:
+        >>> stub.fail_next(status=401)
+        >>> client.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.AuthenticationError: ...
+    """
 
 
 class PermissionDeniedError(StatusError):
-    """403: the API key is read-only, bound to other network addresses, or of another project."""
+    """Status 403: the API key may not do this: it is read-only, limited to other network addresses, or belongs to
+    another project.
+
+    Use a key that may; ``docplatform doctor`` shows what a key may do.
+
+    Example:
+        >>> stub.fail_next(status=403)
+        >>> client.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.PermissionDeniedError: ...
+    """
 
 
 class NotFoundError(StatusError):
-    """404: no such project, job or path."""
+    """Status 404: the service knows no such project, job or path.
+
+    Check ``project_id``, the job's id and ``base_url``.
+
+    Example:
+        >>> client.get_job("job-404")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.NotFoundError: ...
+    """
 
 
 class ConflictError(StatusError):
-    """409: the request contradicts the present state."""
+    """Status 409: the request contradicts the present state, for example of a job.
+
+    Read the present state, for example with ``get_job``, and decide again. Nothing was changed.
+
+    Example:
+        >>> stub.fail_next(status=409)
+        >>> client.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.ConflictError: ...
+    """
 
 
 class UnprocessableError(StatusError):
-    """422: the request is understood and refused."""
+    """Status 422: the service understood the request and refuses it.
+
+    ``message`` says why; correct the arguments. Nothing was changed.
+
+    Example:
+        >>> stub.fail_next(status=422)
+        >>> client.visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.UnprocessableError: ...
+    """
 
 
 class RateLimitError(StatusError):
-    """429, or a throttled call, because an earlier 429 asked this client to wait (``outcome="not_sent"``)."""
+    """Status 429: the service allows no more requests at present, or an earlier 429 makes this client wait
+    (``outcome="not_sent"``).
+
+    Wait ``retry_after`` seconds, or give the client ``requests_per_hour=`` so that it waits by itself. An export
+    continues with ``resume=error.checkpoint``.
+
+    Example:
+        >>> stub.fail_next(status=429)
+        >>> client.with_options(max_retries=0).visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.RateLimitError: ...
+    """
 
 
 class ServerError(StatusError):
-    """5xx on a read."""
+    """Status 500 to 599 in answer to a read: the service failed, in spite of the retries.
+
+    Nothing was changed, so call again later. A write that gets such an answer is an ``UnconfirmedWriteError``.
+
+    Example:
+        >>> stub.fail_next(status=503)
+        >>> client.with_options(max_retries=0).visitor_totals("2026-01")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.ServerError: ...
+    """
 
 
 class PaginationError(DocPlatformError):
-    """The service broke its own paging rule: to continue would never end, or lose rows."""
+    """The service broke its own paging rule, for example with an empty page that promises more: continuing would never
+    end, or lose rows.
+
+    No rows are silently lost: ``partial`` has what was fetched. Report it to the service; a shorter range or
+    ``every="day"`` may avoid it. With ``strict=True`` it also stands for data that is only unusual: without it you
+    get a ``DataWarning``.
+
+    Example:
+        >>> stub.fail_next(status=200, body={"visitors": [], "totals": {"human": 0, "ai": 0, "total": 0}, "hasMore": True})
+        >>> client.visitors("2026-01").collect()
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.PaginationError: ...
+    """
 
 
 class JobFailedError(DocPlatformError):
-    """The job ended as ``failed``; ``job`` is its last snapshot. ``check=False`` returns it instead."""
+    """The job that was waited for has the status ``failed``.
+
+    Look at the job on the platform, then give a better prompt with ``follow_up(error.job, …)`` or create another
+    job. ``check=False`` returns the job instead.
+
+    Attributes:
+        job: The job's last snapshot, a ``Job``.
+
+    Example:
+        >>> stub.script_job("failed")
+        >>> try:
+        ...     client.run_job("Document release 1.4", poll_interval=0.1)
+        ... except docplatform.JobFailedError as error:
+        ...     print(error.job.status)
+        failed
+    """
 
     job: Job  # pyright: ignore[reportIncompatibleVariableOverride]  # it never lacks one
-    """The job's last snapshot."""
 
 
 class WaitTimeoutError(DocPlatformError, TimeoutError):
-    """The job was not final in time. It keeps running: ``wait_for_job(error.job)`` waits for it again."""
+    """The job was not final within the ``timeout`` of the wait. It keeps running.
+
+    ``wait_for_job(error.job)`` waits for it again; do not create it again.
+
+    Example:
+        >>> stub.script_job("active")
+        >>> try:
+        ...     client.run_job("Document release 1.4", timeout=0.2, poll_interval=0.1)
+        ... except docplatform.WaitTimeoutError as error:
+        ...     print(error.job.id, error.job.status)
+        job-1 active
+    """
 
 
 class BudgetError(DocPlatformError):
-    """The request budget is spent, and the call would not wait (``on_budget="stop"``). Nothing was sent."""
+    """The request budget is spent, and the call would not wait (``on_budget="stop"``). Nothing was sent.
+
+    Call again after ``resets_at``, or let the call wait with ``on_budget="wait"``. With a ``store``, what was
+    fetched is in it and is not fetched again.
+
+    Attributes:
+        resets_at: When the budget allows the next request: a ``datetime`` in UTC.
+
+    Example:
+        >>> frugal = client.with_options(requests_per_hour=1)
+        >>> frugal.visitor_totals("2026-01").total
+        147011
+        >>> frugal.visitor_totals("2026-02", on_budget="stop")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.BudgetError: ...
+    """
 
     resets_at: datetime | None = None
-    """When the next request may go out, in UTC."""
 
 
 class SyncError(DocPlatformError):
-    """Some slices could not be fetched; the others are in the store, and the next sync fetches what is missing."""
+    """Some slices of a ``sync`` could not be fetched. The others are in the store.
+
+    Remove the cause that ``failures`` names and call ``sync`` again: it fetches only what is missing.
+
+    Attributes:
+        failures: The slices and why they failed: a tuple of ``SyncFailure``. A project that the service refuses as
+            a whole is listed with its first slice.
+
+    Example:
+        >>> stub.fail_next(status=403, times=3)
+        >>> try:
+        ...     Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        ... except docplatform.SyncError as error:
+        ...     print(error.failures[0].project_id, type(error.failures[0].error).__name__)
+        demo PermissionDeniedError
+    """
 
     failures: tuple[SyncFailure, ...] = ()
-    """Which, and why. A project that the service refuses as a whole (a 4xx) is listed with the first of its slices."""
 
 
 class StoreBusyError(DocPlatformError):
-    """Another sync is filling the store, and the call would not wait (``on_running="stop"``). Nothing was sent."""
+    """Another sync is filling the store, and the call would not wait (``on_running="stop"``). Nothing was sent.
+
+    Call again later, or wait for the other sync with ``on_running="wait"``.
+
+    Example:
+        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False, on_running="stop")  # no other sync is running
+        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+    """
 
 
 class DataWarning(UserWarning):
-    """An export is complete, but something about it is unusual: short pages, invalid characters."""
+    """A Python warning: an export is complete, but something about it is unusual, such as short pages, invalid
+    characters, or a listing that the service cuts off.
+
+    The text says what, and is also in ``warnings`` of the rows and the table. Use ``strict=True`` to get an error
+    instead.
+
+    Example:
+        >>> warnings.simplefilter("error", docplatform.DataWarning)  # raise it as an error
+        >>> client.feedback_by_page("2026-01", page_size=10).collect()
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.DataWarning: ...
+    """
 
 
 class DataChangedWarning(DataWarning):
-    """The data changed while it was exported: other totals, or a row seen twice."""
+    """A Python warning: the data changed while it was exported, because the totals differ or a row came twice.
+
+    Rows may be missing or doubled. Export a range that is final (it ended more than two days ago), or use
+    ``strict=True`` to get an error instead.
+
+    Example:
+        >>> row = {"path": "/", "human": 3, "ai": 1, "total": 4}
+        >>> with StubServer(visitors=[row, row]) as changing, warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     table = changing.client().visitors("2026-01").collect()
+        >>> len(table), caught[0].category.__name__
+        (1, 'DataChangedWarning')
+    """
 
 
 class WaitWarning(UserWarning):
-    """Nothing is sent for more than 10 seconds: the request budget is spent, the service asked to wait, or another sync or creation runs.
+    """A Python warning: nothing is sent for more than 10 seconds, because the budget is spent, the service asked to
+    wait, or another sync or creation runs.
 
-    Raised once for each wait, when it begins, where your code made the call. A progress bar (``progress=True``) and the
-    command line show the wait instead. ``on_budget="stop"`` raises :class:`BudgetError` rather than wait for the budget.
+    It comes once for each wait, when it begins, at the line of your code that made the call. A progress bar
+    (``progress=True``) and the command line show the wait instead. Use ``on_budget="stop"`` to get a
+    ``BudgetError`` rather than wait for the budget.
+
+    Attributes:
+        until: When the next request is sent: a ``datetime`` in UTC; ``None`` if that is not known.
 
     Example:
-        >>> warnings.simplefilter("ignore", docplatform.WaitWarning)  # say nothing
-        >>> warnings.simplefilter("error", docplatform.WaitWarning)  # raise it, and so end the call
+        >>> warnings.simplefilter("error", docplatform.WaitWarning)  # end the call instead of waiting
+        >>> frugal = client.with_options(requests_per_hour=1)
+        >>> frugal.visitor_totals("2026-01").total
+        147011
+        >>> frugal.visitor_totals("2026-02")
+        Traceback (most recent call last):
+            ...
+        docplatform.errors.WaitWarning: ...
     """
 
     until: datetime | None = None
-    """When the next request goes out; ``None`` where nobody knows, as with another sync or creation."""

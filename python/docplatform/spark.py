@@ -1,10 +1,4 @@
-"""A store or a dataset as a table of Spark 4.1 or later: ``pip install "docplatform[spark]"``.
-
->>> import docplatform.spark
->>> docplatform.spark.register(spark)
->>> visitors = spark.read.format("docplatform").option("store", "visitors.db").load()
->>> visitors.where("project_id = 'docs' AND date_from >= '2026-01-01'").groupBy("path").max("total").show()
-"""
+"""Reads a store or a dataset as a table of Spark 4.1 or later: ``pip install "docplatform[spark]"``."""
 
 from __future__ import annotations
 
@@ -47,13 +41,22 @@ _COMMON: dict[str, type] = {"project_id": str, "date_from": date, "date_to": dat
 
 
 def register(spark: Any) -> None:
-    """Makes the format ``docplatform`` known to a session, and lets filters reach it.
+    """Makes the format ``docplatform`` known to a Spark session, so that ``spark.read.format("docplatform")`` reads a
+    store or a dataset.
 
-    It sets ``spark.sql.python.filterPushdown.enabled``, without which Spark 4 reads nothing from a source
-    that takes filters.
+    It sets ``spark.sql.python.filterPushdown.enabled``, which Spark 4 needs to read from a source that takes
+    filters.
+
+    Args:
+        spark: The ``pyspark.sql.SparkSession``.
 
     Raises:
-        ImportError: pyspark is missing; says which extra to install.
+        ImportError: pyspark is missing: ``pip install "docplatform[spark]"``.
+
+    Example:
+        >>> docplatform.spark.register(spark)
+        >>> spark.read.format("docplatform").option("store", "visitors.db").load().count()
+        3600
     """
     need("docplatform.spark.register")
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
@@ -77,21 +80,34 @@ else:
 
 
 class VisitorsDataSource(_DataSource):
-    """The format ``docplatform``: a store, or a dataset that was made of it. :func:`register` makes it known.
+    """Reads a store, or a dataset that ``docplatform.export_dataset`` made, as a Spark table: the format
+    ``docplatform``.
 
-    The columns are those of :func:`docplatform.export_dataset`, whatever the service sent. A partition is one project and some
-    of its slices; filters on ``project_id``, ``date_from``, ``date_to`` and ``settled`` leave out slices before anything
-    is read. No worker sends a request or has a key: each opens the store or the dataset at the same path. The rows of a
-    partition are fixed when the query is planned, so that a task that is run again reads the same; those of a dataset,
-    as long as ``export_dataset`` does not replace its files meanwhile.
+    ``register`` makes it known to a session. A partition is one project and some of its slices; filters on
+    ``project_id``, ``date_from``, ``date_to`` and ``settled`` skip slices before anything is read. Workers need no
+    API key: each opens the store or the dataset at the same path. The rows of a partition are fixed when the query
+    is planned, so that a task that is run again reads the same; those of a dataset stay the same until
+    ``export_dataset`` replaces its files.
+
+    The columns are ``project_id`` (string), ``date_from`` and ``date_to`` (date), ``path`` (string), ``human``,
+    ``ai`` and ``total`` (bigint), ``settled`` (boolean) and ``extra`` (JSON text).
 
     Options:
-        store: The store's file, as a client's ``store``; it may be in use by processes of the same machine.
-        dataset: The folder of :func:`docplatform.export_dataset`, instead of a store; ``load(path)`` is the same.
-        every: ``day`` (the default), ``week`` or ``month``: how long the slices are; a dataset has one length.
-        base_url, organization: Of which service and organization, if the store has several.
-        settle_days: As the client's, for the column ``settled`` of a store; 2.
-        partition_rows: How many rows a partition has at most, unless a single slice has more; 100000.
+        store: The path of the store's file, as given to a client as ``store=``. It may be in use by processes of
+            the same machine.
+        dataset: The folder of a dataset, instead of a store; ``load(path)`` is the same.
+        every: ``day`` (the default), ``week`` or ``month``: the slices. A dataset has slices of one length.
+        base_url: The service's address; needed if the store has several.
+        organization: The organization; needed if the store has several.
+        settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
+            value.
+        partition_rows: The largest number of rows in a partition; 100000 by default. A single slice may have more.
+
+    Example:
+        >>> docplatform.spark.register(spark)
+        >>> visitors = spark.read.format("docplatform").option("store", "visitors.db").load()
+        >>> visitors.where("project_id = 'docs'").count()
+        1200
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:

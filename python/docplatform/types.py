@@ -1,4 +1,4 @@
-"""The small values that answers are made of. Everything here is data: immutable, comparable, picklable."""
+"""The values that answers are made of. All are data: they never change, and can be compared and pickled."""
 
 from __future__ import annotations
 
@@ -29,18 +29,27 @@ def _count(number: float, thing: str) -> str:
 
 
 class Totals(NamedTuple):
-    """Unique visitors of a whole site and range.
+    """The visitors (or page views) of a whole site and range, as a named tuple.
 
-    Uniques do not add up: not over paths, not over days, and not over kinds, as a visitor seen both
-    as human and as AI counts once in ``total``. Counts are approximate.
+    Unique visitors cannot be added up over paths or days, and ``total`` need not be ``human + ai``: a visitor who
+    was seen both as human and as AI counts once in it. The service's counts are approximate.
+
+    Attributes:
+        human: People: an int.
+        ai: AI agents: an int.
+        total: All visitors: an int.
+
+    Example:
+        >>> totals = client.visitor_totals("2026-01")
+        >>> totals
+        Totals(human=94961, ai=53659, total=147011)
+        >>> round(totals.ai / totals.total, 3)
+        0.365
     """
 
     human: int
-    """Unique people."""
     ai: int
-    """Unique AI agents."""
     total: int
-    """Unique visitors, deduplicated; need not be ``human + ai``."""
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook
@@ -49,107 +58,170 @@ class Totals(NamedTuple):
 
 
 class VisitorRow(TypedDict):
-    """The visitors of one path, as a dict. Whatever else the service sends stands beside these, under the service's names.
+    """A row of visitors or views: a dict. Further fields that the service sends are in it under the service's names.
+
+    Attributes:
+        path: The path of a documentation page: a str.
+        human: People: an int.
+        ai: AI agents: an int.
+        total: All visitors, each counted once: an int. It need not be ``human + ai``.
 
     Example:
         >>> next(client.visitors("2026-01"))
-        {'path': '/quickstart', 'human': 812, 'ai': 341, 'total': 1109}
+        {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
     """
 
     path: str
-    """The path of a documentation page."""
     human: int
-    """Unique people."""
     ai: int
-    """Unique AI agents."""
     total: int
-    """Unique visitors, deduplicated; need not be ``human + ai``."""
 
 
 class VisitorsPage(NamedTuple):
-    """One page of visitors, or what was left of it when it was asked for."""
+    """A page of visitors or views, as ``Visitors.pages`` returns it: a named tuple.
+
+    Attributes:
+        rows: The page's rows: a list of ``VisitorRow``. If you took single rows before, only those that are left.
+        totals: The totals that came with the page: a ``Totals`` tuple.
+        offset: How many rows of the listing come before: an int.
+        has_more: Whether the service said that more rows follow: a bool.
+
+    Example:
+        >>> page = next(client.visitors("2026-01").pages())
+        >>> len(page.rows), page.offset, page.has_more
+        (250, 0, True)
+    """
 
     rows: list[VisitorRow]
-    """The rows, one for each path."""
     totals: Totals
-    """The totals that came with the page."""
     offset: int
-    """The first row's offset in the service's listing."""
     has_more: bool
-    """Whether the service said that more follows."""
 
 
 class RowsPage(NamedTuple):
-    """One page of a listing without totals, or what was left of it when it was asked for."""
+    """A page of any other listing, as ``Rows.pages`` returns it: a named tuple.
+
+    Attributes:
+        rows: The page's rows: a list of dicts. If you took single rows before, only those that are left.
+        offset: How many rows of the listing come before: an int.
+        has_more: Whether the service said that more rows follow: a bool.
+
+    Example:
+        >>> page = next(client.searches("2026-01").pages())
+        >>> len(page.rows), page.offset, page.has_more
+        (100, 0, True)
+    """
 
     rows: list[dict[str, Any]]
-    """The rows, as dicts."""
     offset: int
-    """How many rows of the listing came before it."""
     has_more: bool
-    """Whether the service said that more follows."""
 
 
 class Source(NamedTuple):
-    """What a job's agent works on."""
+    """What the agent of a job works on: a named tuple.
+
+    Attributes:
+        repository: The repository: a str or ``None``.
+        ref: The branch, tag or commit: a str or ``None``.
+
+    Example:
+        >>> client.create_job("Fix the broken links on the quickstart page").source
+        Source(repository='example/docs', ref='main')
+    """
 
     repository: str | None
-    """The repository."""
     ref: str | None
-    """The branch, tag or commit; may be missing."""
 
 
 class Attempt(NamedTuple):
-    """One try of a call that failed. ``DocPlatformError.attempts`` lists them, oldest first."""
+    """One attempt of a call that failed: a named tuple. ``error.attempts`` lists them, oldest first.
+
+    Attributes:
+        number: 1 for the first: an int.
+        status: The HTTP status: an int; ``None`` if no answer came.
+        error: What failed and why: a str, with the service's request id if it sent one.
+        elapsed: How long the attempt took, in seconds.
+        waited: How long the client paused before it, in seconds.
+        sent: Whether any part of the request may have been sent: a bool. ``False`` if, for example, no connection
+            could be made.
+
+    Example:
+        >>> stub.fail_next(status=503, times=9)
+        >>> try:
+        ...     client.with_options(max_retries=1).visitor_totals("2026-01")
+        ... except docplatform.ServerError as error:
+        ...     print([(attempt.number, attempt.status) for attempt in error.attempts])
+        [(1, 503), (2, 503)]
+    """
 
     number: int
-    """1 for the first."""
     status: int | None
-    """The HTTP status, where an answer came."""
     error: str
-    """The class of the failure and its reason, with the service's request id where it gave one."""
     elapsed: float
-    """How long the try took, in seconds."""
     waited: float
-    """How long was paused before it, in seconds."""
     sent: bool = True
-    """Whether any of the request may have left this machine. ``False``, say, where no connection could be made."""
 
 
 class PlanSlice(NamedTuple):
-    """What one slice of a range costs."""
+    """What one slice of a range costs: a named tuple in ``Plan.slices``.
+
+    Attributes:
+        date_from: The first day: a ``date``.
+        date_to: The day after the last day: a ``date``.
+        requests: How many requests will be sent: an int.
+        cached: How many requests will not be sent, because the store has their answers: an int.
+        exact: Whether ``requests`` is certain; otherwise it is an estimate or a minimum.
+        estimated: Whether ``requests`` is an estimate from similar ranges in the store.
+
+    Example:
+        >>> client.plan_visitors("2026-01", every="week").slices[0]
+        PlanSlice(date_from=datetime.date(2026, 1, 1), date_to=datetime.date(2026, 1, 5), requests=1, cached=0, exact=True, estimated=False)
+    """
 
     date_from: date
-    """The first day."""
     date_to: date
-    """The day after the last."""
     requests: int
-    """Requests to be sent."""
     cached: int
-    """Requests whose answers are in the client's store."""
     exact: bool
-    """Whether ``requests`` is known; else it is an estimate or a minimum."""
     estimated: bool = False
-    """Whether ``requests`` is an estimate, from ranges of about the same length in the store."""
 
 
 class Plan(NamedTuple):
-    """What a range costs, before anything is sent."""
+    """What a range costs before anything is sent: a named tuple. ``print(plan)`` says it in words.
+
+    Attributes:
+        requests: How many requests will be sent: an int.
+        cached: How many requests will not be sent, because the store has their answers: an int.
+        exact: Whether ``requests`` is certain; otherwise it is an estimate (``estimated``) or a minimum.
+        hours: How long to wait for the request budget, in whole hours; ``None`` without a budget.
+        slices: The cost of each slice, in order: a tuple of ``PlanSlice``.
+
+    Example:
+        >>> plan = client.plan_visitors("2026-01", every="day")
+        >>> plan.requests, plan.exact
+        (31, True)
+        >>> print(plan)
+        31 requests, 0 cached
+    """
 
     requests: int
-    """Requests to be sent."""
     cached: int
-    """Requests whose answers are in the client's store, and which are not sent."""
     exact: bool
-    """Whether ``requests`` is known, from the store, or as totals cost one each; else it is an estimate or a minimum."""
     hours: float | None
-    """Hours to wait for the budget, rounded up to whole ones; ``None`` without a budget."""
     slices: tuple[PlanSlice, ...]
-    """The same for each slice, in order."""
 
     @property
     def estimated(self) -> bool:
-        """Whether ``requests`` is an estimate from neighbouring ranges in the store; if neither this nor ``exact``, a minimum."""
+        """Whether ``requests`` is an estimate from similar ranges in the store. If neither this nor ``exact`` is true, it
+        is a minimum.
+
+        Example:
+            >>> plan = client.plan_visitors("2026-01")
+            >>> plan.exact, plan.estimated
+            (False, False)
+            >>> print(plan)
+            at least 1 request, 0 cached
+        """
         return not self.exact and all(slice_.exact or slice_.estimated for slice_ in self.slices)
 
     def __str__(self) -> str:
@@ -166,18 +238,25 @@ class Plan(NamedTuple):
 
 
 class SyncReport(NamedTuple):
-    """What :meth:`docplatform.Client.sync` found and fetched."""
+    """What ``Client.sync`` found and fetched: a named tuple of int.
+
+    Attributes:
+        slices: All slices of all projects.
+        cached: Slices that the store had already.
+        open: Slices that may still change, and that the next sync fetches again.
+        requests: Requests that were sent, retries included.
+        rows: Rows that were put into the store.
+
+    Example:
+        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+    """
 
     slices: int
-    """Slices in all, over all projects."""
     cached: int
-    """Those that were in the store already."""
     open: int
-    """Those that may still change, and are fetched again the next time."""
     requests: int
-    """Requests that were sent, retries included."""
     rows: int
-    """Rows that were put into the store."""
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook
@@ -186,41 +265,70 @@ class SyncReport(NamedTuple):
 
 
 class SyncFailure(NamedTuple):
-    """A slice that :meth:`docplatform.Client.sync` could not fetch. ``SyncError.failures`` lists them."""
+    """A slice that ``Client.sync`` could not fetch: a named tuple. ``SyncError.failures`` lists them.
+
+    Attributes:
+        project_id: The project's id: a str.
+        date_from: The first day: a ``date``.
+        date_to: The day after the last day: a ``date``.
+        error: Why it failed: a ``DocPlatformError``.
+
+    Example:
+        >>> stub.fail_next(status=403, times=3)
+        >>> try:
+        ...     Client(store="visitors.db").sync("demo", "2026-01", by_path=False)
+        ... except docplatform.SyncError as error:
+        ...     print(error.failures[0].project_id, error.failures[0].date_from)
+        demo 2026-01-01
+    """
 
     project_id: str
-    """Its project."""
     date_from: date
-    """The first day."""
     date_to: date
-    """The day after the last."""
     error: DocPlatformError
-    """Why not."""
 
 
 class DatasetReport(NamedTuple):
-    """What :func:`docplatform.export_dataset` found and wrote."""
+    """What ``docplatform.export_dataset`` found and wrote: a named tuple of int.
+
+    Attributes:
+        written: Files that were written: slices that are new, or were fetched again.
+        kept: Files that were there already and are still right.
+        rows: Rows in the files that were written.
+        open: Slices that may still change.
+
+    Example:
+        >>> report = Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11")
+        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        DatasetReport(written=7, kept=0, rows=7000, open=0)
+    """
 
     written: int
-    """Files that were written: those of slices that were new, or fetched again."""
     kept: int
-    """Files that were there already, and were left as they are."""
     rows: int
-    """Rows in the files that were written."""
     open: int
-    """Slices, of all of these, that may still change."""
 
 
 class Stats(NamedTuple):
-    """Counts of a client and all its handles at one moment."""
+    """What a client and all handles from ``with_options`` have sent so far: a named tuple.
+
+    Attributes:
+        requests: Requests that were sent, retries included: an int. A request for which no connection could be made
+            does not count.
+        retries: Retries among them: an int.
+        waited: Seconds spent in pauses between attempts and in waiting for the request budget: a float.
+        budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
+            the store, so requests of other processes count from this client's next request on. ``None`` without a
+            budget, after ``close()``, and in a forked child before its first request.
+
+    Example:
+        >>> client.visitor_totals("2026-01").total
+        147011
+        >>> client.stats
+        Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+    """
 
     requests: int
-    """Requests that left this machine, retries included. One for which no connection could be made is not counted."""
     retries: int
-    """Retries among them."""
     waited: float
-    """Seconds spent in pauses between attempts, and waiting for the request budget."""
     budget_left: int | None
-    """Requests that the budget would grant now, as far as this client knows: a store is not read for it, so what other
-    clients and processes spent counts from this client's next request on. ``None`` without a budget, once the client is
-    closed, and in a forked child before its first request."""

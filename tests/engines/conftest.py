@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import logging
 import os
 from collections.abc import Iterator
@@ -37,6 +38,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
         rows = ordered(row for project in PROJECTS for row in expected(stub, store, project, DAYS))
         export_dataset(dataset, store=store)
         yield Filled(stub, store, dataset, rows)
+
+
+def check_example(documented: Any, **names: Any) -> None:
+    """The example of a docstring prints what it shows; its store is the one that is in the working folder."""
+    (found,) = doctest.DocTestFinder(recurse=False).find(documented, "example", globs=names)
+    assert found.examples
+    assert doctest.DocTestRunner().run(found).failed == 0
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,11 @@ import distributed  # type: ignore[import-not-found]
 import pandas as pd
 import pytest
 
+import docplatform.dask
 from docplatform.dask import read_visitors
 from helpers.lake import COLUMNS, backup, ordered
 
-from .conftest import DAYS, PROJECTS, ROWS, Filled
+from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
 
 ALL = len(PROJECTS) * DAYS * ROWS
 
@@ -53,6 +54,13 @@ def test_every_row_is_there(read: Callable[..., Any], filled: Filled) -> None:
     assert frame.compute().dtypes.equals(frame.dtypes)
     kinds = frame.dtypes.astype(str).to_dict()
     assert (kinds["date_from"], kinds["total"], kinds["settled"]) == ("datetime64[s]", "int64", "bool")
+
+
+def test_the_example_prints_what_it_shows(
+    cluster: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(filled.store.parent)
+    check_example(read_visitors, docplatform=docplatform)
 
 
 def test_both_workers_read(cluster: Any, read: Callable[..., Any]) -> None:

@@ -15,11 +15,12 @@ from pyspark import cloudpickle  # type: ignore[import-not-found]
 from pyspark.errors import PySparkException  # type: ignore[import-not-found]
 from pyspark.sql import SparkSession  # type: ignore[import-not-found]
 
+import docplatform.spark
 from docplatform import spark as source_module
 from docplatform.spark import VisitorsDataSource
 from helpers.lake import COLUMNS, backup, ordered
 
-from .conftest import DAYS, PROJECTS, ROWS, Filled
+from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
 
 ALL = len(PROJECTS) * DAYS * ROWS
 
@@ -60,6 +61,14 @@ def read(session: Any, source: dict[str, str]) -> Callable[..., Any]:
 
 def rows(table: Any) -> list[dict[str, Any]]:
     return ordered(row.asDict() for row in table.collect())
+
+
+@pytest.mark.parametrize("documented", [source_module.register, VisitorsDataSource])
+def test_the_example_prints_what_it_shows(
+    documented: Any, session: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(filled.store.parent)
+    check_example(documented, spark=session, docplatform=docplatform)
 
 
 def test_every_row_is_there(read: Callable[..., Any], filled: Filled) -> None:

@@ -36,41 +36,49 @@ def export_dataset(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> DatasetReport:
-    """Writes a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read directly.
+    """Writes a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read
+    directly. Sends nothing.
 
-    There is a file for each project and slice, ``path/project=…/date=YYYY-MM-DD/part-0.parquet``, also where a slice
-    has no rows. All have the same columns, whatever the service sent: ``project_id``, ``date_from``, ``date_to`` (the
-    day after the last), ``path``, ``human``, ``ai``, ``total``, ``settled`` (whether the slice had ended
-    ``settle_days`` ago when it was fetched; else it may still change), and ``extra``: whatever else came, as JSON.
-    ``project_id`` is the project as it is; readers make of the folder's name what they like, such as the number 7 of
-    ``007``.
+    There is one file for each project and slice, ``path/project=…/date=YYYY-MM-DD/part-0.parquet``, even if a slice
+    has no rows. Files that are still right are kept, and a slice that was fetched again replaces its file. A run
+    that is interrupted leaves only complete files; the next run writes the rest.
 
-    No request is sent, and no key is needed. Files that are there already are kept, a slice that was fetched again
-    replaces its file, and a run that ended early leaves only whole files; the next one completes them.
+    All files have the same columns: ``project_id`` (string), ``date_from`` and ``date_to`` (date; ``date_to`` is
+    exclusive), ``path`` (string), ``human``, ``ai`` and ``total`` (int64), ``settled`` (bool: whether the slice was
+    final when it was fetched), and ``extra`` (string): whatever else the service sent, as JSON. Use the column
+    ``project_id`` rather than the folder's name, which some readers turn into a number.
 
     Args:
-        path: The dataset's folder; made where there is none.
-        store: The store's file, as a client's ``store``; it may be in use.
-        projects: Ids of projects, or one; all by default.
-        date_from: The first day; by default the first that there is.
-        date_to: The day after the last.
-        every: How long the slices are. A dataset has slices of one length, as uniques of different lengths are not
-            to stand in one table; what :meth:`Client.sync` cut to fit at the ends of a range is left out.
-        base_url: Of which service, if the store has several.
-        organization: Of which organization, if the store has several: its name, or as the error lists it.
-        settle_days: As the client's.
+        path: The dataset's folder; created if it does not exist.
+        store: The path of the store's file, as given to a client as ``store=``. It may be in use.
+        projects: The ids of the projects, or one id; all by default.
+        date_from: The first day: a str, ``date`` or ``datetime``. By default the first one in the store.
+        date_to: The day after the last day; by default everything in the store.
+        every: The slices: ``"day"`` (the default), ``"week"`` or ``"month"``. A dataset has slices of one length
+            only, because unique visitors of different lengths must not be mixed; slices that the end of a range cut
+            are left out.
+        base_url: The service's address; needed if the store has several.
+        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
+            value.
+
+    Returns:
+        A ``DatasetReport``: ``written``, ``kept``, ``rows`` and ``open``.
 
     Raises:
-        ConfigurationError: There is no such store, or it cannot be read.
-        ValueError: Several organizations, a project that the store does not know, no slices of this length but others,
-            or a folder with something else in it.
-        ImportError: Neither pyarrow nor polars nor duckdb is there.
+        ConfigurationError: The store does not exist or cannot be read.
+        ValueError: The store has several services or organizations and none is named, lacks a project, or has only
+            slices of another length; or the folder has other content.
+        ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``.
         OSError: A file cannot be written.
 
     Example:
+        >>> Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11").rows
+        7000
         >>> docplatform.export_dataset("visitors", store="visitors.db")
-        DatasetReport(written=31, kept=0, rows=31000, open=2)
-        >>> pandas.read_parquet("visitors")
+        DatasetReport(written=7, kept=0, rows=7000, open=0)
+        >>> docplatform.export_dataset("visitors", store="visitors.db")
+        DatasetReport(written=0, kept=7, rows=0, open=0)
     """
     module = need("export_dataset")
     root = Path(os.fspath(path)).absolute()

@@ -67,34 +67,41 @@ def read_visitors(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> VisitorTable | TrendTable:
-    """Reads visitors out of a store, without a client, an API key or a request.
+    """Returns visitors from a store, without a client, an API key or a request.
 
-    What the store does not have is an error that says what is missing, and which call or command fetches it.
+    If the store does not have the whole range, the error says what is missing and which call or command fetches it.
 
     Args:
-        store: The store's file, as a client's ``store``; it may be in use.
-        period: The range by its name, such as ``"2026-01"``, ``"2026-W03"`` or ``"last month"``.
-        date_from: The first day, instead of a period.
-        date_to: The day after the last: the end is exclusive.
-        project_id: The project; by default DOCPLATFORM_PROJECT_ID, or the only one in the store.
-        every: The range day by day, week by week or month by month; ``None`` for the range as a whole.
-        by_path: Whether to read one row for each path, or the totals alone. By default by path for the whole range, and
-            totals for slices.
-        base_url: Of which service, if the store has several.
-        organization: Of which organization, if the store has several: its name, or as the error lists it.
-        settle_days: As the client's: ``warnings`` says what was fetched earlier than that, and may have changed since.
+        store: The path of the store's file, as given to a client as ``store=``. It may be in use.
+        period: The range by name, such as ``"2026-01"``, ``"2026-W03"`` or ``"last month"``.
+        date_from: The first day, instead of a period: a str, ``date`` or ``datetime``.
+        date_to: The day after the last day.
+        project_id: The project's id; by default ``DOCPLATFORM_PROJECT_ID``, or else the only project in the store.
+        every: ``"day"``, ``"week"`` or ``"month"`` for one slice each; ``None``, the default, for the range as a
+            whole.
+        by_path: Whether to return one row for each path, or only totals. By default one row for each path without
+            ``every``, and totals with it.
+        base_url: The service's address; needed if the store has several.
+        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
+            value.
 
     Returns:
-        A :class:`VisitorTable` for the range as a whole by path, else a :class:`TrendTable`. Their ``requests`` is 0.
+        A ``VisitorTable`` for the range as a whole by path, else a ``TrendTable``. Its ``requests`` is 0.
 
     Raises:
-        ConfigurationError: There is no such store, or it cannot be read.
-        ValueError: The store does not have all of it; or it has several projects or organizations, and none is named.
+        ConfigurationError: The store does not exist or cannot be read.
+        ValueError: The store does not have the whole range, or it has several projects, services or organizations
+            and none is named.
 
     Example:
-        >>> docplatform.read_visitors("visitors.db", period="2026-01")
-        VisitorTable(1000 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01')
-        >>> docplatform.read_visitors("visitors.db", period="2026-01", every="day").to_pandas()
+        >>> Client(store="visitors.db").sync("demo", "2026-01", by_path=False).slices
+        31
+        >>> trend = docplatform.read_visitors("visitors.db", period="2026-01", every="day")
+        >>> trend
+        TrendTable(31 rows, project_id='demo', date_from='2026-01-01', date_to='2026-02-01', every='day')
+        >>> trend.requests
+        0
     """
     if by_path is None:
         by_path = every is None

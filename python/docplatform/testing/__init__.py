@@ -1,9 +1,7 @@
-"""A stand-in for the service, so that code that uses ``docplatform`` can be tested.
+"""A stand-in for the service, to test code that uses ``docplatform`` without a network or an account.
 
-:class:`StubServer` speaks the service's wire format on loopback, from a thread of its own. It needs
-no network, no account, and nothing but the standard library. It is not a mock: the real client
-talks to it over a real connection, so timeouts, retries, paging and cancelling can be tried as they
-will happen.
+``StubServer`` speaks the service's wire format on this machine. It is not a mock: the real client talks to it over a real connection, so
+timeouts, retries, paging and cancelling happen as with the service. It needs nothing but the standard library.
 
 A test that creates a job and waits for it::
 
@@ -15,7 +13,7 @@ A test that creates a job and waits for it::
             assert job.pr_link == "https://github.com/example/docs/pull/1"
             assert stub.jobs[0].prompts == ["Fix the typo on the start page"]
 
-With pytest there is a fixture, which the package registers by itself::
+With pytest, use the fixture that the package registers::
 
     def test_export(docplatform_stub):
         with docplatform_stub.client() as client:
@@ -24,29 +22,28 @@ With pytest there is a fixture, which the package registers by itself::
     @pytest.mark.parametrize("docplatform_stub", [{"visitors": 3}], indirect=True)
     def test_small_export(docplatform_stub): ...
 
-Faults, the order of a job's statuses, and slowness are the test's to choose::
+Set failures, the statuses of a job, and slowness::
 
     stub.fail_next(status=503, times=2, retry_after=1)   # the next two requests
-    stub.fail_next(drop=True, path="/message")           # read, then closed unanswered
-    stub.script_job("active", "failed")                  # what the next job will show
-    stub.jobs[0].status = "archived"                     # or change one that is there
+    stub.fail_next(drop=True, path="/message")           # the connection closes without an answer
+    stub.script_job("active", "failed")                  # what the next job shows
+    stub.jobs[0].status = "archived"                     # or change a job
     stub.latency = 0.2                                   # seconds before each answer
 
-What arrived is there to be looked at, with the API key masked, and waiting for it needs no sleep::
+Look at the requests that arrived, with the API key masked, and wait for them without sleeping::
 
-    stub.wait_for(lambda s: len(s.requests) == 3)
+    stub.wait_for(lambda stub: len(stub.requests) == 3)
     assert stub.requests[0].path == "/v2/agent/demo/job"
     assert stub.requests[0].json == {"prompt": "Fix the typo on the start page"}
 
-Where the service's own behaviour is not documented the stub picks one and says so in the docstring
-of what does it. The visitors it serves are made up, tell the story of a growing site, and are the
-same in every run. Rows of your own are served as they are, or made for the days that are asked for::
+The visitors are made up, tell the story of a growing site, and are the same in every run. Serve rows of your own as they are, or make them
+for the days that are asked for::
 
     StubServer(visitors=[{"path": "/", "human": 3, "ai": 1, "total": 4}])
     StubServer(visitors=lambda date_from, date_to: read_rows(date_from, date_to))
 
-The stub listens on ``127.0.0.1`` and ``::1`` alone, and takes no key but its own
-:attr:`StubServer.api_key`, so a real one sent to it by mistake is refused and not kept.
+The server listens on ``127.0.0.1`` and ``::1`` only, and accepts no key but its own: a real key that is sent to it by mistake is refused and
+not kept.
 """
 
 from __future__ import annotations
@@ -60,8 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["StubJob", "StubRequest", "StubServer"]
 
 if not TYPE_CHECKING:
-    # pytest imports this package in every run to reach the plugin: the server, and asyncio with
-    # it, is loaded when it is first asked for.
+    # pytest imports this package in every run to reach the plugin: the server, and with it asyncio, is loaded when it is first used.
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

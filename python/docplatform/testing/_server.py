@@ -32,43 +32,47 @@ API_KEY = "dp_stub_0000000000000000demo"
 
 
 class StubServer:
-    """The service, on loopback, for tests.
+    """A stand-in for the service that listens on this machine only, for tests and for trying things out.
 
-    Example::
-
-        with StubServer(visitors=500, active_polls=1) as stub, stub.client() as client:
-            stub.fail_next(status=503, path="/job/")
-            assert client.run_job("Update the changelog", poll_interval=0.01).is_final
+    The real client talks to it over a real connection, so timeouts, retries, paging and cancelling happen as with
+    the service. Its site is made up and the same in every run: people come on workdays and stay away at weekends;
+    they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
+    fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people do
+    not.
 
     Args:
-        visitors: How many pages the made-up site has (see below); or the rows themselves, served as
-            they are, in their order, whatever the dates; or a function of the first day and of the
-            day after the last one, both a ``date``, which is called for every request and returns
-            the rows of that range.
-        active_polls: How many polls show a job as ``active`` before it is ``completed``.
-        latency: Seconds before each answer. What a request does is done when it has been read.
-        requests_per_hour: How many analytics requests are answered in any 3,600 seconds, over all
-            projects; the others get a 429. Only those answered count. ``None``: no limit.
-        stale_polls: How many polls after a message still show the status from before it.
-        page_cap: The maximum number of rows per page, whatever ``limit`` asks for. ``None``: no cap.
-        projects: The ids of the projects there are. All have the same visitors.
-        port: The port on ``127.0.0.1`` and ``::1``; 0 takes a free one.
-        totals: The totals of visitors to serve. By default those of the made-up site, and for rows of
-            yours their sums, which the service's own, deduplicated, would not be.
-        views: The same as ``visitors``, for page views. ``None``: as many pages of the made-up site
-            as ``visitors`` says, or the rows of ``visitors``.
+        visitors: How many pages the site has; or the rows to serve, as they are, whatever the dates; or a function
+            of the first day and of the day after the last day (two ``date``) that returns the rows of that range
+            and is called for every request. 1,000 pages by default.
+        active_polls: How many polls show a job as ``active`` before it is ``completed``; 2 by default.
+        latency: Seconds before each answer; 0 by default.
+        requests_per_hour: How many analytics requests are answered in any hour, over all projects; the others get a
+            429. By default there is no limit.
+        stale_polls: How many polls after a message still show the status from before it; 0 by default.
+        page_cap: The largest number of rows per page, whatever the client asks for. By default there is no cap.
+        projects: The ids of the projects; ``("demo",)`` by default. All have the same visitors.
+        port: The port on ``127.0.0.1`` and ``::1``; 0, the default, takes a free one.
+        totals: The totals of visitors. By default those of the site; for rows of your own their sums, although the
+            service's would be smaller.
+        views: The page views, in the forms of ``visitors``. By default as many pages as there are of visitors, or
+            the rows of ``visitors``.
+        searches: The searches: how many rows are made up; or the rows; or a function as for ``visitors``. 120 by
+            default.
+        feedback: The feedback, in the same forms. ``source`` and ``status`` choose among the rows. 80 by default.
+        feedback_by_page: The feedback by page, in the same forms; the rows beyond ``limit`` are cut off. 30 by
+            default.
+        conversations: The assistant's questions and answers, in the same forms. 200 by default.
 
-        searches: How many rows this listing has, made up and the same in every run; or the rows; or a
-            function of the first day and of the day after the last one that returns them.
-        feedback: The same for feedback. ``source`` and ``status`` choose among the rows.
-        feedback_by_page: The same for feedback by page, of which more rows than ``limit`` are cut off.
-        conversations: The same for the assistant's turns.
+    Raises:
+        ValueError: A setting is out of range.
+        TypeError: A setting has the wrong type.
 
-    A setting out of range is a ``ValueError``, one of a wrong type a ``TypeError``.
-
-    The made-up site tells a story, the same in every run. People come on workdays and stay away at weekends;
-    they grow by a quarter a year, and AI agents faster. Releases in March and October bring a rush, and pages that
-    fall from then on. Every month has new paths, and paths that are gone. AI agents read ``/llms.txt``, people do not.
+    Example:
+        >>> with StubServer(visitors=500, active_polls=1) as stub, stub.client() as client:
+        ...     print(len(client.visitors("2026-01").collect()))
+        ...     print(client.run_job("Update the changelog", poll_interval=0.1).status)
+        500
+        completed
     """
 
     def __init__(
@@ -129,10 +133,21 @@ class StubServer:
     # -- life ------------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Listen, and return the stub itself. Does nothing while it runs.
+        """Starts to listen, and returns the server itself. Does nothing if it runs already. A ``with`` block calls it.
 
-        After :meth:`close` it starts again on the port it had, with what it had recorded. Raises
-        ``OSError`` where the port is taken.
+        After ``close`` it starts again on the same port, and still has what it recorded.
+
+        Returns:
+            The same ``StubServer``.
+
+        Raises:
+            OSError: The port is in use.
+
+        Example:
+            >>> stub = StubServer(visitors=3).start()
+            >>> stub.client().visitor_totals("2026-01").total > 0
+            True
+            >>> stub.close()
         """
         if self._thread is None:
             sockets = bind(self._port)
@@ -145,7 +160,14 @@ class StubServer:
         return self
 
     def close(self) -> None:
-        """Close every connection and the port, and wait for the thread to end. May be repeated."""
+        """Closes all connections and the port, and waits for the server's thread to end. Calling it again does nothing.
+
+        Example:
+            >>> stub = StubServer().start()
+            >>> stub.close()
+            >>> stub.connections
+            0
+        """
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.stop()
@@ -166,53 +188,109 @@ class StubServer:
 
     @property
     def url(self) -> str:
-        """The base URL, such as ``"http://127.0.0.1:49152"``. Known from the first start on."""
+        """The base URL for a client: a str, known from the first start on. Before that it is a ``RuntimeError``.
+
+        Example:
+            >>> stub.url
+            'http://127.0.0.1:...'
+        """
         if not self._hosts:
             raise RuntimeError("The stub has no address yet: start() it, or use it in a with block")
         return f"http://127.0.0.1:{self._port}"
 
     @property
     def api_key(self) -> str:
-        """The one key that is accepted: a demo key, the same in every run, and no secret."""
+        """The only API key that is accepted: a str. It is a demo key, the same in every run, and no secret.
+
+        Example:
+            >>> stub.api_key
+            'dp_stub_0000000000000000demo'
+        """
         return API_KEY
 
     @property
     def project_id(self) -> str:
-        """The first of ``projects``: ``"demo"`` unless others were given."""
+        """The first of ``projects``: a str, ``"demo"`` by default.
+
+        Example:
+            >>> stub.project_id
+            'demo'
+        """
         return self._projects[0]
 
     @property
     def requests(self) -> list[StubRequest]:
-        """What arrived, oldest first, kept until :meth:`reset`: a new list of the live records.
+        """The requests that arrived since the start or ``reset``, oldest first: a new list of ``StubRequest``.
 
-        What was not read whole, as it is no HTTP or too large, is not among them.
+        A request that could not be read completely, because it is not HTTP or too large, is not in it.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> stub.requests[0].query["dateFrom"]
+            '2026-01-01'
         """
         with self._changed:
             return list(self._requests)
 
     @property
     def jobs(self) -> list[StubJob]:
-        """What was created, oldest first: a new list of the live jobs, whose fields can be set."""
+        """The jobs that were created since the start or ``reset``, oldest first: a new list of ``StubJob``, whose fields
+        can be set.
+
+        Example:
+            >>> client.create_job("Document release 1.4").status
+            'active'
+            >>> stub.jobs[0].prompts
+            ['Document release 1.4']
+            >>> stub.jobs[0].status = "failed"
+            >>> client.get_job("job-1").status
+            'failed'
+        """
         with self._changed:
             return list(self._service.jobs)
 
     @property
     def connections(self) -> int:
-        """How many connections are open now."""
+        """How many connections are open now: an int.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> stub.connections
+            1
+        """
         return self._open
 
     @property
     def peak_connections(self) -> int:
-        """The most connections that were open at one time, since the start or :meth:`reset`."""
+        """The largest number of connections that were open at the same time since the start or ``reset``: an int.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> stub.peak_connections
+            1
+        """
         return self._peak
 
     def wait_for(self, predicate: Callable[[StubServer], object], timeout: float | timedelta = 5.0) -> None:
-        """Block until ``predicate(stub)`` is true; ``TimeoutError`` after ``timeout`` seconds.
+        """Waits until a condition is true, without sleeping: it is checked whenever a request arrives or is answered, or a
+        connection opens or closes.
 
-        It is asked again whenever a request arrives or is answered, or a connection opens or
-        closes. The error says what did happen.
+        Args:
+            predicate: A function of this ``StubServer``; its result is taken as true or false.
+            timeout: The longest time to wait, in seconds or as a ``timedelta``; 5 by default.
 
-        Example: ``stub.wait_for(lambda s: s.requests and s.requests[-1].disconnected)``.
+        Raises:
+            TimeoutError: It was not true in time. The message lists the last requests and jobs.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> stub.wait_for(lambda stub: len(stub.requests) == 1)
+            >>> len(stub.requests)
+            1
         """
         deadline = time.monotonic() + _seconds(timeout, "timeout")
         while True:
@@ -232,7 +310,13 @@ class StubServer:
 
     @property
     def latency(self) -> float:
-        """Seconds before each answer; may be set while the stub runs, for the requests to come."""
+        """Seconds before each answer: a float. It can be set while the server runs, for the requests that follow.
+
+        Example:
+            >>> stub.latency
+            0.0
+            >>> stub.latency = 0.2
+        """
         return self._latency
 
     @latency.setter
@@ -240,16 +324,43 @@ class StubServer:
         self._latency = _seconds(value, "latency")
 
     def client(self, **settings: Any) -> Client:
-        """A :class:`docplatform.Client` for this stub. Takes the settings of ``Client``.
+        """Returns a ``Client`` for this server, which needs no settings. It uses no store unless you name one.
 
-        Example: ``stub.client(max_retries=0)``.
+        Args:
+            settings: The settings of ``Client``, by name.
+
+        Returns:
+            A ``docplatform.Client``.
+
+        Raises:
+            ValueError: A setting is out of range.
+
+        Example:
+            >>> with stub.client(max_retries=0) as client:
+            ...     print(client.visitor_totals("2026-01").total)
+            147011
         """
         from docplatform import Client
 
         return Client(**self._client_settings(settings))
 
     def async_client(self, **settings: Any) -> AsyncClient:
-        """A :class:`docplatform.AsyncClient` for this stub; see :meth:`client`."""
+        """Returns an ``AsyncClient`` for this server, which needs no settings. It uses no store unless you name one.
+
+        Args:
+            settings: The settings of ``AsyncClient``, by name.
+
+        Returns:
+            A ``docplatform.AsyncClient``.
+
+        Raises:
+            ValueError: A setting is out of range.
+
+        Example:
+            >>> async with stub.async_client(max_retries=0) as async_client:
+            ...     print((await async_client.visitor_totals("2026-01")).total)
+            147011
+        """
         from docplatform import AsyncClient
 
         return AsyncClient(**self._client_settings(settings))
@@ -265,23 +376,30 @@ class StubServer:
         body: object = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
     ) -> None:
-        """Answer the next requests with a fault. They are recorded, and do nothing else.
+        """Lets the next requests fail. They are recorded, and have no other effect.
+
+        Several calls queue up: a request gets the oldest failure that fits its path.
 
         Args:
-            status: The status, 200 to 599.
-            times: How many requests.
-            retry_after: The ``Retry-After`` header: seconds, or any text as it is.
-            path: Only requests whose path, as sent, contains this text.
-            drop: Close the connection unanswered instead, once the request was read.
-            body: ``str`` and ``bytes`` are sent as they are, anything else as JSON. By default
-                ``{"error": ...}``, or ``{}`` for a status below 400.
-            headers: Further headers, as a mapping or pairs. They replace ``Content-Type``
-                (``application/json``), ``Date`` and ``x-request-id``; the framing cannot be set.
+            status: The HTTP status of the answer, 200 to 599; 503 by default.
+            times: How many requests fail; 1 by default.
+            retry_after: The ``Retry-After`` header: seconds, a ``timedelta``, or a str that is sent as it is.
+            path: Only requests whose path contains this text; all by default.
+            drop: Whether to close the connection instead of answering, after the request was read; false by default.
+            body: The body: ``str`` and ``bytes`` are sent as they are, anything else as JSON. By default ``{"error":
+                …}``, or ``{}`` for a status below 400.
+            headers: Further headers, as a mapping or pairs. They replace ``Content-Type``, ``Date`` and
+                ``x-request-id``.
 
-        Several calls queue up: a request gets the oldest fault that fits its path. Faults come
-        before everything the service would check, but not before the refusal of other hosts.
+        Raises:
+            ValueError: A value is out of range, or a header cannot be sent.
 
-        Example: ``stub.fail_next(status=429, times=2, retry_after=1, path="/visitors")``.
+        Example:
+            >>> stub.fail_next(status=429, times=2, retry_after=0.1, path="/visitors")
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> [request.status for request in stub.requests]
+            [429, 429, 200]
         """
         given = headers.items() if isinstance(headers, Mapping) else headers or ()
         pairs = list(cast("Iterable[tuple[str, str]]", given))
@@ -296,14 +414,23 @@ class StubServer:
             self._faults.append(fault)
 
     def script_job(self, *statuses: str, pr_link: str | None = DEFAULT_LINK) -> None:
-        """Let the next job created show these statuses, one for each poll, the last for ever.
+        """Sets the statuses that the next job shows, one for each poll; the last one stays. Several calls queue up.
 
-        The answer to its creation is ``active`` all the same. ``pr_link`` is served with
-        ``completed`` and ``archived``; ``{number}`` in it becomes the number of the job, and
-        ``None`` stands for a job without a pull request. Several calls queue up. A message to the job ends the
-        script: what follows is the usual ``active``, then ``completed``.
+        The answer to the job's creation shows ``active`` in any case. A message to the job ends the script: ``active``
+        and ``completed`` follow.
 
-        Example: ``stub.script_job("active", "paused", "failed")``.
+        Args:
+            statuses: The statuses, at least one.
+            pr_link: The pull request's URL, served with ``completed`` and ``archived``; ``{number}`` in it becomes the
+                number of the job. ``None`` is a job without a pull request.
+
+        Raises:
+            ValueError: There is no status.
+
+        Example:
+            >>> stub.script_job("active", "failed")
+            >>> client.run_job("Document release 1.4", poll_interval=0.1, check=False).status
+            'failed'
         """
         if not statuses:
             raise ValueError("script_job needs at least one status")
@@ -311,7 +438,15 @@ class StubServer:
             self._service.script(list(statuses), pr_link)
 
     def reset(self) -> None:
-        """Forget jobs, scripts, requests, faults, the spent rate limit, and the peak."""
+        """Forgets jobs, scripts, requests, failures to come, and the used rate limit.
+
+        Example:
+            >>> client.visitor_totals("2026-01").total
+            147011
+            >>> stub.reset()
+            >>> stub.requests
+            []
+        """
         with self._changed:
             self._service.reset()
             self._requests.clear()

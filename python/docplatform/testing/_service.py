@@ -30,13 +30,26 @@ _script_lock = threading.RLock()  # a poll reads and writes what a test may be a
 
 @dataclass(eq=False)
 class StubRequest:
-    """One request as it arrived, and what became of it.
+    """A request that a ``StubServer`` received, and what became of it.
 
-    ``path`` is as sent, still percent-encoded and without the query; ``query`` and ``json`` are
-    decoded. ``json`` is ``None`` where the body is empty or no JSON. Of credentials in ``headers``
-    (lower-case names) only the scheme is kept: ``"Bearer ***"``.
+    Attributes:
+        method: The method, such as ``"GET"``.
+        path: The path as sent: percent-encoded, without the query.
+        query: The query parameters, decoded: a dict.
+        headers: The headers by lower-case name: a dict. The API key is replaced: ``"Bearer ***"``.
+        json: The body's JSON; ``None`` if there is none.
+        time: When it was read, in seconds of ``time.monotonic()``.
+        status: The HTTP status of the answer; ``None`` until it is answered.
+        disconnected: When the client left before the answer, in seconds of ``time.monotonic()``; else ``None``.
 
-    Example: ``assert stub.requests[-1].query["limit"] == "250"``.
+    Example:
+        >>> client.visitor_totals("2026-01").total
+        147011
+        >>> request = stub.requests[0]
+        >>> request.method, request.path, request.status
+        ('GET', '/v1/analytics/demo/visitors', 200)
+        >>> request.headers["authorization"]
+        'Bearer ***'
     """
 
     method: str
@@ -45,43 +58,53 @@ class StubRequest:
     headers: dict[str, str]
     json: Any
     time: float
-    """When it had been read, in seconds of :func:`time.monotonic`."""
     status: int | None = None
-    """The status answered; ``None`` while pending, and for ever where no answer was sent."""
     disconnected: float | None = None
-    """When the client went away before its answer, in seconds of :func:`time.monotonic`."""
 
 
 @dataclass(eq=False)
 class StubJob:
-    """One agent job, as it is served now. Every field may be assigned while the stub runs.
+    """A job of a ``StubServer``, as it is served now. Every field can be set while the server runs.
 
-    Each poll (a ``GET`` of the job) takes the next status from ``script``; when that is empty the
-    status stays. Assigning ``status`` empties ``script``, so what was assigned is what is served,
-    and a new ``script`` may be assigned after it.
+    Each poll takes the next status from ``script``; when that is empty, the status stays. Setting ``status``
+    empties ``script``.
 
-    Example: ``stub.jobs[0].status = "failed"``.
+    Attributes:
+        id: The id, such as ``"job-1"``.
+        project_id: The project's id.
+        status: The status that was served last.
+        prompts: The first prompt, then that of each message: a list of str.
+        script: The statuses still to be shown, one for each poll: a list of str.
+        pr_link: The pull request's URL, served while the status is ``completed`` or ``archived``; ``None`` for a
+            job without one.
+        created_at: ISO 8601 text, served as it is.
+        archived_at: ISO 8601 text, served as it is; set when the job is first served as ``archived``.
+        model: The AI model's name.
+        source: ``repository`` and ``ref``: a dict.
+        polls: How many polls were answered.
+
+    Example:
+        >>> job = client.create_job("Document release 1.4")
+        >>> stub.jobs[0].status = "failed"
+        >>> client.get_job(job).status
+        'failed'
+        >>> stub.jobs[0].polls
+        1
     """
 
     id: str
     project_id: str
     status: str
     prompts: list[str]
-    """The first prompt, then that of each message."""
     script: list[str]
-    """The statuses still to be shown, one for each poll."""
     pr_link: str | None
-    """Served while the status is ``completed`` or ``archived``; before that ``prLink`` is null."""
     created_at: str
-    """ISO 8601, served as it is."""
     archived_at: str | None = None
-    """ISO 8601, served as it is; set when the job is first served as ``archived``."""
     model: str = "example-model"
     source: dict[str, str | None] = field(
         default_factory=lambda: {"repository": "example/docs", "ref": "main"}
     )
     polls: int = 0
-    """How many polls were answered."""
 
     def __setattr__(self, name: str, value: object) -> None:
         with _script_lock:

@@ -1,6 +1,6 @@
-"""The pytest plugin: the fixture :func:`docplatform_stub`.
+"""The pytest plugin: the fixture ``docplatform_stub``.
 
-pytest loads this module in every run where the package is installed, so it imports next to nothing.
+pytest loads this module in every run in which the package is installed, so it imports as little as possible.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ __all__ = ["docplatform_stub"]
 
 @pytest.fixture
 def docplatform_stub(request: pytest.FixtureRequest) -> Iterator[StubServer]:
-    """A started :class:`docplatform.testing.StubServer`, fresh for each test and closed after it.
+    """A running ``docplatform.testing.StubServer``, a new one for each test, closed after it.
 
-    It has the defaults of ``StubServer``. Others are given by parametrizing it indirectly::
+    To change its settings, parametrize it indirectly.
+
+    Example::
 
         def test_one(docplatform_stub):
             with docplatform_stub.client() as client:
