@@ -71,13 +71,18 @@ browser:
 	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
 		|| echo "make browser: no Chromium, and it cannot be installed here; tests/report/test_browser.py is skipped"
 
-## pictures: the report of six sites on every screen, and charts, in target/pictures, to be looked at; those of docs/pictures, too
-pictures: $(STAMPS)/installed $(STAMPS)/dev browser
-	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures docs/pictures
+## pictures: every picture of the documentation, from the stub's story, in docs/pictures; pages of the site and reports, to be looked at, in target/pictures
+pictures: $(STAMPS)/installed $(STAMPS)/docs browser
+	PYTHONPATH=tests $(BIN)/python docs/draw.py sources
+	$(MAKE) docs
+	PYTHONPATH=tests $(BIN)/python docs/draw.py site
+	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures
 
-## docs: the documentation site, in target/site; a warning, or a link that leads nowhere, is an error
+## docs: the documentation site, in target/site; a warning, a link or a search that leads nowhere is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs
+	$(BIN)/python docs/build.py prepare
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --quiet
+	$(BIN)/python docs/build.py finish
 
 WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
@@ -71,12 +71,3 @@ def _internal(site: Path, file: Path, url: str, pages: dict[Path, _Page]) -> str
     if anchor and target in pages and anchor not in pages[target].anchors:
         return "no such heading"
     return None
-
-
-def on_post_build(config: Any) -> None:
-    """Ends the build where a link is wrong."""
-    from mkdocs.exceptions import BuildError
-
-    found = list(problems(Path(config["site_dir"]).resolve()))
-    if found:
-        raise BuildError("\n".join(["links that are wrong:", *found]))

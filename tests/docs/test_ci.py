@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scri
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = "https://github.com/example/docs/pull/1"
 
@@ -81,8 +81,8 @@ def test_the_guides_script_handles_every_outcome(
     assert "no file" not in done.stdout
 
 
-def test_the_readmes_command_line_works(tmp_path: Path) -> None:
-    (block,) = (block for block in SHELL.findall(README) if "docplatform job run" in block)
+def test_the_commands_at_a_glance_work(tmp_path: Path) -> None:
+    block = SHELL.findall(COMMANDS)[0]
     with StubServer(active_polls=1) as stub:
         done = shell(block, stub, tmp_path)
     assert (done.returncode, done.stderr.count("docplatform: ")) == (0, 0), done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -20,8 +21,7 @@ from matplotlib.image import imread
 
 import docplatform
 from docplatform.cli.app import cli
-from helpers.cli import SCRIPT
-from helpers.scripts import Script, environment
+from helpers.scripts import environment
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -30,15 +30,12 @@ PAGES = sorted(
 )
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-INCLUDED = re.compile(r'^--8<-- "(?P<file>[^":]+):(?P<section>\w+)"$', re.MULTILINE)
+# Where the README, which an index shows alone, says that the repository is.
+REPOSITORY = re.compile(
+    r"https://(?:github\.com/docplatform/docplatform/(?:blob|tree)|raw\.githubusercontent\.com/docplatform/docplatform)/main/"
+)
 
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-
-
-def section(page: Path, name: str) -> str:
-    """What another page includes of this one."""
-    text = page.read_text(encoding="utf-8")
-    return text.partition(f"[start:{name}] -->\n")[2].partition(f"<!-- --8<-- [end:{name}]")[0]
 
 
 def fenced(text: str, language: str) -> list[str]:
@@ -54,7 +51,9 @@ def anchors(page: Path) -> set[str]:
 @named
 def test_every_link_leads_somewhere(page: Path) -> None:
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
-    for link in LINK.findall(text):
+    for written in LINK.findall(text):
+        link = REPOSITORY.sub(f"{ROOT}/", written)
+        assert page != README or link != written or ":" in link, f"{link}: not absolute"
         if ":" in link:
             # No test needs the network.
             parts = urlsplit(link)
@@ -76,12 +75,6 @@ def test_every_api_path_that_is_named_exists() -> None:
     sources = [*PAGES, *(ROOT / "examples").iterdir(), *(ROOT / "python").rglob("*.py*")]
     text = "".join(path.read_text(encoding="utf-8") for path in sources if path.suffix != ".pyc")
     assert set(re.findall(r"/v\d/\w+/\{project_id\}/[\w{}/-]+", text)) <= known
-
-
-@named
-def test_every_included_section_exists(page: Path) -> None:
-    for found in INCLUDED.finditer(page.read_text(encoding="utf-8")):
-        assert section(ROOT / found["file"], found["section"]).strip()
 
 
 @named
@@ -141,37 +134,72 @@ def test_the_page_about_the_store_lists_its_tables_and_columns() -> None:
     assert shown == made
 
 
-def test_a_newcomer_gets_a_chart_in_a_minute(tmp_path: Path) -> None:
-    """The README's way, word for word, but for the installation."""
-    chart = section(README, "chart")
-    (install, shell), (python,) = fenced(chart, "sh"), fenced(chart, "python")
-    extras = re.findall(r'pip install "docplatform\[(.*?)\]"', install)[0].split(",")
-    assert set(extras) <= set(metadata("docplatform").get_all("Provides-Extra") or ())
-    assert install.splitlines()[1:] == ["docplatform stub"]
-    with Script(SCRIPT, "stub") as stub:
-        pasted = [stub.read() for _ in range(3)]
-        assert all(line.startswith("export ") for line in pasted)
-        scripts = sysconfig.get_path("scripts")
-        done = subprocess.run(
-            ["bash", "-e"],
-            input="\n".join([*pasted, shell, f"python - <<'END'\n{python}END\n"]),
-            cwd=tmp_path,
-            env=environment(None, PATH=f"{scripts}{os.pathsep}{os.environ['PATH']}", MPLBACKEND="agg"),
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+def drawn(picture: Path) -> bool:
+    """Whether there is something on a picture."""
+    pixels = imread(picture)
+    return pixels.shape[0] > 300 and len({tuple(pixel) for pixel in pixels.reshape(-1, pixels.shape[2])}) > 20
+
+
+def bash(script: str, cwd: Path, *, stub: bool = False) -> str:
+    """Runs what a user pastes; with ``stub``, in the shell of the tutorial."""
+    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    start = ["docplatform", "stub", "--run", "--", "bash", "-e"] if stub else ["bash", "-e"]
+    done = subprocess.run(
+        start,
+        executable=shutil.which(start[0], path=path),
+        input=script,
+        cwd=cwd,
+        env=environment(None, PATH=path, MPLBACKEND="agg"),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert "/getting-started/quickstart" in done.stdout
-    # A picture with something on it.
-    picture = imread(tmp_path / "visitors.png")
-    assert picture.shape[0] > 300
-    assert len({tuple(pixel) for pixel in picture.reshape(-1, picture.shape[2])}) > 20
+    return done.stdout
+
+
+def extras(install: str) -> set[str]:
+    return set(re.findall(r'^pip install "docplatform\[(.*?)\]"$', install, re.MULTILINE)[0].split(","))
+
+
+@pytest.mark.parametrize("page", [README, ROOT / "docs" / "index.md"], ids=lambda page: page.name)
+def test_a_newcomer_has_a_chart_after_six_lines(page: Path, tmp_path: Path) -> None:
+    """The front page, word for word, but for the installation."""
+    text = page.read_text(encoding="utf-8")
+    install, start = fenced(text, "sh")[:2]
+    assert extras(install) <= set(metadata("docplatform").get_all("Provides-Extra") or ())
+    code = fenced(text, "python")[0]
+    assert len([line for line in code.splitlines() if line]) <= 6
+    (tmp_path / "first.py").write_text(code, encoding="utf-8")
+    out = bash(start, tmp_path)
+    if page == README:
+        assert out == fenced(text, "text")[0]
+    assert drawn(tmp_path / "october.png")
+
+
+def test_the_readme_is_a_front_page() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    before, _, _ = text.partition("![")
+    assert not re.search("Windows|macOS|Linux|PowerShell|wheel", before)
+    assert {Path(link).name for link in LINK.findall(text) if "/pictures/" in link} == {
+        "pages.png", "report.png", "terminal.svg"
+    }  # fmt: skip
+
+
+def test_the_tutorial_leads_to_a_report(tmp_path: Path) -> None:
+    """Each step as it is shown; those after the stub's shell need an account."""
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8").partition("\n## 6.")[0]
+    install, _, look, draw, write = fenced(text, "sh")
+    assert extras(install) <= set(metadata("docplatform").get_all("Provides-Extra") or ())
+    (tmp_path / "october.py").write_text(fenced(text, "python")[0], encoding="utf-8")
+    out = bash(f"{look}{draw}{write}", tmp_path, stub=True)
+    assert "/api/authentication 33604 -> 44252\n" in out
+    assert len((tmp_path / "october.csv").read_text(encoding="utf-8").splitlines()) == 1_001
+    assert drawn(tmp_path / "october.png")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert len((tmp_path / "visitors.csv").read_text(encoding="utf-8").splitlines()) == 1_001
-    # A minute of typing, at 50 words a minute.
-    assert len(install) + len(python) < 300
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a POSIX shell")

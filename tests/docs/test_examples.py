@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 ENGINES = ROOT / "docs" / "how-to" / "engines.md"
 SOURCES = [
     ROOT / "README.md",
+    ROOT / "docs" / "index.md",
+    ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "observability.md",
     *sorted({*(ROOT / "docs" / "how-to").glob("*.md")} - {ENGINES}),
 ]
@@ -67,13 +69,14 @@ def test_every_snippet_runs(piece: int, tmp_path: Path) -> None:
             assert "StubServer" in code or "proxy=" in code or stub.requests
 
 
-def test_the_readmes_main_example_prints_what_it_says(tmp_path: Path) -> None:
-    with StubServer(active_polls=1, visitors=3) as stub:
-        (piece,) = (piece for piece in PIECES if "follow_up" in piece)
-        lines = run(stub, ["-c", piece], tmp_path).stdout.splitlines()
-    assert lines[0] == "completed https://github.com/example/docs/pull/1"
-    assert len(lines) == 1 + 3 + 1
-    assert lines[-1].startswith("Totals(human=")
+def test_what_is_shown_with_its_output_prints_that(tmp_path: Path) -> None:
+    shown = re.findall(
+        r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
+    )
+    assert len(shown) == 3
+    for code, output in shown:
+        with StubServer(active_polls=1) as stub:
+            assert run(stub, ["-c", code], tmp_path).stdout == output
 
 
 def test_the_stores_example_reads_what_was_fetched(tmp_path: Path) -> None:
@@ -87,7 +90,7 @@ def test_the_stores_example_reads_what_was_fetched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["-c", TOGETHER], [str(ROOT / "examples" / "many_jobs.py")]], ids=["README", "example"]
+    "arguments", [["-c", TOGETHER], [str(ROOT / "examples" / "many_jobs.py")]], ids=["guide", "example"]
 )
 def test_a_job_that_fails_leaves_the_others_alone(arguments: list[str], tmp_path: Path) -> None:
     with StubServer(active_polls=1) as stub:

@@ -111,11 +111,5 @@ def files(root: Path) -> dict[str, tuple[int, int]]:
 def guide() -> list[str]:
     """The pieces of Python of the guide to engines, which go on from each other; the first one fills a store."""
     root = Path(__file__).parent.parent.parent
-    section = (
-        (root / "README.md")
-        .read_text(encoding="utf-8")
-        .partition("[start:lake]")[2]
-        .partition("[end:lake]")[0]
-    )
     page = (root / "docs" / "how-to" / "engines.md").read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```$", section + page, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
 """Draws the report of six sites on a phone, a tablet and a desk, dark and printed, and the charts of tables, to be looked at: `make pictures`.
 
-The pictures lie in target/pictures, which no commit has; small ones for the documentation are put beside it.
+The pictures lie in target/pictures, which no commit has. docs/draw.py draws those of the documentation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from PIL import Image
 
 from docplatform.cli import main
 from docplatform.testing import StubServer
@@ -166,29 +165,5 @@ def draw(folder: Path) -> None:
     print(f"{len(list(folder.glob('*.png')))} pictures are in {folder}")
 
 
-def shrink(picture: Path, file: Path, width: int) -> None:
-    """A copy for the documentation: as wide as it is shown, in few colours."""
-    with Image.open(picture) as found:
-        size = (width, found.height * width // found.width)
-        found.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(
-            255, Image.Quantize.MAXCOVERAGE
-        ).save(file, optimize=True)
-
-
-def document(folder: Path, documentation: Path) -> None:
-    """The pictures that the documentation shows: what a manager sees first of a report, and two charts."""
-    documentation.mkdir(exist_ok=True)
-    first = folder / "first-screen.png"
-    with browser() as chromium:
-        page = chromium.new_page(viewport={"width": 1100, "height": 820})
-        page.goto((folder / "growing.html").as_uri())
-        page.screenshot(path=first)
-    shrink(first, documentation / "report.png", 820)
-    shrink(folder / "plot-top.png", documentation / "pages.png", 720)
-    shrink(folder / "plot-months.png", documentation / "trend.png", 720)
-
-
 if __name__ == "__main__":
-    pictures, documentation = (Path(name).resolve() for name in sys.argv[1:])
-    draw(pictures)
-    document(pictures, documentation)
+    draw(Path(sys.argv[1]).resolve())

@@ -82,7 +82,7 @@ def run() -> None:
         names["client"].close()
         seconds = time.perf_counter() - begun
         print(
-            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub, or README.md."
+            f"\nDone in {seconds:.1f} s with {len(stub.requests)} requests. Next: docplatform stub --run -- docplatform visitors top"
         )
 
 

@@ -1,0 +1,193 @@
+"""Builds the site around its generator: `prepare` makes the pages that it reads, `finish` checks what it wrote and adds Markdown for machines.
+
+The pages need nothing of one generator: what MkDocs would do in hooks is done before it, in target/docs, or after it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from base64 import b64decode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from links import problems
+from stubs import as_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import click
+
+ROOT = Path(__file__).parent.parent
+PAGES, SITE = ROOT / "target" / "docs", ROOT / "target" / "site"
+SHOWN = {".md", ".css", ".png", ".svg"}
+"""What of docs/ is part of the site."""
+MOVED = {
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    "CONTRIBUTING.md": "maintainers/contributing.md",
+}
+REPOSITORY = "https://github.com/docplatform/docplatform"
+FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+WIDTH = 76
+"""The letters of code that a page has room for."""
+SEARCHES = {
+    "excel": "how-to/export/",
+    "jupyter": "how-to/notebooks/",
+    "webhook": "how-to/jobs/",
+    "idempotent": "how-to/jobs/",
+    "proxy": "how-to/proxy/",
+    "429": "how-to/errors/",
+    "powershell": "install/",
+    "cron": "tutorial/",
+}
+"""Words that people search for, and a page that the search has to find."""
+
+
+# -- Before the generator -----------------------------------------------------------------------------------------
+
+
+def prepare() -> None:
+    """Makes the pages in target/docs."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    files = [path for path in (ROOT / "docs").rglob("*") if path.suffix in SHOWN]
+    for path in (*files, *(ROOT / name for name in MOVED), *(ROOT / "examples").glob("*.*")):
+        name = path.relative_to(ROOT).as_posix()
+        target = PAGES / _on_site(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".md":
+            target.write_text(_page(path.read_text(encoding="utf-8"), name), encoding="utf-8")
+        elif path.suffix == ".ipynb":
+            target.write_text(_notebook(path, target.parent), encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
+
+
+def _on_site(name: str) -> str:
+    """Where a file of the repository is on the site."""
+    return MOVED.get(name, name.removeprefix("docs/")).replace(".ipynb", ".md")
+
+
+def _page(text: str, name: str) -> str:
+    """A page with its links as the site has them, and with the commands' help in its place."""
+
+    def link(found: re.Match[str]) -> str:
+        wanted = os.path.normpath(os.path.join(os.path.dirname(name), found[1]))  # noqa: PTH118, PTH120
+        there = _on_site(wanted)
+        if wanted.startswith(("docs/", "examples/")) or wanted in MOVED:
+            there = os.path.relpath(there, os.path.dirname(_on_site(name)) or ".")  # noqa: PTH120
+        else:
+            there = f"{REPOSITORY}/blob/main/{wanted}"
+        return f"]({there}{found[2] or ''})"
+
+    parts = FENCED.split(text)
+    text = "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
+    if "<!-- commands -->" in text:
+        from docplatform.cli.app import cli
+
+        text = text.replace("<!-- commands -->", "\n".join(_commands(cli, "docplatform")))
+    return text
+
+
+def _commands(command: click.Command, name: str, above: click.Context | None = None) -> Iterator[str]:
+    import click
+
+    settings = {**command.context_settings, "max_content_width": WIDTH, "terminal_width": WIDTH}
+    context = click.Context(command, info_name=name, parent=above, **settings)
+    shown = context.command_path
+    if name in ("demo", "stub"):
+        # These two are argparse's, as they need no extra.
+        line = [sys.executable, "-m", "docplatform", name, "--help"]
+        done = subprocess.run(
+            line, env=os.environ | {"COLUMNS": str(WIDTH)}, stdout=subprocess.PIPE, text=True, check=True
+        )
+        yield f"## `{shown}`\n\n```text\n{done.stdout}```\n"
+        return
+    yield f"## `{shown}`\n\n```text\n{command.get_help(context)}\n```\n"
+    for part, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, part, context)
+
+
+def _notebook(path: Path, folder: Path) -> str:
+    """A notebook with its outputs, as a page; pictures lie beside it."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    parts = []
+    for at, cell in enumerate(cells):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for number, output in enumerate(cell["outputs"]):
+            picture = folder / f"{path.stem}-{at}-{number}.png"
+            parts.append(_output(output, picture))
+    title, *rest = parts
+    download = f"[This notebook]({REPOSITORY}/blob/main/examples/{path.name}) is in the repository, to be downloaded and run."
+    return "\n\n".join([title, download, *rest]) + "\n"
+
+
+def _output(output: dict[str, Any], picture: Path) -> str:
+    data = output.get("data", {})
+    if "image/png" in data:
+        picture.write_bytes(b64decode(data["image/png"]))
+        return f"![What the cell draws]({picture.name})"
+    if "text/html" in data:
+        # Markdown ends HTML at an empty line.
+        html = re.sub(r"\n\s*\n", "\n", "".join(data["text/html"]))
+        return f'<div class="output">\n{html}\n</div>'
+    text = "".join(data.get("text/plain", output.get("text", "")))
+    return f"```text\n{text.rstrip()}\n```"
+
+
+# -- After the generator ------------------------------------------------------------------------------------------
+
+
+def finish() -> None:
+    """Adds a Markdown twin of each page and llms.txt, and ends with an error if a link or a search leads nowhere."""
+    wrong = [*problems(SITE), *_not_found()]
+    if wrong:
+        raise SystemExit("\n".join(["the site is wrong:", *wrong]))
+    for page in PAGES.rglob("*.md"):
+        twin = SITE / page.relative_to(PAGES)
+        twin.parent.mkdir(parents=True, exist_ok=True)
+        twin.write_text(as_markdown(page.read_text(encoding="utf-8")), encoding="utf-8")
+    settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    lines = [f"# {settings['site_name']}", "", f"> {settings['site_description']}", *_listed(settings["nav"])]
+    (SITE / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _listed(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        ((title, below),) = entry.items() if isinstance(entry, dict) else {"": entry}.items()
+        if isinstance(below, list):
+            yield from ("", f"## {title}", "", *_listed(below))
+        else:
+            text = (PAGES / below).read_text(encoding="utf-8")
+            heading = re.search(r"^# (.*)$", text, re.MULTILINE)
+            yield f"- [{title or (heading[1] if heading else below)}]({below})"
+
+
+def _not_found() -> Iterator[str]:
+    """Searches that do not lead where they should, by the words that the site's search knows."""
+    index = json.loads((SITE / "search" / "search_index.json").read_text(encoding="utf-8"))
+    separator = re.compile(index["config"]["separator"])
+    for word, page in SEARCHES.items():
+        found = {
+            entry["location"].partition("#")[0]
+            for entry in index["docs"]
+            for token in separator.split(f"{entry['title']} {entry['text']}".lower())
+            if token.startswith(word)
+        }
+        if page not in found:
+            yield f"search: {word}: does not find {page}, only {sorted(found)}"
+
+
+if __name__ == "__main__":
+    {"prepare": prepare, "finish": finish}[sys.argv[1]]()

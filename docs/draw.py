@@ -1,0 +1,232 @@
+"""Draws every picture of the documentation from the stub's story: `make pictures`.
+
+`sources` draws charts, report and terminals, and runs the notebooks; `site` needs the built site, and draws its pages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+import matplotlib as mpl
+import nbformat
+from nbclient import NotebookClient
+from PIL import Image
+from rich._export_format import CONSOLE_SVG_FORMAT
+from rich.console import Console
+from rich.text import Text
+
+from docplatform.testing import StubServer
+from helpers.browser import browser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+ROOT = Path(__file__).parent.parent
+PICTURES, SITE, LOOKED_AT = ROOT / "docs" / "pictures", ROOT / "target" / "site", ROOT / "target" / "pictures"
+MONTH, YEAR = "2026-10", "2025-11-01 to 2026-10-31"
+PAGES = {
+    "front": "",
+    "tutorial": "tutorial",
+    "howto": "how-to/export",
+    "reference": "reference/jobs",
+    "notebook": "examples/who_reads_our_docs",
+}
+COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+COLUMNS = 84
+SVG = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+"""An SVG that loads no font: names and sizes of the reader's own monospace one are set."""
+
+
+def shrink(picture: Path, width: int) -> None:
+    """A picture as wide as two times what it is shown at, in few colours."""
+    with Image.open(picture) as found:
+        small = found.convert("RGB").resize(
+            (width, found.height * width // found.width), Image.Resampling.LANCZOS
+        )
+    small.quantize(255, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
+
+
+def charts() -> None:
+    """The most read pages of a month, and a year's trend."""
+    mpl.use("agg")
+    with StubServer() as stub, stub.client() as client:
+        for name, axes in {
+            "pages": client.visitors(MONTH).collect().plot(),
+            "trend": client.visitor_trend(YEAR, every="month").plot(),
+        }.items():
+            figure = axes.get_figure(root=True)
+            assert figure is not None
+            figure.savefig(PICTURES / f"{name}.png", dpi=200)
+            shrink(PICTURES / f"{name}.png", 1_440)
+
+
+def report(chromium: Browser) -> None:
+    """What a manager sees first of a report."""
+    with TemporaryDirectory() as folder:
+        file, picture = Path(folder) / "report.html", PICTURES / "report.png"
+        _docplatform("report", MONTH, "-q", "-o", str(file))
+        page = chromium.new_page(viewport={"width": 1_100, "height": 820}, device_scale_factor=2)
+        page.goto(file.as_uri())
+        page.screenshot(path=picture)
+    shrink(picture, 1_640)
+
+
+def _docplatform(*arguments: str, terminal: int | None = None) -> tuple[str, str]:
+    """What a command prints against a stub, on standard output and on stderr; with ``terminal``, the first is one."""
+    line = [
+        sys.executable,
+        "-m",
+        "docplatform",
+        "stub",
+        "--run",
+        "--",
+        sys.executable,
+        "-m",
+        "docplatform",
+        *arguments,
+    ]
+    env = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
+    done = subprocess.run(
+        line,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=terminal or subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout or "", done.stderr
+
+
+def terminals() -> None:
+    """A job and the most read pages, as a terminal shows them."""
+    words = ("job", "run", "Fix the broken links on the quickstart page")
+    out, err = _docplatform(*words)
+    _terminal("terminal", words, Text(err + out))
+    words = ("visitors", "top", MONTH, "-n", "5")
+    _terminal("top", words, Text.from_ansi(_on_terminal(*words)))
+
+
+def _on_terminal(*words: str) -> str:
+    import pty
+
+    master, slave = pty.openpty()
+    _docplatform(*words, terminal=slave)
+    os.close(slave)
+    shown = b""
+    try:
+        while chunk := os.read(master, 4_096):
+            shown += chunk
+    except OSError:
+        # Linux reports so that the other side is closed.
+        os.close(master)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _terminal(name: str, words: tuple[str, ...], shown: Text) -> None:
+    console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True)
+    command = " ".join(json.dumps(word) if " " in word else word for word in words)
+    console.print(Text(f"$ docplatform {command}", "bold"))
+    console.print(shown, soft_wrap=False)
+    svg = console.export_svg(title="", code_format=SVG, unique_id=name)
+    lines = [line.rstrip() for line in svg.splitlines() if line.strip()]
+    (PICTURES / f"{name}.svg").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def notebooks() -> None:
+    """Runs the notebooks, and keeps their outputs but for what is another one each time."""
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        with TemporaryDirectory() as folder:
+            NotebookClient(
+                notebook, timeout=100, resources={"metadata": {"path": folder}}, record_timing=False
+            ).execute()
+        nbformat.write(steady(notebook), path)  # type: ignore[no-untyped-call]
+
+
+def steady(notebook: Any) -> Any:
+    """A notebook without what is another one each time: its stub's port, the time, how a printed text was cut into pieces."""
+    for cell in notebook.cells:
+        outputs: list[Any] = []
+        for output in cell.get("outputs", ()):
+            if outputs and output.get("name", "") == outputs[-1].get("name"):
+                outputs[-1]["text"] += output["text"]
+            else:
+                outputs.append(output)
+        if "outputs" in cell:
+            cell["outputs"] = outputs
+    text = json.dumps(notebook)
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:8000", text)
+    text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+", "2026-11-02 09:00:00+", text)
+    text = re.sub(r"waited=[\d.e-]+", "waited=0.0", text)
+    return nbformat.from_dict(json.loads(text))  # type: ignore[no-untyped-call]
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The site over HTTP, without which it has no search."""
+    handler = partial(_Quiet, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def site(chromium: Browser, address: str) -> None:
+    """The pages of the site on a phone and a desk, light and dark, to be looked at; and one of them for the documentation."""
+    LOOKED_AT.mkdir(parents=True, exist_ok=True)
+    for colours in COLOURS:
+        for width in (390, 1_280):
+            page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=colours)
+            for name, where in PAGES.items():
+                page.goto(f"{address}/{where}")
+                page.wait_for_load_state("networkidle")
+                page.screenshot(
+                    path=LOOKED_AT / f"site-{name}-{width}-{colours}.png", full_page=name != "reference"
+                )
+            page.close()
+    page = chromium.new_page(viewport={"width": 900, "height": 2_000}, device_scale_factor=2)
+    page.goto(f"{address}/{PAGES['notebook']}")
+    page.wait_for_load_state("networkidle")
+    top = page.locator("h2#a-month").bounding_box()
+    assert top is not None
+    picture = PICTURES / "notebook.png"
+    page.screenshot(path=picture, clip={"x": 0, "y": top["y"], "width": 900, "height": 1_240})
+    shrink(picture, 1_440)
+
+
+def main(what: str) -> None:
+    """Draws what is asked for."""
+    PICTURES.mkdir(exist_ok=True)
+    with browser() as chromium:
+        if what == "site":
+            with served() as address:
+                site(chromium, address)
+            return
+        report(chromium)
+    charts()
+    terminals()
+    notebooks()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,70 @@
+"""Reads the stubs of the extension for the reference: as mkdocstrings shows them, and as Markdown for machines."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import griffe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# How docstrings point at names.
+ROLE = re.compile(r":(class|meth|attr|func):`~?([\w.]+)`")
+SHOWN = re.compile(r"^::: ([\w.]+)\n(?:    .*\n)*", re.MULTILINE)
+
+
+class Native(griffe.Extension):
+    """Reads the stubs of the extension as the reference needs them."""
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        """A class of the extension is made by ``__new__``; where the arguments stand is ``__init__`` to griffe."""
+        made = cls.members.get("__new__")
+        if isinstance(made, griffe.Function) and "__init__" not in cls.members:
+            init = griffe.Function("__init__", parameters=made.parameters, returns=None, lineno=made.lineno)
+            cls.set_member("__init__", init)
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Makes links of the names that docstrings point at."""
+        if obj.docstring is not None:
+            obj.docstring.value = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
+
+
+def _link(obj: griffe.Object, role: str, name: str) -> str:
+    class_ = obj if obj.is_class or obj.parent is None else obj.parent
+    path = f"{class_.name}.{name}" if role in ("meth", "attr") and "." not in name else name
+    package = "docplatform.testing" if "testing" in obj.path else "docplatform"
+    return f"[`{name}`][{path if path.startswith('docplatform.') else f'{package}.{path}'}]"
+
+
+@cache
+def _package() -> griffe.Object | griffe.Alias:
+    return griffe.load("docplatform", search_paths=["python"], resolve_aliases=True)
+
+
+def as_markdown(page: str) -> str:
+    """A page with signatures and docstrings in place of the lines that mkdocstrings reads."""
+    return SHOWN.sub(
+        lambda found: "\n\n".join(_described(_package()[found[1].removeprefix("docplatform.")], 2)) + "\n",
+        page,
+    )
+
+
+def _described(obj: griffe.Object | griffe.Alias, level: int) -> Iterator[str]:
+    if not obj.is_module:
+        yield f"{'#' * level} `{obj.path.rpartition('.')[2] if level == 2 else _name(obj)}`"
+        made = obj.members.get("__new__") or obj.members.get("__init__") if obj.is_class else obj
+        if isinstance(made, griffe.Function) or (made is not None and made.is_function):
+            yield f"```python\n{obj.name}{made.signature(name='') or ''}\n```"
+    if obj.docstring is not None:
+        yield ROLE.sub(r"`\2`", obj.docstring.value.strip())
+    if obj.is_class or obj.is_module:
+        for name, member in obj.members.items():
+            if not name.startswith("_") and not member.is_imported and member.docstring is not None:
+                yield from _described(member, level + 1)
+
+
+def _name(obj: griffe.Object | griffe.Alias) -> str:
+    return f"{obj.parent.name}.{obj.name}" if obj.parent is not None and obj.parent.is_class else obj.name
