@@ -24,7 +24,8 @@ use crate::lock;
 use crate::store::{Fault, PendingWork, Store};
 
 use ledger::{change, look};
-use policy::{Account, Decision, RequestEnd};
+pub use policy::Grant;
+use policy::{Account, RequestEnd};
 
 /// A budget. A clone is the same.
 #[derive(Clone, Debug)]
@@ -82,15 +83,6 @@ impl EndedRequest {
 /// The number of no entry: they count from 0.
 const NONE: i64 = -1;
 
-/// Whether a request may go out.
-#[derive(Debug)]
-pub enum Grant {
-    /// It may, and is entered.
-    Granted(Ticket),
-    /// Not yet.
-    Wait(Slot),
-}
-
 /// The next time at which a request may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
@@ -135,14 +127,14 @@ impl Budget {
     }
 
     /// Asks for one request. Never waits for the budget, only for the ledger, and for that no longer than `deadline`.
-    pub async fn acquire(&self, deadline: Instant) -> Result<Grant> {
+    pub async fn acquire(&self, deadline: Instant) -> Result<Grant<Ticket, Slot>> {
         let (terms, state) = (self.terms, Arc::clone(&self.ledger.0));
         let Some(file) = &self.ledger.0.file else {
             let now = state.clock.steady_now();
             let answer = lock(&state.own).acquire(terms, now);
             let own = match answer {
-                Decision::Granted(own) => own,
-                Decision::Wait(_) => NONE,
+                Grant::Granted(own) => own,
+                Grant::Wait(_) => NONE,
             };
             return Ok(state.grant(answer, now, own));
         };
@@ -153,13 +145,13 @@ impl Budget {
             if let Some(slot) = wait {
                 let now = state.clock.now();
                 let until = now + (slot - state.clock.steady_now()).max(0);
-                return Ok(state.grant(Decision::Wait(until), now, NONE));
+                return Ok(state.grant(Grant::Wait(until), now, NONE));
             }
             let (answer, now) =
                 ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
             let own = match answer {
-                Decision::Granted(_) => lock(&state.own).enter(state.clock.steady_now()),
-                Decision::Wait(_) => NONE,
+                Grant::Granted(_) => lock(&state.own).enter(state.clock.steady_now()),
+                Grant::Wait(_) => NONE,
             };
             Ok(state.grant(answer, now, own))
         });
@@ -203,12 +195,10 @@ impl Budget {
 }
 
 impl LedgerState {
-    fn grant(self: Arc<Self>, answer: Decision, now: Millis, own: i64) -> Grant {
+    fn grant(self: Arc<Self>, answer: Grant, now: Millis, own: i64) -> Grant<Ticket, Slot> {
         match answer {
-            Decision::Granted(number) => {
-                Grant::Granted(Ticket { number, own, sent: false, state: Some(self) })
-            }
-            Decision::Wait(until) => {
+            Grant::Granted(number) => Grant::Granted(Ticket { number, own, sent: false, state: Some(self) }),
+            Grant::Wait(until) => {
                 let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
                 Grant::Wait(Slot { at: timestamp(until), wait })
             }

@@ -80,11 +80,11 @@ const POLICY: &str = "policy:";
 
 /// Whether a request may go out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    /// It was entered under this number.
-    Granted(i64),
+pub enum Grant<T = i64, W = Millis> {
+    /// It may, and is entered: here under this number.
+    Granted(T),
     /// Not before this time.
-    Wait(Millis),
+    Wait(W),
 }
 
 /// How a request ended.
@@ -100,11 +100,11 @@ pub struct RequestEnd {
 
 impl Account {
     /// Enters a request, where the terms grant one.
-    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Decision {
+    pub fn acquire(&mut self, terms: Terms, now: Millis) -> Grant {
         if let Some(slot) = self.wait(terms, now) {
-            return Decision::Wait(slot);
+            return Grant::Wait(slot);
         }
-        Decision::Granted(self.enter(now))
+        Grant::Granted(self.enter(now))
     }
 
     /// When the next request is granted, unless one is now.

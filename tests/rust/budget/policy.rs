@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::budget::policy::{Account, Decision, RequestEnd};
+use docplatform::budget::policy::{Account, RequestEnd};
 use docplatform::budget::{Budget, Grant, Ledger, Ticket};
 use docplatform::clock::{Clock, Millis};
 use docplatform::config::account::Terms;
@@ -181,7 +181,7 @@ async fn headers_tighten_the_budget_and_never_widen_it() {
 fn names_without_end_do_not_fill_the_ledger() {
     let mut hands = Hands::new(YEAR);
     for number in 0..60 {
-        let Decision::Granted(entry) = hands.account.acquire(TERMS, hands.now) else { panic!("spent") };
+        let Grant::Granted(entry) = hands.account.acquire(TERMS, hands.now) else { panic!("spent") };
         let quota = Quota { policy: format!("policy {number}"), remaining: 50, reset: None };
         hands.account.settle(entry, &RequestEnd { quotas: vec![quota], ..RequestEnd::default() }, hands.now);
     }
@@ -278,15 +278,15 @@ impl Hands {
 
     fn spend(&mut self, count: usize) {
         for _ in 0..count {
-            let Decision::Granted(number) = self.account.acquire(TERMS, self.now) else { panic!("spent") };
+            let Grant::Granted(number) = self.account.acquire(TERMS, self.now) else { panic!("spent") };
             self.account.settle(number, &RequestEnd::default(), self.now);
         }
     }
 
     fn wait(&mut self) -> Millis {
         match self.account.acquire(TERMS, self.now) {
-            Decision::Granted(_) => 0,
-            Decision::Wait(until) => until - self.now,
+            Grant::Granted(_) => 0,
+            Grant::Wait(until) => until - self.now,
         }
     }
 }
@@ -307,7 +307,7 @@ fn a_clock_that_was_ahead_holds_nobody_up_for_longer_than_an_hour() {
 fn so_does_a_request_whose_answer_never_came() {
     let mut hands = Hands::new(2 * YEAR);
     for _ in 0..100 {
-        assert!(matches!(hands.account.acquire(TERMS, hands.now), Decision::Granted(_)));
+        assert!(matches!(hands.account.acquire(TERMS, hands.now), Grant::Granted(_)));
     }
     hands.now -= YEAR;
     assert_eq!(hands.wait(), 3_601_000);
@@ -318,7 +318,7 @@ fn so_does_a_request_whose_answer_never_came() {
 #[test]
 fn a_refusal_lasts_as_long_as_it_did_before_the_clock_was_set_back() {
     let mut hands = Hands::new(2 * YEAR);
-    let Decision::Granted(number) = hands.account.acquire(TERMS, hands.now) else { panic!() };
+    let Grant::Granted(number) = hands.account.acquire(TERMS, hands.now) else { panic!() };
     let refused = RequestEnd { refused: true, retry_after: Some(secs(600)), quotas: vec![] };
     hands.account.settle(number, &refused, hands.now);
     hands.now -= YEAR;
@@ -369,8 +369,8 @@ proptest! {
                     account.settle(number, &RequestEnd::default(), at);
                 }
                 match account.acquire(terms, now) {
-                    Decision::Granted(number) => break number,
-                    Decision::Wait(until) => {
+                    Grant::Granted(number) => break number,
+                    Grant::Wait(until) => {
                         prop_assert!(until > now && until <= now + 3_631_000);
                         now = until;
                     }
@@ -404,7 +404,7 @@ proptest! {
         quotas in prop::collection::vec((0..3_u8, any::<u64>(), prop::option::of(any::<u64>())), 0..5),
     ) {
         let mut account = Account { next: 1, ..Account::default() };
-        let Decision::Granted(number) = account.acquire(TERMS, YEAR) else { panic!() };
+        let Grant::Granted(number) = account.acquire(TERMS, YEAR) else { panic!() };
         let quota = |(policy, remaining, reset): (u8, u64, Option<u64>)| Quota {
             policy: policy.to_string(),
             remaining,
@@ -416,9 +416,9 @@ proptest! {
             quotas: quotas.into_iter().map(quota).collect(),
         };
         account.settle(number, &outcome, YEAR);
-        if let Decision::Wait(until) = account.acquire(TERMS, YEAR) {
+        if let Grant::Wait(until) = account.acquire(TERMS, YEAR) {
             prop_assert!((YEAR + 1..=YEAR + 24 * 3_600_000 + 1_000).contains(&until), "{until}");
-            prop_assert!(matches!(account.acquire(TERMS, until), Decision::Granted(_)));
+            prop_assert!(matches!(account.acquire(TERMS, until), Grant::Granted(_)));
         }
     }
 }
