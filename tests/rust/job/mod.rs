@@ -2,5 +2,6 @@
 
 pub(crate) mod bodies;
 pub(crate) mod intervals;
+mod once;
 pub(crate) mod settle;
 pub(crate) mod waits;
