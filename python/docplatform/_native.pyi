@@ -102,6 +102,7 @@ class _Changes(TypedDict, total=False):
     job_path: str
     requests_per_hour: int | None
     reserve: int | None
+    jobs_per_hour: int | None
     store: str | PathLike[str] | None
     settle_days: int
     organization: str | None
@@ -148,6 +149,8 @@ class Client:
             all processes with the same ``store``; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
+        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
+            ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
         store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
@@ -189,11 +192,19 @@ class Client:
         job_path: str = "/v2/agent/{project_id}/job/{id}",
         requests_per_hour: int | None = None,
         reserve: int | None = None,
+        jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
     ) -> Self: ...
-    def create_job(self, prompt: str, *, once: str | None = None, project_id: str | None = None) -> Job:
+    def create_job(
+        self,
+        prompt: str,
+        *,
+        once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Job:
         """Creates a job for the docs agent and returns it without waiting for its end.
 
         The request is sent once. If its answer is lost, the job may or may not exist; give it a name with ``once`` to
@@ -206,6 +217,8 @@ class Client:
                 each organization and project. If two calls come at the same time, one creates the job and the other
                 waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
                 the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -216,6 +229,7 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists.
@@ -336,6 +350,7 @@ class Client:
         prompt: str,
         *,
         once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
@@ -354,6 +369,8 @@ class Client:
                 and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
                 for each organization and project. If two calls come at the same time, one creates the job, and both
                 wait for it. A creation that was not sent, or that the service refused, frees the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
@@ -373,6 +390,7 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists.
@@ -1358,7 +1376,7 @@ class Client:
             >>> client.visitor_totals("2026-01").total
             147011
             >>> client.stats
-            Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+            Stats(requests=1, retries=0, waited=0.0, budget_left=None, jobs_left=None)
         """
     def close(self) -> None:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
@@ -1427,6 +1445,8 @@ class AsyncClient:
             all processes with the same ``store``; without a store it holds for this client. A call that has to wait
             for the budget warns (``WaitWarning``); ``deadline`` does not count this time.
         reserve: How many of these requests to leave for others; by default ``DOCPLATFORM_RESERVE``, or else 0.
+        jobs_per_hour: How many jobs may be created in any hour in one project. The service allows 100. By default
+            ``DOCPLATFORM_JOBS_PER_HOUR``, or else no limit. It is shared and waited for like ``requests_per_hour``.
         store: A file that caches what was fetched, counts requests, and keeps the names of ``once=``; it holds no
             key. By default ``DOCPLATFORM_STORE``, or else none; ``""`` means none even if the variable is set.
         settle_days: How many days after its end a range is treated as final; 2 by default. A final range is fetched
@@ -1468,12 +1488,18 @@ class AsyncClient:
         job_path: str = "/v2/agent/{project_id}/job/{id}",
         requests_per_hour: int | None = None,
         reserve: int | None = None,
+        jobs_per_hour: int | None = None,
         store: str | PathLike[str] | None = None,
         settle_days: int = 2,
         organization: str | None = None,
     ) -> Self: ...
     def create_job(
-        self, prompt: str, *, once: str | None = None, project_id: str | None = None
+        self,
+        prompt: str,
+        *,
+        once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
     ) -> Coroutine[Any, Any, Job]:
         """Creates a job for the docs agent and returns it without waiting for its end.
 
@@ -1487,6 +1513,8 @@ class AsyncClient:
                 each organization and project. If two calls come at the same time, one creates the job and the other
                 waits for it, up to its ``deadline``. A creation that was not sent, or that the service refused, frees
                 the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
 
         Returns:
@@ -1497,6 +1525,7 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists.
@@ -1619,6 +1648,7 @@ class AsyncClient:
         prompt: str,
         *,
         once: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         timeout: _Seconds | None = 1800.0,
         poll_interval: _Seconds = 2.0,
         max_poll_interval: _Seconds = 30.0,
@@ -1637,6 +1667,8 @@ class AsyncClient:
                 and prompt wait for the same job and create no other. Needs a client with a ``store``. Names are kept
                 for each organization and project. If two calls come at the same time, one creates the job, and both
                 wait for it. A creation that was not sent, or that the service refused, frees the name.
+            on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
+                one is allowed, ``"stop"`` raises ``BudgetError``.
             timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
                 for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
@@ -1656,6 +1688,7 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists.
@@ -2636,7 +2669,7 @@ class AsyncClient:
             >>> client.visitor_totals("2026-01").total
             147011
             >>> client.stats
-            Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+            Stats(requests=1, retries=0, waited=0.0, budget_left=None, jobs_left=None)
         """
     def close(self) -> Coroutine[Any, Any, None]:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does

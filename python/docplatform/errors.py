@@ -396,7 +396,7 @@ class WaitTimeoutError(DocPlatformError, TimeoutError):
 
 
 class BudgetError(DocPlatformError):
-    """The request budget is spent, and the call would not wait (``on_budget="stop"``). Nothing was sent.
+    """A budget is spent (``requests_per_hour``, ``jobs_per_hour``), and the call would not wait. Nothing was sent.
 
     Call again after ``resets_at``, or let the call wait with ``on_budget="wait"``. With a ``store``, what was
     fetched is in it and is not fetched again.

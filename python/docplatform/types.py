@@ -320,15 +320,17 @@ class Stats(NamedTuple):
         budget_left: How many requests the budget allows now, as far as this client knows: an int. It does not read
             the store, so requests of other processes count from this client's next request on. ``None`` without a
             budget, after ``close()``, and in a forked child before its first request.
+        jobs_left: The same for the jobs that ``jobs_per_hour`` lets the client's project create now.
 
     Example:
         >>> client.visitor_totals("2026-01").total
         147011
         >>> client.stats
-        Stats(requests=1, retries=0, waited=0.0, budget_left=None)
+        Stats(requests=1, retries=0, waited=0.0, budget_left=None, jobs_left=None)
     """
 
     requests: int
     retries: int
     waited: float
     budget_left: int | None
+    jobs_left: int | None

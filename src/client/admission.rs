@@ -74,7 +74,7 @@ impl Client {
             };
             let (mut turn, mut ticket) = (None, None);
             if let Some(budget) = budget {
-                turn = Some(in_line(&self.shared.turns).await?);
+                turn = Some(in_line(&places.turns).await?);
                 if let Some(fault) = budget.take_fault() {
                     observer.note(messages::not_settled(&fault));
                 }
@@ -94,7 +94,7 @@ impl Client {
                     }
                 }
             }
-            let permit = Permit { _turn: turn, _permit: in_line(places).await? };
+            let permit = Permit { _turn: turn, _permit: in_line(&places.in_flight).await? };
             if *deadline <= Instant::now() {
                 // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
                 let not_sent = call.is_write().then_some(Outcome::NotSent);

@@ -21,7 +21,6 @@ use crate::client::call::Journal;
 use crate::client::messages;
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::{Failure, Head};
-use crate::client::throttle::Lane;
 use crate::error::Result;
 use crate::http::retry_after::retry_after;
 use crate::http::{Departure, Incoming, Outgoing, SendError};
@@ -98,8 +97,10 @@ impl Client {
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, told),
             // It holds for those too that keep a budget.
-            None if incoming.status == 429 && call.lane == Lane::Analytics => {
-                self.books.ledger.refused(&incoming.headers, told);
+            None if incoming.status == 429 => {
+                if let Some(limit) = call.limit() {
+                    self.books.ledger(limit).refused(&incoming.headers, told);
+                }
             }
             None => {}
         }

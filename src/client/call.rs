@@ -21,6 +21,18 @@ use crate::config::url::{Segment, Template};
 use crate::error::{Attempt, Error, Kind, Outcome, Result};
 use crate::lock;
 
+/// Where jobs are created.
+pub const CREATE_JOB: &str = "/v2/agent/{project_id}/job";
+
+/// A limit of the service, for which a budget may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit<'a> {
+    /// Analytics requests, over all projects.
+    Analytics,
+    /// Jobs that are created in a project.
+    Jobs(&'a Segment),
+}
+
 /// One logical call, before it becomes requests.
 #[derive(Clone)]
 pub struct Call {
@@ -66,6 +78,16 @@ impl Call {
     /// Whether sending it twice could do something twice.
     pub fn is_write(&self) -> bool {
         self.method != Method::GET
+    }
+
+    /// The limit that it counts against.
+    pub fn limit(&self) -> Option<Limit<'_>> {
+        let creates = self.method == Method::POST && self.path.as_str() == CREATE_JOB;
+        match &self.project {
+            _ if self.lane == Lane::Analytics => Some(Limit::Analytics),
+            Some(project) if creates => Some(Limit::Jobs(project)),
+            _ => None,
+        }
     }
 }
 
@@ -153,7 +175,7 @@ impl Client {
         let write = call.is_write();
         let url =
             self.settings.base_url.join(&call.path, call.project.as_ref(), call.id.as_ref(), &call.query)?;
-        let budget = self.budget().filter(|_| call.lane == Lane::Analytics);
+        let budget = call.limit().and_then(|limit| self.budget_of(limit));
         observer.write(write.then_some(Outcome::NotSent));
         let mut tries = Tries::default();
         let mut last_retry = None;
@@ -204,7 +226,8 @@ impl Client {
             };
             // What the service asked for under a budget is the ledger's to keep, however long.
             let asked = told.filter(|_| !spent);
-            let retry = report.verdict.retry;
+            // A write is retried if the service says after how long; here the ledger does.
+            let retry = report.verdict.retry.map(|pace| if spent { Pace::Throttled } else { pace });
             let mut plan = retry::plan(retry, asked, number, limits, left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
                 && !lock(&self.shared.retry_quota).take(pace)

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::budget::Slot;
-use crate::client::Call;
 use crate::client::observer::{Level, Note, Waiting};
 use crate::client::retry::{Failure, Verdict};
+use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Attempt, Error, Kind, Outcome};
@@ -83,24 +83,35 @@ pub(crate) fn not_settled(fault: &Error) -> Note {
     Note::new(Level::Warning, text)
 }
 
+/// Which budget it is that grants a call no request, and the setting that it comes from.
+fn spent(call: &Call) -> (&'static str, &'static str) {
+    match call.limit() {
+        Some(Limit::Jobs(_)) => ("the budget of new jobs is spent", "jobs_per_hour"),
+        _ => ("the request budget is spent", "requests_per_hour"),
+    }
+}
+
 /// The line before a wait for the budget.
 pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
+    let (why, _) = spent(call);
     let text = format!(
-        "{}: the request budget is spent: waiting for the next request until {:.0} ({:.0} s)",
+        "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
         what(call),
         slot.at,
         slot.wait.as_secs_f64().ceil(),
     );
-    let waiting = Waiting::new("the request budget is spent", slot.wait, slot.at);
+    let waiting = Waiting::new(why, slot.wait, slot.at);
     Note { level: Level::Info, text, waiting: Some(waiting) }
 }
 
 /// The error of a call that the budget does not grant, and that would not wait.
 pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
+    let (why, setting) = spent(call);
     let mut error = Error::new(
         Kind::Budget,
         format!(
-            "{}: not sent: the request budget is spent; the next request may go out at {:.0} (in {:.0} s)",
+            "{}: not sent: {why} ({setting}); the next request may go out at {:.0} (in {:.0} s): call it again then, or \
+             with on_budget=\"wait\"",
             what(call),
             slot.at,
             slot.wait.as_secs_f64().ceil(),

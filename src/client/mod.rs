@@ -7,6 +7,7 @@ pub mod observer;
 pub mod retry;
 pub mod throttle;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use jiff::civil::Date;
@@ -21,46 +22,76 @@ use crate::config::account::Owner;
 use crate::config::url::Segment;
 use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
+use crate::lock;
 use crate::store::{Exports, OnceNames, Store};
 
 mod attempt;
 mod call;
 mod stats;
 
-pub use call::{Answer, Call, Journal, Received};
+pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
 pub use stats::{Snapshot, Stats};
 
 /// What a client and its handles share at one address with one key, whatever connections they have.
 struct Shared {
-    reads: Semaphore,
-    writes: Semaphore,
-    /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
-    turns: Semaphore,
+    reads: Places,
+    writes: Places,
     throttle: Throttle,
     retry_quota: Mutex<RetryQuota>,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
+/// Places for the reads or the writes of a client.
+struct Places {
+    in_flight: Semaphore,
+    /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
+    turns: Semaphore,
+}
+
+impl Places {
+    fn new(most: usize) -> Self {
+        Self { in_flight: Semaphore::new(most), turns: Semaphore::new(most) }
+    }
+}
+
 /// What those of them share that have the same store, or none.
 struct Books {
     clock: Clock,
-    ledger: Ledger,
+    store: Option<ClientStore>,
+    /// The ledgers that were used: of analytics, and of the new jobs of projects.
+    ledgers: Mutex<BTreeMap<Option<String>, Ledger>>,
     exports: Option<Exports>,
     names: Option<OnceNames>,
 }
 
 impl Books {
     fn new(store: Option<ClientStore>) -> Arc<Self> {
-        let (clock, ledger, exports, names) = match store {
-            None => (Clock::system(), Ledger::in_memory(Clock::steady()), None, None),
+        let (clock, exports, names) = match store.clone() {
+            None => (Clock::system(), None, None),
             Some(ClientStore { store, clock, owner }) => (
                 clock.clone(),
-                Ledger::in_store(clock.clone(), store.clone(), owner.clone()),
                 Some(Exports::new(store.clone(), clock.clone(), owner.clone())),
                 Some(OnceNames::new(store, clock, owner)),
             ),
         };
-        Arc::new(Self { clock, ledger, exports, names })
+        Arc::new(Self { clock, store, ledgers: Mutex::default(), exports, names })
+    }
+
+    /// The ledger of a limit.
+    fn ledger(&self, limit: Limit<'_>) -> Ledger {
+        let project = match limit {
+            Limit::Analytics => None,
+            Limit::Jobs(project) => Some(project),
+        };
+        let make = || match &self.store {
+            None => Ledger::in_memory(Clock::steady()),
+            Some(ClientStore { store, clock, owner }) => {
+                let owner = project.map_or_else(|| owner.clone(), |project| owner.jobs_of(project));
+                Ledger::in_store(clock.clone(), store.clone(), owner)
+            }
+        };
+        let known = project.map(|project| project.as_str().to_owned());
+        lock(&self.ledgers).entry(known).or_insert_with(make).clone()
     }
 }
 
@@ -107,9 +138,8 @@ impl Client {
         store: Option<ClientStore>,
     ) -> Self {
         let shared = Shared {
-            reads: Semaphore::new(MAX_READS),
-            writes: Semaphore::new(MAX_WRITES),
-            turns: Semaphore::new(MAX_READS),
+            reads: Places::new(MAX_READS),
+            writes: Places::new(MAX_WRITES),
             throttle: Throttle::default(),
             retry_quota: Mutex::default(),
             jitter: Box::new(jitter),
@@ -163,7 +193,16 @@ impl Client {
 
     /// The budget of analytics requests, where one is kept.
     pub fn budget(&self) -> Option<Budget> {
-        self.settings.terms.map(|terms| self.books.ledger.budget(terms))
+        self.budget_of(Limit::Analytics)
+    }
+
+    /// The budget of a limit, where one is kept.
+    pub fn budget_of(&self, limit: Limit<'_>) -> Option<Budget> {
+        let terms = match limit {
+            Limit::Analytics => self.settings.terms,
+            Limit::Jobs(_) => self.settings.job_terms,
+        };
+        terms.map(|terms| self.books.ledger(limit).budget(terms))
     }
 
     /// The time of day, as it and its store know it.

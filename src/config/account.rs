@@ -1,6 +1,7 @@
 //! Whose requests and exports they are, and how many requests an hour they may make.
 
 use crate::config::ApiKey;
+use crate::config::url::Segment;
 use crate::error::{Error, Result};
 
 /// The longest name that a user gives, in bytes.
@@ -23,6 +24,8 @@ pub enum Organization {
     Key(ApiKey),
     /// All that give this name: the holders of several keys of one organization.
     Name(String),
+    /// Those of them that create jobs in this project.
+    Jobs(Segment, Box<Self>),
 }
 
 impl Organization {
@@ -37,6 +40,8 @@ impl Organization {
         match self {
             Self::Key(key) => format!("key:{}", key.fingerprint(salt)),
             Self::Name(name) => format!("name:{name}"),
+            // No project's id has a slash.
+            Self::Jobs(project, of) => format!("jobs:{}/{}", project.as_str(), of.label(salt)),
         }
     }
 }
@@ -48,6 +53,14 @@ pub struct Owner {
     pub base_url: String,
     /// The organization.
     pub organization: Organization,
+}
+
+impl Owner {
+    /// Who shares the limit of new jobs in a project.
+    pub(crate) fn jobs_of(&self, project: &Segment) -> Self {
+        let organization = Organization::Jobs(project.clone(), Box::new(self.organization.clone()));
+        Self { base_url: self.base_url.clone(), organization }
+    }
 }
 
 /// How many requests an hour are for whom.

@@ -58,6 +58,8 @@ pub struct Settings {
     pub wire: Wire,
     /// The request budget, where one is kept.
     pub terms: Option<Terms>,
+    /// The budget of new jobs in each project, where one is kept.
+    pub job_terms: Option<Terms>,
     /// See [`Options::settle_days`].
     pub settle_days: u32,
     /// What the store needs to know; `None`: there is none.

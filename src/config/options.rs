@@ -27,6 +27,8 @@ pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
 const ENV_REQUESTS_PER_HOUR: &str = "DOCPLATFORM_REQUESTS_PER_HOUR";
 /// The part of the environment's budget that is left to others.
 const ENV_RESERVE: &str = "DOCPLATFORM_RESERVE";
+/// The environment's budget of new jobs.
+const ENV_JOBS_PER_HOUR: &str = "DOCPLATFORM_JOBS_PER_HOUR";
 /// The environment's store.
 const ENV_STORE: &str = "DOCPLATFORM_STORE";
 /// The environment's organization.
@@ -71,6 +73,9 @@ macro_rules! for_each_option {
             requests_per_hour: Option<u64> = None;
             /// How many of them are left to others; from the environment where `None`.
             reserve: Option<u64> = None;
+            /// Jobs that are created in an hour in each project, over all who share the ledger; from the environment where
+            /// `None`, or no such budget is kept.
+            jobs_per_hour: Option<u64> = None;
             /// The file that caches; from the environment where `None`.
             store: Option<PathBuf> = None;
             /// How many days after its end a range is taken to change no more.
@@ -146,6 +151,7 @@ impl Options {
             project_id: ENV_PROJECT_ID, text;
             requests_per_hour: ENV_REQUESTS_PER_HOUR, number;
             reserve: ENV_RESERVE, number;
+            jobs_per_hour: ENV_JOBS_PER_HOUR, number;
             store: ENV_STORE, path;
             organization: ENV_ORGANIZATION, text;
         }
@@ -227,6 +233,7 @@ impl Options {
                 ca_bundle: self.ca_bundle.clone(),
             },
             terms: self.terms()?,
+            job_terms: self.jobs_per_hour.map(|jobs| self.job_terms(jobs)).transpose()?,
             settle_days: self.settle_days,
             store: self
                 .store
@@ -247,6 +254,15 @@ impl Options {
                 ))
             }),
         }
+    }
+
+    fn job_terms(&self, per_hour: u64) -> Result<Terms> {
+        Terms::new(per_hour, 0).ok_or_else(|| {
+            Error::argument(format!(
+                "{} must be 1 or more, or no job could be created",
+                self.name_of("jobs_per_hour")
+            ))
+        })
     }
 
     /// Why these options may not be written down (pickled), if so: they hold secrets besides the key.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, Call, Client};
+use crate::client::{Answer, CREATE_JOB, Call, Client};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
 use crate::error::{Error, Outcome, Result};
@@ -21,7 +21,6 @@ use crate::job::once::Creating;
 use crate::text::json;
 use http::Method;
 
-const CREATE: &str = "/v2/agent/{project_id}/job";
 const MESSAGE: &str = "/v2/agent/{project_id}/job/{id}/message";
 /// The largest answer about a job that is read.
 const MAX_JOB_BYTES: usize = 4 * 1024 * 1024;
@@ -157,7 +156,7 @@ async fn create_noted(
     creating: Option<Arc<Creating>>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let path = Template::own(CREATE.to_owned());
+    let path = Template::own(CREATE_JOB.to_owned());
     let mut job = post(client, path, project, None, prompt, creating, observer).await?;
     job.created_here = Some(Instant::now());
     Ok(job)

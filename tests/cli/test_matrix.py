@@ -458,7 +458,9 @@ def test_a_run_that_the_budget_stopped_is_continued_by_the_next(cli: Cli, row: R
         ended = cli(*row.line, *options, str(granted))
         assert (ended.status, sent(cli)) == (4, granted)
         assert ended.out == "" or row.shows_failures
-        assert "the request budget is spent; the next request may go out at" in ended.err
+        assert (
+            "the request budget is spent (--requests-per-hour); the next request may go out at" in ended.err
+        )
         assert (ended.err.splitlines()[-1] == kept("visitors.db")) is answered
     ended = cli(*row.line, *options, str(row.store))
     assert (ended.status, sent(cli)) == (0, row.store)

@@ -66,6 +66,17 @@ def test_a_run_after_a_timeout_or_a_failed_job_ends_as_the_job_stands(
     assert created(cli.stub) == 1
 
 
+@pytest.mark.parametrize("line", [RUN, ("job", "create", "Fix it")], ids=" ".join)
+def test_no_more_jobs_are_created_than_the_budget_grants(
+    cli: Cli, kept: tuple[str, ...], line: tuple[str, ...]
+) -> None:
+    line = (*line, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
+    first, second = cli(*line), cli(*line)
+    assert (first.status, second.status, created(cli.stub)) == (0, 4, 1)
+    assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
+    assert "or with --on-budget wait" in second.err
+
+
 @pytest.mark.row("A15")
 @pytest.mark.parametrize("exists", [True, False])
 def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_followed(

@@ -9,6 +9,7 @@ import pickle
 import stat
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -171,6 +172,35 @@ def test_handles_share_a_budget(face: Face, stub: StubServer) -> None:
     assert client.with_options(connect_timeout=1).stats.budget_left == 7
 
 
+def test_new_jobs_have_a_budget_for_each_project_over_all_processes(face: Face, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"jobs_per_hour": 3, "store": tmp_path / "visitors.db"}
+    with StubServer(projects=["demo", "blog"]) as stub:
+        client = face.client(stub, **settings)
+        assert (client.stats.jobs_left, client.stats.budget_left) == (3, None)
+        job = face.run(client.create_job("Fix it"))
+        face.run(client.send_message(job, "Fix that, too"))
+        script = f"""
+c = client(jobs_per_hour=3, store={str(settings["store"])!r})
+run(lambda: c.run_job("Fix it", poll_interval=0.01, on_budget="stop"))
+print(json.dumps(c.stats.jobs_left))
+"""
+        assert tell(face.name, script, **environment(stub)) == 1
+        face.run(client.create_job("Fix it", on_budget="stop"))
+        assert client.stats.jobs_left == 0
+        sent = len(stub.requests)
+        for method in (client.create_job, client.run_job):
+            with pytest.raises(BudgetError, match="budget of new jobs") as caught:
+                face.run(method("Fix it", once="docs-1.4", on_budget="stop"))
+            assert caught.value.outcome == "not_sent"
+            assert caught.value.resets_at is not None
+        assert len(stub.requests) == sent
+        # The name is free, and other projects and organizations have budgets of their own.
+        other = face.client(stub, **{**settings, "jobs_per_hour": None})
+        assert face.run(other.create_job("Fix that", once="docs-1.4")).id == "job-4"
+        face.run(client.create_job("Fix it", project_id="blog", on_budget="stop"))
+        assert face.client(stub, **settings, organization="acme").stats.jobs_left == 3
+
+
 def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make = {"api_key": "dp_0123456789abcdefghij", "base_url": "https://docs.example.com"}
     wrong: dict[str, Any]
@@ -178,17 +208,19 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
         {"requests_per_hour": 0},
         {"requests_per_hour": 10, "reserve": 10},
         {"reserve": 1},
+        {"jobs_per_hour": 0},
         {"settle_days": -1},
         {"organization": ""},
         {"organization": "a\nb"},
     ):
-        with pytest.raises(ValueError, match=r"requests_per_hour|settle_days|organization"):
+        with pytest.raises(ValueError, match=r"s_per_hour|settle_days|organization"):
             face.make(**make, **wrong)
     for wrong in ({"requests_per_hour": 1.5}, {"store": 5}, {"organization": 5}, {"reserve": True}):
         with pytest.raises(TypeError, match=next(iter(wrong))):
             face.make(**make, **wrong)
-    with pytest.raises(ValueError, match="on_budget"):
-        face.make(**make).visitors(on_budget="hope")
+    for call in (lambda client: client.visitors, lambda client: partial(client.create_job, "Fix it")):
+        with pytest.raises(ValueError, match="on_budget"):
+            call(face.make(**make, project_id="demo"))(on_budget="hope")
     # A relative path means the same file wherever the pickle is read, or there would be two budgets.
     monkeypatch.chdir(tmp_path)
     settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}

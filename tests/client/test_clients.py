@@ -210,7 +210,7 @@ def test_changes_are_checked_as_settings_are(face: Face, stub: StubServer) -> No
 def test_stats_are_a_snapshot_of_requests_and_retries(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     before = client.stats
-    assert before == Stats(requests=0, retries=0, waited=0.0, budget_left=None)
+    assert before == Stats(requests=0, retries=0, waited=0.0, budget_left=None, jobs_left=None)
     stub.fail_next(status=502)
     face.run(client.visitor_totals())
     after = client.stats

@@ -121,7 +121,13 @@ def test_the_budget_and_the_store_come_from_the_environment_too(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("REQUESTS_PER_HOUR", "many"), ("RESERVE", "100"), ("STORE", "/no/such/folder/v.db")]
+    ("name", "value"),
+    [
+        ("REQUESTS_PER_HOUR", "many"),
+        ("RESERVE", "100"),
+        ("JOBS_PER_HOUR", "0"),
+        ("STORE", "/no/such/folder/v.db"),
+    ],
 )
 def test_an_error_names_the_variable_it_came_from(
     face: Face, name: str, value: str, monkeypatch: pytest.MonkeyPatch

@@ -444,6 +444,22 @@ def test_rate_limit_counts_answered_analytics_of_an_hour(monkeypatch: pytest.Mon
         assert call(stub, "GET", VISITORS).status == 200
 
 
+def test_new_jobs_are_limited_by_the_hour_and_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000.0]
+    with StubServer(jobs_per_hour=1, projects=("demo", "other")) as stub:
+        monkeypatch.setattr(stub._service, "_clock", lambda: now[0])
+        assert call(stub, "POST", JOBS, raw=b"{}").status == 400
+        create(stub)
+        now[0] += 600.5
+        refused = call(stub, "POST", JOBS, {"prompt": "Fix it"})
+        assert (refused.status, refused.headers["retry-after"]) == (429, "3000")
+        assert call(stub, "POST", "/v2/agent/other/job", {"prompt": "Fix it"}).status == 201
+        assert call(stub, "POST", f"{JOBS}/job-1/message", {"prompt": "Fix it"}).status == 200
+        now[0] += 2_999.5
+        create(stub)
+        assert len(stub.jobs) == 3
+
+
 # -- faults ----------------------------------------------------------------------------------------
 
 

@@ -148,7 +148,12 @@ def _message(error: Exception) -> str:
             return f"{os.fsdecode(file)}: {why}"
         case OSError(strerror=str(why)):
             return why
-        case ValueError() | docplatform.ConnectError() | docplatform.PaginationError():
+        case (
+            ValueError()
+            | docplatform.BudgetError()
+            | docplatform.ConnectError()
+            | docplatform.PaginationError()
+        ):
             # They may name an argument; all others may contain text of the service.
             return words.as_options(str(error))
         case docplatform.ServerError():

@@ -14,6 +14,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "store",
         "requests_per_hour",
         "reserve",
+        "jobs_per_hour",
         "settle_days",
         "organization",
         "on_budget",

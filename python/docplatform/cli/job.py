@@ -13,7 +13,7 @@ from docplatform.cli import exits, once, output
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
-from docplatform.cli.session import Session, with_job, with_names
+from docplatform.cli.session import Session, with_creation, with_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ _once_option = click.option(
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until the job is final.")
 @_wait_options
 @_once_option
-@with_names
+@with_creation
 def run(
     session: Session,
     prompt: tuple[str, ...],
@@ -92,7 +92,7 @@ def run(
 @group.command("create")
 @prompt_arguments
 @_once_option
-@with_names
+@with_creation
 def create(session: Session, prompt: tuple[str, ...], file: str | None, name: str | None) -> None:
     """Create a job, and print its id without waiting.
 

@@ -32,7 +32,7 @@ class Name(NamedTuple):
 def create(session: Session, client: Client, prompt: str, name: str | None) -> Job:
     """Creates the job, or finds the one that was created under the name before."""
     try:
-        job = client.create_job(prompt, once=name)
+        job = client.create_job(prompt, once=name, on_budget=session.on_budget)
     except UnconfirmedWriteError as error:
         if name is None:
             raise

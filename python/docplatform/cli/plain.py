@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     stub.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer")
     stub.add_argument("--requests-per-hour", type=int, metavar="N", help="analytics requests granted an hour")
+    stub.add_argument("--jobs-per-hour", type=int, metavar="N", help="jobs created in an hour in a project")
     stub.add_argument(
         "--fail",
         metavar="HOW",
@@ -87,7 +88,12 @@ def _run_stub(options: argparse.Namespace) -> int:
     from docplatform.testing import StubServer
 
     stub = StubServer(
-        options.visitors, options.active_polls, options.latency, options.requests_per_hour, port=options.port
+        options.visitors,
+        options.active_polls,
+        options.latency,
+        options.requests_per_hour,
+        jobs_per_hour=options.jobs_per_hour,
+        port=options.port,
     )
     if options.fail is not None:
         rehearse(stub, options.fail)

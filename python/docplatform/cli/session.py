@@ -75,20 +75,24 @@ _STORE = (
         help="Whose budget it is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
+_STORE_OF_JOBS = click.option(
+    "--store",
+    envvar="DOCPLATFORM_STORE",
+    type=FILE,
+    metavar="FILE",
+    help="The file that keeps the names of --once.  [default: DOCPLATFORM_STORE, or none]",
+)
+_JOBS_PER_HOUR = click.option(
+    "--jobs-per-hour",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Create at most N jobs in any hour in a project, over all processes that use the same --store.  [default: "
+    "DOCPLATFORM_JOBS_PER_HOUR, or no limit]",
+)
 _JOB_PATH = click.option(
     "--job-path",
     metavar="PATH",
     help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
-)
-_NAMES = (
-    click.option(
-        "--store",
-        envvar="DOCPLATFORM_STORE",
-        type=FILE,
-        metavar="FILE",
-        help="The file that keeps the names of --once.  [default: DOCPLATFORM_STORE, or none]",
-    ),
-    _STORE[-1],
 )
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."
@@ -98,7 +102,7 @@ _ON_BUDGET = click.option(
     type=click.Choice(["wait", "stop"]),
     default="wait",
     show_default=True,
-    help="When the requests of this hour are spent: wait for the next one, or stop with exit code 4.",
+    help="When the budget of this hour is spent: wait for the next one, or stop with exit code 4.",
 )
 
 
@@ -131,6 +135,7 @@ class Session:
     store: str | None = None
     requests_per_hour: int | None = None
     reserve: int | None = None
+    jobs_per_hour: int | None = None
     settle_days: int | None = None
     organization: str | None = None
     on_budget: Literal["wait", "stop"] = "wait"
@@ -154,6 +159,7 @@ class Session:
                 "store": self.store,
                 "requests_per_hour": self.requests_per_hour,
                 "reserve": self.reserve,
+                "jobs_per_hour": self.jobs_per_hour,
                 "settle_days": self.settle_days,
                 "organization": self.organization,
             }
@@ -235,8 +241,14 @@ def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., 
 
 
 def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command that creates jobs under names, with the store that keeps them."""
-    return _with(command, (_JOB_PATH, *_NAMES, *_SHARED))
+    """The same for a command about the names of jobs, with the store that keeps them."""
+    return _with(command, (_JOB_PATH, _STORE_OF_JOBS, _STORE[-1], *_SHARED))
+
+
+def with_creation(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
+    """The same for a command that creates jobs, with the budget of new jobs."""
+    given = (_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET, *_SHARED)
+    return _with(command, given)
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:

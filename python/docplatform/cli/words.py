@@ -12,6 +12,7 @@ OPTIONS = {
     "date_to": "--to",
     "every": "--every",
     "job_path": "--job-path",
+    "jobs_per_hour": "--jobs-per-hour",
     "max_rows": "--max-rows",
     "on_budget": "--on-budget",
     "once": "--once",

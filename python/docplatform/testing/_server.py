@@ -48,6 +48,8 @@ class StubServer:
         latency: Seconds before each answer; 0 by default.
         requests_per_hour: How many analytics requests are answered in any hour, over all projects; the others get a
             429. By default there is no limit.
+        jobs_per_hour: How many jobs are created in any hour in one project; the others get a 429. By default there is
+            no limit.
         stale_polls: How many polls after a message still show the status from before it; 0 by default.
         page_cap: The largest number of rows per page, whatever the client asks for. By default there is no cap.
         projects: The ids of the projects; ``("demo",)`` by default. All have the same visitors.
@@ -82,6 +84,7 @@ class StubServer:
         latency: float | timedelta = 0.0,
         requests_per_hour: int | None = None,
         *,
+        jobs_per_hour: int | None = None,
         stale_polls: int = 0,
         page_cap: int | None = None,
         projects: Sequence[str] = ("demo",),
@@ -120,6 +123,7 @@ class StubServer:
             requests_per_hour=None
             if requests_per_hour is None
             else _at_least(0, requests_per_hour, "requests_per_hour"),
+            jobs_per_hour=None if jobs_per_hour is None else _at_least(0, jobs_per_hour, "jobs_per_hour"),
             page_cap=None if page_cap is None else _at_least(1, page_cap, "page_cap"),
         )
         self._changed = threading.Condition()  # guards all below, and the service

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -219,6 +219,30 @@ def check_sender(request: StubRequest, hosts: frozenset[str]) -> None:
         raise Refusal(403, "The Host header does not name this server")
 
 
+class Hours:
+    """What was granted in the last hour, apart for each name, up to ``most`` of it."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._granted: defaultdict[str, deque[float]] = defaultdict(deque)
+
+    def clear(self) -> None:
+        """As if nothing had been granted."""
+        self._granted.clear()
+
+    def take(self, name: str, now: float) -> None:
+        """Count one more. Raises :class:`Refusal` where there is none left."""
+        if self._most is None:
+            return
+        granted = self._granted[name]
+        while granted and granted[0] <= now - HOUR:
+            granted.popleft()
+        if len(granted) >= self._most:
+            free = granted[0] + HOUR - now if granted else HOUR
+            raise Refusal(429, "Rate limit exceeded", Retry_After=str(max(1, ceil(free))))
+        granted.append(now)
+
+
 class Service:
     """The state of the service and its rules. Not locked: the caller's lock is held throughout."""
 
@@ -232,6 +256,7 @@ class Service:
         active_polls: int,
         stale_polls: int,
         requests_per_hour: int | None,
+        jobs_per_hour: int | None,
         page_cap: int | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -241,13 +266,13 @@ class Service:
         self._projects = projects
         self._active_polls = active_polls
         self._stale_polls = stale_polls
-        self._requests_per_hour = requests_per_hour
+        self._analytics = Hours(requests_per_hour)
+        self._created = Hours(jobs_per_hour)
         self._page_cap = page_cap
         self._clock = clock
         self.jobs: list[StubJob] = []
         self._jobs_by_id: dict[str, StubJob] = {}
         self._scripts: deque[tuple[list[str], str | None]] = deque()
-        self._analytics: deque[float] = deque()
 
     def reset(self) -> None:
         """Back to how it was when new."""
@@ -255,6 +280,7 @@ class Service:
         self._jobs_by_id = {}
         self._scripts.clear()
         self._analytics.clear()
+        self._created.clear()
 
     def script(self, statuses: list[str], pr_link: str | None) -> None:
         """Queue the statuses of a job to come."""
@@ -269,7 +295,9 @@ class Service:
         match [unquote(part) for part in call.request.path.split("/")]:
             case ["", "v2", "agent", project, "job"]:
                 self._check(method, "POST", project)
-                return _job_answer(201, self._create(project, _prompt(call)))
+                prompt = _prompt(call)
+                self._created.take(project, self._clock())
+                return _job_answer(201, self._create(project, prompt))
             case ["", "v2", "agent", project, "job", job_id]:
                 self._check(method, "GET", project)
                 job = self._find(project, job_id)
@@ -352,15 +380,7 @@ class Service:
             raise Refusal(500, "The stub cannot serve these rows", what) from error
 
     def _take_slot(self) -> None:
-        if self._requests_per_hour is None:
-            return
-        now = self._clock()
-        while self._analytics and self._analytics[0] <= now - HOUR:
-            self._analytics.popleft()
-        if len(self._analytics) >= self._requests_per_hour:
-            free = self._analytics[0] + HOUR - now if self._analytics else HOUR
-            raise Refusal(429, "Rate limit exceeded", Retry_After=str(max(1, ceil(free))))
-        self._analytics.append(now)
+        self._analytics.take("", self._clock())
 
 
 def _job_answer(status: int, job: StubJob) -> Answer:

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-use crate::client::{Client, ClientStore, Stats};
+use crate::budget::Budget;
+use crate::client::{Client, ClientStore, Limit, Stats};
 use crate::clock::Clock;
 use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
@@ -138,10 +139,16 @@ impl Handle {
 
     pub(crate) fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // Never from the file: this may be the event loop, and must not fail where a store does.
-        let budget = if self.is_closed() { None } else { self.client()?.budget() };
-        let left = budget.and_then(|budget| budget.left_as_seen());
+        let budgets = if self.is_closed() { [None, None] } else { budgets(&self.client()?) };
+        let [requests, jobs] = budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen()));
         let stats = self.stats.snapshot();
-        convert::named_tuple(py, "Stats")?.call1((stats.requests, stats.retries, stats.waited, left))
+        convert::named_tuple(py, "Stats")?.call1((
+            stats.requests,
+            stats.retries,
+            stats.waited,
+            requests,
+            jobs,
+        ))
     }
 
     /// What a pickle of it carries; an error where that would be a secret.
@@ -223,12 +230,18 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
     Ok(Some(store))
 }
 
-/// Reads a ledger that this process has not seen yet, for `stats`.
+/// The budgets that `stats` shows: of requests, and of new jobs in the client's project.
+fn budgets(client: &Client) -> [Option<Budget>; 2] {
+    let project = client.settings().project_id.as_ref();
+    [client.budget(), project.and_then(|project| client.budget_of(Limit::Jobs(project)))]
+}
+
+/// Reads ledgers that this process has not seen yet, for `stats`.
 fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
-    if let Some(budget) = client.budget().filter(|budget| budget.left_as_seen().is_none())
-        && let Some(asked) = budget.look()?
-    {
-        wait(py, asked)??;
+    for budget in budgets(client).into_iter().flatten().filter(|budget| budget.left_as_seen().is_none()) {
+        if let Some(asked) = budget.look()? {
+            wait(py, asked)??;
+        }
     }
     Ok(())
 }

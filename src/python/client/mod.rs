@@ -83,7 +83,7 @@ macro_rules! client_class {
                 base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
                 max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
                 max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, \
-                reserve=None, store=None, settle_days=2, organization=None)")]
+                reserve=None, jobs_per_hour=None, store=None, settle_days=2, organization=None)")]
             fn new(
                 py: Python<'_>,
                 api_key: Option<&Bound<'_, PyAny>>,
@@ -237,12 +237,14 @@ impl BaseClient {
 #[pymethods]
 impl BaseClient {
     #[doc = doc!("Client.create_job")]
-    #[pyo3(signature = (prompt, *, once = None, project_id = None))]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = "($self, prompt, *, once=None, on_budget='wait', project_id=None)")]
     fn create_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
@@ -250,8 +252,8 @@ impl BaseClient {
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
             let project = client.project(project_id)?;
-            let create = |client, inbox: Arc<Inbox>| async move {
-                job::once::create(&client, project, prompt, once, &*inbox).await
+            let create = move |client: Client, inbox: Arc<Inbox>| async move {
+                job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox).await
             };
             Ok(self.op("Client.create_job", create, wrap_job))
         })
@@ -319,16 +321,17 @@ impl BaseClient {
     }
 
     #[doc = doc!("Client.run_job")]
-    #[pyo3(signature = (prompt, *, once = None, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
-        check = true, on_poll = None, project_id = None),
-        text_signature = "($self, prompt, *, once=None, timeout=1800.0, poll_interval=2.0, max_poll_interval=30.0, \
-        check=True, on_poll=None, project_id=None)")]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, timeout = Some(1800.0), poll_interval = None,
+        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        text_signature = "($self, prompt, *, once=None, on_budget='wait', timeout=1800.0, poll_interval=2.0, \
+        max_poll_interval=30.0, check=True, on_poll=None, project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn run_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
@@ -343,8 +346,9 @@ impl BaseClient {
             let prompt = convert::prompt(prompt)?;
             let once = convert::once_name(&client, once)?;
             let project = client.project(project_id)?;
-            let run = move |client, inbox: Arc<Inbox>| async move {
-                let job = job::once::create(&client, project, prompt.clone(), once, &*inbox).await?;
+            let run = move |client: Client, inbox: Arc<Inbox>| async move {
+                let creating = client.on_budget(on_budget);
+                let job = job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
             let op = self.op("Client.run_job", run, wrap_job);

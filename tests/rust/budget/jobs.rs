@@ -1,0 +1,153 @@
+//! The budget of new jobs: counted by project before a creation leaves, apart from the requests of analytics.
+
+use std::sync::Arc;
+
+use docplatform::client::{Client, Limit, OnBudget};
+use docplatform::clock::Clock;
+use docplatform::config::Options;
+use docplatform::error::{Kind, Outcome, Result};
+use docplatform::http::MAX_WRITES;
+use docplatform::job::{self, Job};
+use docplatform::store::Store;
+use tokio::time::Instant;
+
+use crate::budget::ledger::place;
+use crate::helpers::service::{HOUR, most_in_an_hour};
+use crate::helpers::support::{
+    Script, Step, Told, analytics, bare, call, client_in_store, client_with, create, good, handle, job_body,
+    millis, options, prompt, reply, secs, segment, told,
+};
+
+const LIMIT: u64 = 10;
+
+fn budgeted() -> Options {
+    Options { jobs_per_hour: Some(LIMIT), ..options() }
+}
+
+fn created() -> Step {
+    reply(201, job_body("active")).after(millis(200)).into()
+}
+
+fn client(script: &Arc<Script>) -> Client {
+    client_with(script, &budgeted(), 0.0)
+}
+
+async fn create_in(client: &Client, project: &str) -> Result<Job> {
+    job::create(client, segment(project), prompt(), &Told::default()).await
+}
+
+async fn left(client: &Client, project: &str) -> u64 {
+    client.budget_of(Limit::Jobs(&segment(project))).unwrap().left().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_hour_has_more_new_jobs_than_the_budget_grants() {
+    let script = Script::each(|_| created());
+    let client = client(&script);
+    let observer = Told::default();
+    for _ in 0..=2 * LIMIT {
+        create(&client, "Fix it", &observer).await.unwrap();
+    }
+    let times: Vec<_> = script.sent().iter().map(|sent| sent.at).collect();
+    assert_eq!(times.len() as u64, 2 * LIMIT + 1);
+    assert_eq!(most_in_an_hour(&times) as u64, LIMIT);
+    let why = "the budget of new jobs is spent";
+    let waits: Vec<_> = observer.notes().into_iter().filter_map(|note| note.waiting).collect();
+    assert!(!waits.is_empty() && waits.iter().all(|wait| wait.why == why && wait.long), "{waits:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_project_has_its_own_and_only_new_jobs_count() {
+    let script = Script::each(|_| created());
+    let client = client_with(&script, &Options { requests_per_hour: Some(1), ..budgeted() }, 0.0);
+    let (job, observer) = (create_in(&client, "demo").await.unwrap(), Told::default());
+    job::message(&client, segment("demo"), job.id.clone(), prompt(), &observer).await.unwrap();
+    job::get(&client, &segment("demo"), &job.id, None, &observer).await.unwrap();
+    create_in(&client, "blog").await.unwrap();
+    call(&client, analytics()).await.unwrap();
+    assert_eq!((left(&client, "demo").await, left(&client, "blog").await), (LIMIT - 1, LIMIT - 1));
+    assert_eq!(client.budget().unwrap().left().await.unwrap(), 0);
+    // A handle without such a budget spends nothing of it.
+    create_in(&handle(&client, options()), "demo").await.unwrap();
+    assert_eq!(left(&client, "demo").await, LIMIT - 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_waiting_nothing_is_sent_and_the_error_says_when() {
+    let script = Script::each(|_| created());
+    let client = client(&script).on_budget(OnBudget::Stop);
+    for _ in 0..LIMIT {
+        create_in(&client, "demo").await.unwrap();
+    }
+    let begun = Instant::now();
+    let error = create_in(&client, "demo").await.unwrap_err();
+    assert_eq!((error.kind, error.outcome, begun.elapsed()), (Kind::Budget, Some(Outcome::NotSent), secs(0)));
+    assert!(error.resets_at.is_some());
+    assert!(error.message.contains("not sent: the budget of new jobs is spent (jobs_per_hour)"), "{error}");
+    assert!(error.message.contains("on_budget=\"wait\""), "{error}");
+    assert_eq!(script.count() as u64, LIMIT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_never_left_costs_nothing_and_what_may_have_arrived_does() {
+    let script = Script::new([Step::Unsent { fatal: true }, Step::Ambiguous, bare(400), created()]);
+    let client = client(&script);
+    for _ in 0..3 {
+        create_in(&client, "demo").await.unwrap_err();
+    }
+    assert_eq!(left(&client, "demo").await, LIMIT - 2);
+}
+
+/// Rows: A8.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
+    for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
+        let mut steps = [refusal, created()].into_iter();
+        let script = Script::each(move |_| steps.next().unwrap());
+        let client = client(&script);
+        let begun = Instant::now();
+        create_in(&client, "demo").await.unwrap();
+        assert!((least..least + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        assert_eq!(script.count(), 2);
+    }
+    let script = Script::new([told(429, "600")]);
+    let client = client(&script).on_budget(OnBudget::Stop);
+    for _ in 0..2 {
+        assert_eq!(create_in(&client, "demo").await.unwrap_err().kind, Kind::Budget);
+    }
+    assert_eq!(script.count(), 1);
+}
+
+#[tokio::test]
+async fn clients_of_one_store_share_it() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let script = Script::each(|_| reply(201, job_body("active")).into());
+    let client = || client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(OnBudget::Stop);
+    let (first, second) = (client(), client());
+    for _ in 0..LIMIT / 2 {
+        create_in(&first, "demo").await.unwrap();
+        create_in(&second, "demo").await.unwrap();
+    }
+    for client in [&first, &second] {
+        assert_eq!(create_in(client, "demo").await.unwrap_err().kind, Kind::Budget);
+    }
+    assert_eq!(script.count() as u64, LIMIT);
+    assert_eq!(left(&client(), "blog").await, LIMIT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn creations_in_flight_hold_up_no_read_under_a_budget() {
+    let script = Script::each(|sent| if sent.method == http::Method::POST { Step::Never } else { good() });
+    let options = Options { jobs_per_hour: Some(1_000), requests_per_hour: Some(5), ..options() };
+    let client = client_with(&script, &options, 0.0);
+    for _ in 0..4 * MAX_WRITES {
+        let client = client.clone();
+        tokio::spawn(async move { create_in(&client, "demo").await });
+    }
+    tokio::time::sleep(millis(1)).await;
+    assert_eq!(script.in_flight(), MAX_WRITES);
+    let begun = Instant::now();
+    call(&client, analytics()).await.unwrap();
+    assert_eq!(begun.elapsed(), secs(0));
+}
