@@ -50,11 +50,15 @@ impl fmt::Display for Finding {
             ),
             Self::Dropped(rows) => write!(
                 f,
-                "{rows} rows came a second time, unchanged, and were dropped: the data moved during the export"
+                "{} came a second time, unchanged, and {} dropped: the data moved during the export",
+                number(*rows, "row"),
+                if *rows == 1 { "was" } else { "were" }
             ),
             Self::Differing(rows) => write!(
                 f,
-                "{rows} rows came a second time with other values, and were kept: the data moved during the export"
+                "{} came a second time with other values, and {} kept: the data moved during the export",
+                number(*rows, "row"),
+                if *rows == 1 { "was" } else { "were" }
             ),
             Self::Totals { first, last } => write!(
                 f,
@@ -62,20 +66,26 @@ impl fmt::Display for Finding {
                 first.human, first.ai, first.total, last.human, last.ai, last.total
             ),
             Self::Repaired(pages) => {
-                write!(f, "{pages} pages had invalid characters; U+FFFD replaces them")
+                write!(f, "{} had invalid characters; U+FFFD replaces them", number(*pages, "page"))
             }
             Self::Misfits(values) => write!(
                 f,
-                "{values} values do not fit their columns; tables and CSV files have them in columns whose names begin \
-                 with service_"
+                "{} {}; tables and CSV files have what does not fit in columns whose names begin with service_",
+                number(*values, "value"),
+                if *values == 1 { "does not fit its column" } else { "do not fit their columns" }
             ),
             Self::CutOff(rows) => write!(
                 f,
-                "the service cut the listing off after {rows} rows: it says that there are more and has no way to them. \
-                 Ask for shorter periods to get the rest, such as every=\"day\""
+                "the service cut the listing off after {}: it says that there are more and has no way to them. \
+                 Ask for shorter periods to get the rest, such as every=\"day\"",
+                number(*rows as u64, "row")
             ),
         }
     }
+}
+
+fn number(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// All that was found so far, one entry a kind.

@@ -263,7 +263,7 @@ impl Pager {
         if self.paging.strict
             && let Some(finding) = fresh.first()
         {
-            return Err(broken(&format!("{finding} (strict)")));
+            return Err(Error::new(Kind::Pagination, format!("the export is strict, and {finding}")));
         }
         let most = self.left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
@@ -339,8 +339,9 @@ impl Pager {
         let regular = self.trail.is_by_offset() && !self.trail.is_irregular();
         let offset = place.offset.saturating_add(further);
         // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
-        // too few may be new.
-        let again = self.trail.is_irregular() || self.trail.has_skip();
+        // too few may be new. A listing of one page would be cut off after them.
+        let is_one_page = place.listing.paged_by() == PagedBy::Nothing;
+        let again = self.trail.is_irregular() || self.trail.has_skip() || is_one_page;
         let room = left.filter(|_| !again).map_or(page_size, |left| left.min(page_size));
         let limit = u32::try_from(room).unwrap_or(place.page_size);
         let (sender, promise) = oneshot::channel();

@@ -29,6 +29,8 @@ use crate::store::Range;
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
+/// Statuses with which a service refuses a cursor.
+const REFUSED: [u16; 4] = [400, 404, 410, 422];
 
 /// What is asked for a page.
 #[derive(Debug, Clone)]
@@ -96,6 +98,14 @@ impl Listing {
                 client.fetch(self.call(client, asking, true)?, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(asking.days, error)),
+            Err(mut error)
+                if asking.cursor.is_some()
+                    && error.status.is_some_and(|status| REFUSED.contains(&status)) =>
+            {
+                error.message += "; the cursor of the page before may have expired: read the range from its beginning, with \
+                                  refresh=True where a store has a part of it, and without resume";
+                Err(error)
+            }
             received => received,
         }
     }

@@ -1,7 +1,5 @@
 //! Rows as columns: what a page has, whatever endpoint it is of. A page is a few allocations, not one a row.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 use serde_json::{Map, Value};
@@ -482,9 +480,6 @@ pub struct Page {
 }
 
 /// Microseconds since 1970 as text, in UTC.
-pub fn instant(micros: i64) -> Cow<'static, str> {
-    match jiff::Timestamp::from_microsecond(micros) {
-        Ok(instant) => instant.to_string().into(),
-        Err(_) => "".into(),
-    }
+pub fn instant(micros: i64) -> String {
+    jiff::Timestamp::from_microsecond(micros).map(|instant| instant.to_string()).unwrap_or_default()
 }

@@ -138,7 +138,7 @@ fn write_cell<W: io::Write>(writer: &mut csv::Writer<W>, cell: Cell<'_>, guard: 
         Cell::Integer(number) => writer.write_field(itoa::Buffer::new().format(number)),
         Cell::Float(number) => writer.write_field(Value::from(number).to_string()),
         Cell::Flag(flag) => writer.write_field(if flag { "true" } else { "false" }),
-        Cell::Time(micros) => writer.write_field(&*instant(micros)),
+        Cell::Time(micros) => writer.write_field(instant(micros)),
     }
 }
 
@@ -194,7 +194,7 @@ fn write_json(row: Row<'_>, column: usize, out: &mut Vec<u8>) -> io::Result<()> 
         Cell::Integer(number) => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
         Cell::Float(number) => serde_json::to_writer(out, &number)?,
         Cell::Flag(flag) => serde_json::to_writer(out, &flag)?,
-        Cell::Time(micros) => serde_json::to_writer(out, &*instant(micros))?,
+        Cell::Time(micros) => serde_json::to_writer(out, &instant(micros))?,
     }
     Ok(())
 }

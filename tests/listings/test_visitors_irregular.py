@@ -64,7 +64,7 @@ def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stu
     assert len(list(records)) == 2
     dropped, differing = visitors.warnings
     assert dropped.startswith("2 rows came a second time")
-    assert differing.startswith("1 rows came a second time with other values")
+    assert differing.startswith("1 row came a second time with other values")
 
 
 @pytest.mark.row("E13")
