@@ -9,7 +9,7 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-once audit pictures \
+.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-cursor soak-once audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -135,6 +135,10 @@ SOAK_SECONDS ?= 300
 ## soak: both faces for SOAK_SECONDS (300) against a server that breaks at random, then an account; SEED= repeats one
 soak: $(STAMPS)/installed
 	$(BIN)/python -m soak --seconds $(SOAK_SECONDS) $(if $(SEED),--seed $(SEED))
+
+## soak-cursor: a cursor export over three slices, killed with SIGKILL at 200 random instants; SEED= repeats one
+soak-cursor: $(STAMPS)/installed
+	$(BIN)/python -m soak.cursor $(if $(SEED),--seed $(SEED))
 
 ## soak-once: 2,000 runs of a pipeline step in up to three processes, killed and answered at random; SEED= repeats one
 soak-once: $(STAMPS)/installed

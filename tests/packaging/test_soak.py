@@ -30,6 +30,20 @@ def test_a_short_soak_leaves_no_discrepancy() -> None:
     assert "finished" in done.stdout
 
 
+@pytest.mark.row("E10")
+def test_a_cursor_export_that_is_killed_at_random_instants_has_every_row_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "soak.cursor", "--kills", "4", "--seed", "7"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert done.stdout.startswith("4 kills in ")
+
+
 def books() -> tuple[Tally, dict[str, Any]]:
     outcomes = ["confirmed", "applied", "unknown", "unknown", "cancelled", "rejected", "not_sent"]
     tally = Tally(
