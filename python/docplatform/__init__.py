@@ -72,7 +72,7 @@ from docplatform.types import (
 
 if TYPE_CHECKING:
     from docplatform.dataset.export import export_dataset
-    from docplatform.dataset.reading import read_visitors
+    from docplatform.dataset.reading import read_views, read_visitors
 
 if "logging" in sys.modules:
     # Else the first client does it: importing logging would cost a third of this package's import.
@@ -129,6 +129,7 @@ __all__ = [
     "WaitWarning",
     "__version__",
     "export_dataset",
+    "read_views",
     "read_visitors",
 ]
 
@@ -139,10 +140,10 @@ def __getattr__(name: str) -> Any:
         from docplatform.dataset.export import export_dataset
 
         return export_dataset
-    if name == "read_visitors":
-        from docplatform.dataset.reading import read_visitors
+    if name in {"read_views", "read_visitors"}:
+        from docplatform.dataset import reading
 
-        return read_visitors
+        return getattr(reading, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

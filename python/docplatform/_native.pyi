@@ -21,7 +21,6 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     Self,
     SupportsIndex,
     TypeAlias,
@@ -64,12 +63,13 @@ __all__ = [
     "_client",
     "_dataset_rows",
     "_dataset_slices",
+    "_endpoints",
     "_is_cut",
     "_is_significant",
     "_job",
     "_panic",
     "_period",
-    "_read_visitors",
+    "_read_stored",
     "_safe",
     "_table",
 ]
@@ -80,6 +80,9 @@ __version__: Final[str]
 _Seconds: TypeAlias = float | timedelta
 _Date: TypeAlias = str | date | datetime
 _Every: TypeAlias = Literal["day", "week", "month"]
+_Listing: TypeAlias = Literal[
+    "visitors", "views", "searches", "feedback", "conversations", "feedback_by_page"
+]
 _Row: TypeAlias = dict[str, Any]
 _Parameter: TypeAlias = str | float | bool | date | None
 _Parameters: TypeAlias = Mapping[str, _Parameter | Sequence[_Parameter]]
@@ -1097,6 +1100,59 @@ class Client:
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def plan_views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        by_path: bool | None = None,
+        project_id: str | None = None,
+    ) -> Plan:
+        """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
+
+        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
+        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
+        is false.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
+                or only totals (the default with ``every``, as ``view_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_views("2026-01", every="day"))
+            31 requests, 0 cached
+            >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
+            5
+        """
+    def _plan(
+        self,
+        listing: str,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None,
+        by_path: bool,
+        project_id: str | None = None,
+    ) -> Plan: ...
     def visitor_trend(
         self,
         period: str | None = None,
@@ -1154,6 +1210,65 @@ class Client:
             >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
             31
         """
+    def view_trend(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = "day",
+        by_path: bool = False,
+        whole: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> TrendTable:
+        """Returns how page views developed over a range: one row per day, week or month.
+
+        Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
+
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer views. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.view_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 330951), ('2026-01-12', 334281), ('2026-01-19', 333313)]
+            >>> (await async_client.view_trend("2026-01")).sum()  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
+        """
     def compare_visitors(
         self,
         period: str | None = None,
@@ -1198,11 +1313,56 @@ class Client:
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
+    def compare_views(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Comparison:
+        """Returns how page views changed between two periods, path by path.
+
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
+
+        Args:
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> change = client.compare_views("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (2142582, 1789490)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
+            'September 2026'
+        """
     def sync(
         self,
         projects: str | Iterable[str],
         period: str | None = None,
         *,
+        listing: _Listing = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
@@ -1226,11 +1386,15 @@ class Client:
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
                 leave today out. Give a period or dates, not both.
+            listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
+                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
+                as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
-            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice.
+            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
+                which only visitors and views have.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -1252,6 +1416,8 @@ class Client:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> client.sync("demo", "2026-01", listing="searches", every="week")
+            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
@@ -1269,12 +1435,13 @@ class Client:
         max_rows: int | None = None,
         prefetch: int = 1,
         resume: str | None = None,
+        project_id: str | None = None,
     ) -> Rows:
         """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
         request is sent until you ask for the first row.
 
         Args:
-            path: The endpoint's path. ``{project_id}`` in it stands for the client's project.
+            path: The endpoint's path. ``{project_id}`` in it stands for the project.
             items: The field of the answer that holds the rows.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
@@ -1287,6 +1454,7 @@ class Client:
                 only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
             ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
@@ -1314,6 +1482,7 @@ class Client:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        project_id: str | None = None,
     ) -> Any:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
@@ -1322,9 +1491,10 @@ class Client:
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
-            path: The path. ``{project_id}`` in it stands for the client's project.
+            path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
             The answer's JSON as Python objects; ``None`` for an empty answer.
@@ -2395,6 +2565,59 @@ class AsyncClient:
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
+    def plan_views(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = None,
+        by_path: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]:
+        """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
+        store.
+
+        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
+        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
+        is false.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
+                as a whole. The range cuts the first and the last slice to fit.
+            by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
+                or only totals (the default with ``every``, as ``view_trend`` reads it).
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Plan``: ``requests``, ``cached``, ``exact``, ``hours`` and ``slices``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+
+        Example:
+            >>> print(client.plan_views("2026-01", every="day"))
+            31 requests, 0 cached
+            >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
+            5
+        """
+    def _plan(
+        self,
+        listing: str,
+        *,
+        date_from: _Date,
+        date_to: _Date,
+        every: _Every | None,
+        by_path: bool,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Plan]: ...
     def visitor_trend(
         self,
         period: str | None = None,
@@ -2452,6 +2675,65 @@ class AsyncClient:
             >>> len(await async_client.visitor_trend("2026-01"))  # an AsyncClient
             31
         """
+    def view_trend(
+        self,
+        period: str | None = None,
+        *,
+        date_from: _Date | None = None,
+        date_to: _Date | None = None,
+        every: _Every | None = "day",
+        by_path: bool = False,
+        whole: bool = False,
+        on_budget: Literal["wait", "stop"] = "wait",
+        progress: bool | None = None,
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, TrendTable]:
+        """Returns how page views developed over a range: one row per day, week or month.
+
+        Views are events, so the rows add up: ``TrendTable.sum`` gives the views of the whole range.
+
+        Each row costs one request; with ``by_path=True`` each slice costs one request per 250 paths. With a ``store``,
+        slices that are final are fetched only once: run it again tomorrow, and you pay only for the new day. If it is
+        interrupted, call it again to continue.
+
+        Args:
+            period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
+                ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
+                ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
+                leave today out. Give a period or dates, not both.
+            date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
+            date_to: The day after the last day, in the same forms.
+            every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+            by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
+                slice.
+            whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
+                fewer ``days``, and so fewer views. Nothing is sent for a slice that is left out.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            progress: Whether to show on stderr how far it is, with tqdm if that is installed; not by default.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``TrendTable`` with the columns ``date_from`` and ``date_to`` (``date``), ``days``, ``human``, ``ai`` and
+            ``total`` (int64), and ``path`` (str) with ``by_path=True``.
+
+        Raises:
+            ValueError: The period is unknown or has not begun, the range is empty (``date_to`` is exclusive), or it
+                does not consist of whole days. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> trend = client.view_trend("2026-01", every="week", whole=True)
+            >>> [(str(row["date_from"]), row["total"]) for row in trend]
+            [('2026-01-05', 330951), ('2026-01-12', 334281), ('2026-01-19', 333313)]
+            >>> (await async_client.view_trend("2026-01")).sum()  # an AsyncClient
+            Totals(human=1057715, ai=377949, total=1435664)
+        """
     def compare_visitors(
         self,
         period: str | None = None,
@@ -2496,11 +2778,56 @@ class AsyncClient:
             >>> (await async_client.compare_visitors("2026-10")).before  # an AsyncClient
             'September 2026'
         """
+    def compare_views(
+        self,
+        period: str | None = None,
+        before: str | None = None,
+        *,
+        on_budget: Literal["wait", "stop"] = "wait",
+        project_id: str | None = None,
+    ) -> Coroutine[Any, Any, Comparison]:
+        """Returns how page views changed between two periods, path by path.
+
+        It reads both periods: one request per 250 paths of each. With a ``store``, what was fetched before costs
+        nothing, and a comparison that was interrupted continues when you call it again.
+
+        Args:
+            period: The period, such as ``"2026-01"``, ``"2026-W03"``, ``"2026-Q1"`` or ``"last 7 days"``; by default
+                last month.
+            before: The period to compare it with; by default the same kind of period before it: the month before a
+                month, or as many days before any other number of days.
+            on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
+                allows the next request, ``"stop"`` raises ``BudgetError``.
+            project_id: The project's id; by default the client's ``project_id``.
+
+        Returns:
+            A ``Comparison``: one row for each path of either period, with ``human``, ``human_before``,
+            ``human_change``, the same for ``ai`` and ``total`` (int64), and ``significant`` (bool): whether the change
+            is larger than chance would explain. A path that a period lacks counts 0 there.
+
+        Raises:
+            ValueError: A period is unknown or has not begun, or both are the same. Nothing was sent.
+            BudgetError: The request budget is spent, with ``on_budget="stop"``. With a ``store``, what was fetched is
+                in it.
+            DocPlatformError: The read failed after all retries. The class says how: ``StatusError`` (the service
+                refused it), ``ConnectError``, ``RequestTimeoutError``, ``TransportError`` or ``ResponseError`` (the
+                answer cannot be read).
+
+        Example:
+            >>> change = client.compare_views("2026-10")
+            >>> change.totals.total, change.totals_before.total
+            (2142582, 1789490)
+            >>> [(row["path"], row["total_change"]) for row in change.risers(2)]
+            [('/api/authentication', 20881), ('/llms.txt', 14926)]
+            >>> (await async_client.compare_views("2026-10")).before  # an AsyncClient
+            'September 2026'
+        """
     def sync(
         self,
         projects: str | Iterable[str],
         period: str | None = None,
         *,
+        listing: _Listing = "visitors",
         date_from: _Date | None = None,
         date_to: _Date | None = None,
         every: _Every | None = "day",
@@ -2524,11 +2851,15 @@ class AsyncClient:
                 ``"2026-01-15 to 2026-02-14"``, ``"yesterday"``, ``"last 7 days"``, ``"last week"``, ``"last month"``,
                 ``"last quarter"`` or ``"last year"``. Names with "last" and "yesterday" mean whole days in UTC and
                 leave today out. Give a period or dates, not both.
+            listing: What to fetch: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``,
+                ``"conversations"`` or ``"feedback_by_page"``. Their methods then read the same slices from the store,
+                as in ``client.searches("2026-01", every="day")``.
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for the range
                 as a whole.
-            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice.
+            by_path: Whether to fetch one row for each path (the default) or only the totals of each slice,
+                which only visitors and views have.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             on_running: What to do while another sync fills the store: ``"wait"`` (the default) waits for its end,
@@ -2550,6 +2881,8 @@ class AsyncClient:
             >>> client = Client(store="visitors.db")
             >>> client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=0, open=0, requests=31, rows=0)
+            >>> client.sync("demo", "2026-01", listing="searches", every="week")
+            SyncReport(slices=5, cached=0, open=0, requests=10, rows=600)
             >>> async_client = AsyncClient(store="visitors.db")
             >>> await async_client.sync("demo", "2026-01", by_path=False)
             SyncReport(slices=31, cached=31, open=0, requests=0, rows=0)
@@ -2567,12 +2900,13 @@ class AsyncClient:
         max_rows: int | None = None,
         prefetch: int = 1,
         resume: str | None = None,
+        project_id: str | None = None,
     ) -> AsyncRows:
         """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
         request is sent until you ask for the first row.
 
         Args:
-            path: The endpoint's path. ``{project_id}`` in it stands for the client's project.
+            path: The endpoint's path. ``{project_id}`` in it stands for the project.
             items: The field of the answer that holds the rows.
             has_more: The field that says whether more rows follow; ``"hasMore"`` by default.
             next_cursor: The field that holds the cursor of the next page. If the answer has no ``has_more`` field, a
@@ -2585,6 +2919,7 @@ class AsyncClient:
                 only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
             ``Rows``: an iterator of dicts, with methods for tables (``collect``), frames (``to_pandas``) and files
@@ -2606,7 +2941,13 @@ class AsyncClient:
             ['webhooks', 'api key', 'rate limit']
         """
     def request(
-        self, method: str, path: str, *, params: _Parameters | None = None, json: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        params: _Parameters | None = None,
+        json: Any = None,
+        project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
@@ -2615,9 +2956,10 @@ class AsyncClient:
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
-            path: The path. ``{project_id}`` in it stands for the client's project.
+            path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
             The answer's JSON as Python objects; ``None`` for an empty answer.
@@ -3623,6 +3965,9 @@ def _safe(text: str, most: int) -> str: ...
 # Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
 def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 
+# Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
+def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
+
 # Whether two counts differ by more than chance may bring: the one judgement of comparisons and reports.
 def _is_significant(before: int, now: int) -> bool: ...
 
@@ -3867,6 +4212,8 @@ class Table:
         """
     def _repr_html_(self) -> str: ...
     def _schema(self) -> list[tuple[str, str]]: ...
+    @property
+    def _adds_up(self) -> bool: ...
     def _columns(self) -> dict[str, str]: ...
     def _days(self, name: str) -> bytearray: ...
     def _counts(self, name: str) -> bytearray: ...
@@ -3967,7 +4314,7 @@ class VisitorTable(Table):
 
 @final
 class TrendTable(Table):
-    """Visitors per day, week or month, in Arrow's format: one row per slice, in order. It never changes and never
+    """Visitors or views per day, week or month, in Arrow's format: one row per slice, in order. It never changes and never
     sends a request.
 
     The columns are ``date_from`` and ``date_to`` (date; ``date_to`` is exclusive), ``days`` (fewer for a slice that
@@ -3975,7 +4322,7 @@ class TrendTable(Table):
     the service sent. ``len(trend)``, ``trend[0]`` and iteration give dicts.
 
     Unique visitors of slices cannot be added up: a visitor who came on two days counts on both, and once in the
-    range. The service decides what counts as an AI agent, and has changed that before: a sudden step in ``ai`` may
+    range. Views can. The service decides what counts as an AI agent, and has changed that before: a sudden step in ``ai`` may
     come from there.
 
     Example:
@@ -4023,20 +4370,24 @@ class TrendTable(Table):
             >>> trend.open_from is None
             True
         """
-    def sum(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Always raises ``TypeError``, because unique visitors of slices cannot be added up. ``Client.visitor_totals`` has
-        those of the whole range.
+    def sum(self, *args: Any, **kwargs: Any) -> Totals:
+        """Returns the counts of all rows together, for a trend of views. Unique visitors cannot be added up: for them it
+        raises ``TypeError``, and ``Client.visitor_totals`` has those of the whole range.
 
         Args:
-            args: Ignored.
-            kwargs: Ignored.
+            args: None is taken.
+            kwargs: None is taken.
+
+        Returns:
+            ``Totals``: ``human``, ``ai`` and ``total``.
 
         Raises:
-            TypeError: Always.
+            TypeError: The trend is of visitors, or there are arguments.
 
         Example:
-            >>> trend = client.visitor_trend("2026-01", every="week")
-            >>> trend.sum()
+            >>> client.view_trend("2026-01", every="week").sum()
+            Totals(human=1057715, ai=377949, total=1435664)
+            >>> client.visitor_trend("2026-01", every="week").sum()
             Traceback (most recent call last):
                 ...
             TypeError: ...
@@ -4062,7 +4413,7 @@ class TrendTable(Table):
 
 @final
 class Comparison(Table):
-    """Visitors of two periods side by side, in Arrow's format: one row for each path of either period. It never
+    """Visitors or views of two periods side by side, in Arrow's format: one row for each path of either period. It never
     changes and never sends a request.
 
     The columns are ``path`` (string), ``human``, ``human_before``, ``human_change``, the same for ``ai`` and
@@ -4070,7 +4421,7 @@ class Comparison(Table):
     explain, which is more than twice the usual difference between two counts of the same readers. A path that a
     period lacks counts 0 there. ``len(change)``, ``change[0]`` and iteration give dicts.
 
-    The counts of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
+    Unique visitors of paths cannot be added up to those of the site, which are in ``totals`` and ``totals_before``.
 
     Example:
         >>> change = client.compare_visitors("2026-10")
@@ -4255,8 +4606,9 @@ def _dataset_slices(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> list[tuple[int, str, str, str, date, date, int, int, bool]]: ...
-def _read_visitors(
+def _read_stored(
     store: str | PathLike[str],
+    listing: str,
     every: str | None,
     by_path: bool,
     *,

@@ -6,15 +6,19 @@ import os
 from collections.abc import Iterable
 from datetime import date, datetime
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from docplatform._hooks.frames import need
 from docplatform.dataset.parts import PARTITION_ROWS, Lake, Part
 
-__all__ = ["read_visitors"]
+if TYPE_CHECKING:
+    from docplatform._native import _Listing
+
+__all__ = ["read_listing"]
 
 
-def read_visitors(
+def read_listing(
+    listing: _Listing = "visitors",
     *,
     store: str | os.PathLike[str] | None = None,
     dataset: str | os.PathLike[str] | None = None,
@@ -27,13 +31,15 @@ def read_visitors(
     settle_days: int = 2,
     partition_rows: int = PARTITION_ROWS,
 ) -> Any:
-    """Returns a Dask DataFrame of a store, or of a dataset that ``docplatform.export_dataset`` made. Sends nothing.
+    """Returns a Dask DataFrame of a listing in a store, or in a dataset that ``docplatform.export_dataset`` made. Sends nothing.
 
     A partition is one project and some of its slices. Workers need no API key: each opens the file or the dataset
     at the same path. The rows of a partition are fixed when you call this, even if the store changes later; those
     of a dataset stay the same until ``export_dataset`` replaces its files.
 
     Args:
+        listing: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``, ``"conversations"`` or
+            ``"feedback_by_page"``.
         store: The path of the store's file, as given to a client as ``store=``. It may be in use by processes of
             the same machine.
         dataset: The folder of a dataset, instead of a store; use it on clusters of several machines.
@@ -49,7 +55,8 @@ def read_visitors(
 
     Returns:
         A ``dask.dataframe.DataFrame`` with the columns ``project_id``, ``date_from`` and ``date_to`` (datetime64),
-        ``path``, ``human``, ``ai`` and ``total`` (int64), ``settled`` (bool) and ``extra`` (JSON text).
+        the listing's own (of visitors and views ``path``, ``human``, ``ai`` and ``total``, int64), ``settled`` (bool)
+        and ``extra`` (JSON text).
 
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
@@ -58,18 +65,20 @@ def read_visitors(
         ImportError: Dask is missing: ``pip install "docplatform[dask]"``.
 
     Example:
-        >>> visitors = docplatform.dask.read_visitors(store="visitors.db")
+        >>> visitors = docplatform.dask.read_listing("visitors", store="visitors.db")
         >>> len(visitors)
         3600
     """
-    need("docplatform.dask.read_visitors")
-    lake = Lake.of(store, dataset, every, base_url, organization, settle_days)
+    need("docplatform.dask.read_listing")
+    lake = Lake.of(store, dataset, every, base_url, organization, settle_days, listing)
     parts = lake.parts(lake.slices(projects, date_from, date_to), partition_rows)
-    nothing = Part(None, (), (), settle_days)
-    return import_module("dask.dataframe").from_map(_frame, parts, meta=_frame(nothing), label="visitors")
+    nothing = Part(None, (), (), settle_days, listing)
+    return import_module("dask.dataframe").from_map(_frame, parts, meta=_frame(nothing), label=listing)
 
 
 def _frame(part: Part) -> Any:
-    frame = part.read().to_pandas(date_as_object=False)
-    days = dict.fromkeys(("date_from", "date_to"), "datetime64[s]")
-    return frame.astype(days)
+    table = part.read()
+    types = dict.fromkeys(("date_from", "date_to"), "datetime64[s]")
+    # One dtype in all partitions, whether a number is missing or not.
+    types |= {field.name: "Int64" for field in table.schema if field.nullable and field.type == "int64"}
+    return table.to_pandas(date_as_object=False).astype(types)

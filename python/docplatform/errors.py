@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from docplatform._native import Job, VisitorTable
+    from docplatform._native import Job, Table
     from docplatform.types import Attempt, SyncFailure, SyncReport
 
 __all__ = [
@@ -77,7 +77,7 @@ class DocPlatformError(Exception):
     attempts: tuple[Attempt, ...] = ()
     deadline_exceeded: bool = False
     checkpoint: str | None = None
-    partial: VisitorTable | None = None
+    partial: Table | None = None
     report: SyncReport | None = None
     job: Job | None
 

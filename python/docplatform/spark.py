@@ -14,19 +14,27 @@ from docplatform.dataset import parts
 if TYPE_CHECKING:
     from docplatform.dataset.catalog import StoredSlice
 
-__all__ = ["VisitorsDataSource", "register"]
+__all__ = ["ListingDataSource", "register"]
 
 _OPTIONS = {
     "store",
     "dataset",
     "path",
+    "listing",
     "every",
     "base_url",
     "organization",
     "settle_days",
     "partition_rows",
 }
-_TYPES = {"string": "STRING", "date32[day]": "DATE", "int64": "BIGINT", "bool": "BOOLEAN"}
+_TYPES = {
+    "string": "STRING",
+    "date32[day]": "DATE",
+    "int64": "BIGINT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "timestamp[us, tz=UTC]": "TIMESTAMP",
+}
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "EqualTo": operator.eq,
     "EqualNullSafe": operator.eq,
@@ -60,7 +68,7 @@ def register(spark: Any) -> None:
     """
     need("docplatform.spark.register")
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
-    spark.dataSource.register(VisitorsDataSource)
+    spark.dataSource.register(ListingDataSource)
 
 
 def _base(name: str) -> Any:
@@ -79,8 +87,8 @@ else:
     _DataSource, _DataSourceReader = _base("DataSource"), _base("DataSourceReader")
 
 
-class VisitorsDataSource(_DataSource):
-    """Reads a store, or a dataset that ``docplatform.export_dataset`` made, as a Spark table: the format
+class ListingDataSource(_DataSource):
+    """Reads a listing in a store, or in a dataset that ``docplatform.export_dataset`` made, as a Spark table: the format
     ``docplatform``.
 
     ``register`` makes it known to a session. A partition is one project and some of its slices; filters on
@@ -89,13 +97,15 @@ class VisitorsDataSource(_DataSource):
     is planned, so that a task that is run again reads the same; those of a dataset stay the same until
     ``export_dataset`` replaces its files.
 
-    The columns are ``project_id`` (string), ``date_from`` and ``date_to`` (date), ``path`` (string), ``human``,
-    ``ai`` and ``total`` (bigint), ``settled`` (boolean) and ``extra`` (JSON text).
+    The columns are ``project_id`` (string), ``date_from`` and ``date_to`` (date), the listing's own (of visitors and
+    views ``path``, string, and ``human``, ``ai`` and ``total``, bigint), ``settled`` (boolean) and ``extra`` (JSON text).
 
     Options:
         store: The path of the store's file, as given to a client as ``store=``. It may be in use by processes of
             the same machine.
         dataset: The folder of a dataset, instead of a store; ``load(path)`` is the same.
+        listing: ``visitors`` (the default), ``views``, ``searches``, ``feedback``, ``conversations`` or
+            ``feedback_by_page``.
         every: ``day`` (the default), ``week`` or ``month``: the slices. A dataset has slices of one length.
         base_url: The service's address; needed if the store has several.
         organization: The organization; needed if the store has several.
@@ -124,6 +134,7 @@ class VisitorsDataSource(_DataSource):
             options.get("base_url"),
             options.get("organization"),
             _whole(options, "settle_days", 2),
+            options.get("listing") or "visitors",
         )
         self._most = _whole(options, "partition_rows", parts.PARTITION_ROWS)
 
@@ -136,7 +147,7 @@ class VisitorsDataSource(_DataSource):
         """The columns, as Spark's DDL."""
         columns = (
             f"{field.name} {_TYPES[str(field.type)]}{'' if field.nullable else ' NOT NULL'}"
-            for field in parts.schema()
+            for field in parts.schema(self._lake.listing)
         )
         return ", ".join(columns)
 

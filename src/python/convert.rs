@@ -27,6 +27,16 @@ pub(crate) fn _safe(text: &str, most: usize) -> String {
     crate::text::safe(text, most)
 }
 
+/// What the service lists, for the command line: of each endpoint its name, the largest page, whether there are totals,
+/// whether its counts add up, and the filters.
+#[pyfunction]
+pub(crate) fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'static str])> {
+    let facts = |endpoint: &Endpoint| {
+        (endpoint.name, endpoint.max_page_size, endpoint.totals, endpoint.adds_up, endpoint.filters)
+    };
+    ENDPOINTS.into_iter().map(facts).collect()
+}
+
 /// Names and values as notebooks show them.
 pub(crate) fn html<'py>(
     py: Python<'py>,

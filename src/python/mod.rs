@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_is_cut, _is_significant, _period, _safe};
+    use super::convert::{_endpoints, _is_cut, _is_significant, _period, _safe};
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]
@@ -58,7 +58,7 @@ mod _native {
     #[pymodule_export]
     use super::table::comparison::Comparison;
     #[pymodule_export]
-    use super::table::dataset::{_dataset_rows, _dataset_slices, _read_visitors, PyDatasetRows};
+    use super::table::dataset::{_dataset_rows, _dataset_slices, _read_stored, PyDatasetRows};
     #[pymodule_export]
     use super::table::whole_file::PyWholeFile;
     #[pymodule_export]

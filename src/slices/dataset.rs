@@ -1,4 +1,4 @@
-//! What a store holds of a project's visitors, slice by slice, in the columns of a dataset: without a client.
+//! What a store holds of a project's listings, slice by slice, in the columns of a dataset: without a client.
 
 use std::sync::Arc;
 
@@ -48,6 +48,8 @@ impl DatasetSlice {
 /// Which slices are wanted.
 #[derive(Debug, Clone)]
 pub struct Wish {
+    /// Of which endpoint.
+    pub endpoint: &'static Endpoint,
     /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
     pub every: Every,
     /// Of which projects; `None`: of all.
@@ -77,7 +79,8 @@ impl Wish {
             let held = |id: &&String| !slices.iter().any(|slice| slice.held.project_id == **id);
             if let Some(missing) = wanted.iter().find(held) {
                 return Err(Error::argument(format!(
-                    "projects: the store holds no visitors of {:?}; it holds those of {}",
+                    "projects: the store holds no {} of {:?}; it holds those of {}",
+                    self.endpoint.name,
                     safe(missing, 60),
                     some(slices.iter().map(|slice| slice.held.project_id.as_str())),
                 )));
@@ -92,7 +95,8 @@ impl Wish {
             slices.into_iter().filter(within).partition(|slice| self.every.is_whole(slice.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             return Err(Error::argument(format!(
-                "the store holds no whole slices of every={:?} in this range; it holds {} others, as from {} to {}",
+                "the store holds no whole slices of {} with every={:?} in this range; it holds {} others, as from {} to {}",
+                self.endpoint.name,
                 self.every.as_str(),
                 others.len(),
                 other.days.from,
@@ -326,7 +330,8 @@ mod tests {
 
     fn wish(every: Every) -> Wish {
         let (projects, from, to, base_url, organization) = (None, None, None, None, None);
-        Wish { every, projects, from, to, base_url, organization, settle_days: 2, now: NOW }
+        let endpoint = crate::listing::endpoint::VISITORS;
+        Wish { endpoint, every, projects, from, to, base_url, organization, settle_days: 2, now: NOW }
     }
 
     fn chosen(wish: &Wish, all: Vec<FinishedExport>) -> Vec<(i64, bool)> {

@@ -7,6 +7,7 @@ pub mod reading;
 pub mod sync;
 pub mod trend;
 
+use crate::error::{Error, Result};
 use crate::listing::endpoint::Endpoint;
 use crate::store::What;
 
@@ -17,4 +18,17 @@ pub struct Subject {
     pub endpoint: &'static Endpoint,
     /// What of it.
     pub what: What,
+}
+
+impl Subject {
+    /// All rows of an endpoint, or its totals, which not every endpoint has.
+    pub fn new(endpoint: &'static Endpoint, by_path: bool) -> Result<Self> {
+        if by_path || endpoint.totals {
+            return Ok(Self { endpoint, what: What::of(by_path) });
+        }
+        Err(Error::argument(format!(
+            "by_path=False reads totals, which the service does not have of {}: leave it out",
+            endpoint.name
+        )))
+    }
 }

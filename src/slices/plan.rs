@@ -6,6 +6,7 @@ use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
+use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
 use crate::store::{Export, Neighbour, Stock, What};
 
@@ -52,6 +53,10 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Su
         planned.push(match of.what {
             What::Totals => {
                 cost(slice, u64::from(!stored_slice.cached), u64::from(stored_slice.cached), true)
+            }
+            What::Pages if of.endpoint.paged_by == PagedBy::Nothing => {
+                let cached = stored_slice.pages.finished.map_or(0, |export| export.pages);
+                cost(slice, u64::from(cached == 0), cached, true)
             }
             What::Pages => {
                 let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);

@@ -5,6 +5,7 @@ use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
 use crate::listing::endpoint::{COUNTS, VISITORS};
 use crate::listing::rows::Totals;
+use crate::slices::Subject;
 use crate::slices::dataset::{DatasetSlice, is_of, of_one_account, read, some};
 use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExports, What};
@@ -15,6 +16,8 @@ use crate::text::safe;
 /// What is to be read.
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
+    /// What is read.
+    pub of: Subject,
     /// Of which project; `None`: of the only one that there is.
     pub project: Option<String>,
     /// Of which service.
@@ -25,8 +28,6 @@ pub struct StoreQuery {
     pub slices: Vec<Slice>,
     /// How long a slice is.
     pub every: Option<Every>,
-    /// What of them.
-    pub what: What,
     /// How many days after its end a slice is taken to change no more.
     pub settle_days: u32,
     /// The time of day.
@@ -49,7 +50,8 @@ pub struct StoreAnswer {
 impl StoreQuery {
     /// Reads them; an error that says what is missing, and what to run, where the store has not all of it.
     pub async fn read(&self, holdings: &FinishedExports) -> Result<StoreAnswer> {
-        let latest = holdings.latest(self.what).await?.into_iter();
+        let Subject { endpoint, what } = self.of;
+        let latest = holdings.latest(what).await?.into_iter();
         let wanted =
             latest.filter(|held| is_of(held, self.base_url.as_deref(), self.organization.as_deref()));
         let found = wanted.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now));
@@ -62,14 +64,14 @@ impl StoreQuery {
         if slices.len() < self.slices.len() {
             return Err(self.missing(&project, &found));
         }
-        let is_whole = self.every.is_none() && self.what == What::Pages;
-        let fields = if self.what == What::Pages { VISITORS.fields } else { COUNTS };
+        let is_whole = self.every.is_none() && what == What::Pages;
+        let fields = if what == What::Pages { endpoint.fields } else { COUNTS };
         let mut builder = Builder::new(Layout { days: !is_whole, fields });
         let mut warnings = Vec::new();
         for slice in &slices {
-            match (self.what, slice.held.totals) {
+            match (what, slice.held.totals) {
                 (What::Pages, _) => {
-                    let found = read(VISITORS, holdings, slice, &mut builder).await?;
+                    let found = read(endpoint, holdings, slice, &mut builder).await?;
                     warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.days.from)));
                 }
                 (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
@@ -97,8 +99,8 @@ impl StoreQuery {
                     some(ids())
                 ))),
                 None => Err(Error::argument(format!(
-                    "{} has no visitors yet: fetch some with client.sync(), or docplatform sync",
-                    self.store
+                    "{} has no {} yet: fetch some with client.sync(), or docplatform sync",
+                    self.store, self.of.endpoint.name
                 ))),
             },
         }
@@ -118,7 +120,10 @@ impl StoreQuery {
         let range = format!("date_from=\"{from}\", date_to=\"{to}\"");
         let options = format!("--from {from} --to {to} --store {}", quoted(&self.store));
         let word = quoted(&id);
-        let by_path = self.what == What::Pages;
+        let (by_path, name) = (self.of.what == What::Pages, self.of.endpoint.name);
+        let is_default = self.of.endpoint == VISITORS;
+        let listing = if is_default { String::new() } else { format!(", listing={name:?}") };
+        let chosen = if is_default { String::new() } else { format!(" --listing {name}") };
         let (lacks, call, command) = match self.every {
             Some(every) => {
                 let every = every.as_str();
@@ -130,19 +135,19 @@ impl StoreQuery {
                         lacking.from,
                         lacking.to
                     ),
-                    format!("client.sync({id:?}, {range}, every={every:?}, by_path={flag})"),
-                    format!("docplatform sync {word} {options} --every {every}{option}"),
+                    format!("client.sync({id:?}, {range}, every={every:?}, by_path={flag}{listing})"),
+                    format!("docplatform sync {word} {options} --every {every}{option}{chosen}"),
                 )
             }
             None if by_path => (
                 "the range as a whole is missing".to_owned(),
-                format!("client.visitors({range}, project_id={id:?}).collect()"),
-                format!("docplatform visitors export --project {word} {options} -o visitors.csv"),
+                format!("client.{name}({range}, project_id={id:?}).collect()"),
+                format!("docplatform {name} export --project {word} {options} -o {name}.csv"),
             ),
             None => (
                 "the range as a whole is missing".to_owned(),
-                format!("client.visitor_totals({range}, project_id={id:?})"),
-                format!("docplatform visitors totals --project {word} {options}"),
+                format!("client.{}_totals({range}, project_id={id:?})", name.trim_end_matches('s')),
+                format!("docplatform {name} totals --project {word} {options}"),
             ),
         };
         let has = match found.last() {
@@ -155,7 +160,7 @@ impl StoreQuery {
             None => "it has none of this project".to_owned(),
         };
         Error::argument(format!(
-            "{} does not have the visitors of project {id:?} from {from} to {to}: {lacks} ({has}). Fetch them with {call}, or: \
+            "{} does not have the {name} of project {id:?} from {from} to {to}: {lacks} ({has}). Fetch them with {call}, or: \
              {command}",
             self.store,
         ))

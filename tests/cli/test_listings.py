@@ -152,6 +152,37 @@ def test_totals_and_top_of_views(cli: Cli) -> None:
     assert all("/views" in request.path for request in cli.stub.requests)
 
 
+def test_a_trend_and_a_comparison_of_views(cli: Cli) -> None:
+    days = [line.split("\t") for line in cli("views", "trend", MONTH, "--every", "week").out.splitlines()[1:]]
+    with cli.stub.client() as client:
+        assert [line[-1] for line in days] == [
+            str(row["total"]) for row in client.view_trend(MONTH, every="week")
+        ]
+        totals = client.compare_views(MONTH).totals
+    ended = cli("views", "compare", MONTH, "--json")
+    assert json.loads(ended.out)["totals"] == totals._asdict()
+    assert "Views add up" in cli("views", "trend", MONTH).err
+    for command, sums in (("views", "sum up to"), ("visitors", "counts in both")):
+        assert sums in cli(command, "trend", "--help").out
+
+
+def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_path: Path) -> None:
+    filled = ("--listing", "searches", "--store", str(store))
+    assert cli("sync", MONTH, "demo", *filled, "--every", "week").status == 0
+    sent = len(cli.stub.requests)
+    line = ("dataset", str(tmp_path / "lake"), MONTH, *filled, "--every", "week", "--json")
+    found = json.loads(cli(*line).out)
+    # The days before the first Monday and after the last Sunday of the month are in no whole week.
+    assert (found["listing"], found["written"], found["rows"]) == ("searches", 4, 480)
+    assert json.loads(cli(*line).out)["kept"] == 4
+    assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480
+    assert len(cli.stub.requests) == sent
+    ended = cli("dataset", str(tmp_path / "lake"))
+    assert (ended.status, "name its file with --store" in ended.err) == (2, True)
+    ended = cli("sync", MONTH, "demo", *filled, "--totals")
+    assert (ended.status, "no totals of searches" in ended.err) == (2, True)
+
+
 # -- help ------------------------------------------------------------------------------------------
 
 
@@ -159,8 +190,8 @@ def test_totals_and_top_of_views(cli: Cli) -> None:
 def test_help_says_what_the_rows_are_and_whether_they_add_up(cli: Cli, listing: Listing) -> None:
     said = " ".join(cli(listing.name, "export", "--help").out.split())
     assert f"Export {listing.rows}." in said
-    assert listing.adds_up in said
-    assert f"one request for each {listing.page_size:,} rows" in said
-    assert ("--every" in said) is listing.sliced
+    assert listing.meaning in said
+    assert f"one request for each {listing.endpoint.page_size:,} rows" in said
+    assert ("--every" in said) is not listing.endpoint.has_totals
     assert f"docplatform {listing.name} export 2026-01" in said
     assert listing.summary in cli(listing.name, "--help").out

@@ -44,7 +44,13 @@ def test_sync_fills_the_store_and_prints_a_summary(cli: Cli, store: Path) -> Non
 
 
 def test_sync_as_json(cli: Cli) -> None:
-    asked = {"date_from": "2024-01-01", "date_to": "2024-02-01", "every": "week", "by_path": False}
+    asked = {
+        "listing": "visitors",
+        "date_from": "2024-01-01",
+        "date_to": "2024-02-01",
+        "every": "week",
+        "by_path": False,
+    }
     counts = {"slices": 5, "cached": 0, "open": 0, "requests": 5, "rows": 0}
     found = document(cli, "demo", *JANUARY, "--every", "week", "--totals")
     assert found == {**asked, "complete": True, **counts, "failures": []}

@@ -34,12 +34,12 @@ STUB = twins.STUB.read_text(encoding="utf-8")
 EXTENDING = {"Comparison", "TrendTable", "VisitorTable", "Visitors"}
 HEADINGS = ("Args", "Attributes", "Options", "Returns", "Raises", "Example")
 # Their first line says all that can be said about their result, or about what can go wrong.
-NO_RESULT = {"close", "fail_next", "register", "reset", "resolve_once", "script_job", "sum", "wait_for"}
+NO_RESULT = {"close", "fail_next", "register", "reset", "resolve_once", "script_job", "wait_for"}
 NO_FAILURE = {"async_client", "client", "close", "name", "reader", "reset", "schema", "to_dict", "to_dicts"}
 # Need Spark or Dask, with which tests/engines runs them.
-ENGINES = {"read_visitors of dask", "register of spark", "VisitorsDataSource of spark"}
+ENGINES = {"read_listing of dask", "register of spark", "ListingDataSource of spark"}
 # Spark calls its methods; they are its interface.
-INTERFACE = "VisitorsDataSource"
+INTERFACE = "ListingDataSource"
 
 
 def public() -> Iterator[tuple[str, Any]]:

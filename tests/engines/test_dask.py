@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import docplatform.dask
-from docplatform.dask import read_visitors
+from docplatform.dask import read_listing
 from helpers.lake import COLUMNS, backup, ordered
 
 from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
@@ -37,7 +37,7 @@ def read(cluster: Any, source: dict[str, str]) -> Callable[..., Any]:
 
     def load(**options: Any) -> Any:
         wanted: dict[str, Any] = {**source, "partition_rows": 1, **options}
-        return read_visitors(**wanted)
+        return read_listing(**wanted)
 
     return load
 
@@ -60,7 +60,7 @@ def test_the_example_prints_what_it_shows(
     cluster: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(filled.store.parent)
-    check_example(read_visitors, docplatform=docplatform)
+    check_example(read_listing, docplatform=docplatform)
 
 
 def test_both_workers_read(cluster: Any, read: Callable[..., Any]) -> None:
@@ -101,12 +101,12 @@ def test_a_join_is_that_of_pandas(read: Callable[..., Any], filled: Filled) -> N
 def test_persisted_rows_are_not_read_again(cluster: Any, filled: Filled) -> None:
     store = filled.store.with_name("persisted.db")
     backup(filled.store, store)
-    frame = read_visitors(store=store).persist()
+    frame = read_listing(store=store).persist()
     distributed.wait(frame)
     store.unlink()
     assert rows(frame) == filled.rows
     with pytest.raises(ValueError, match="there is none yet"):
-        read_visitors(store=store)
+        read_listing(store=store)
 
 
 def test_a_task_that_fails_is_run_again(

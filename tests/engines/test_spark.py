@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession  # type: ignore[import-not-found]
 
 import docplatform.spark
 from docplatform import spark as source_module
-from docplatform.spark import VisitorsDataSource
+from docplatform.spark import ListingDataSource
 from helpers.lake import COLUMNS, backup, ordered
 
 from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
@@ -63,7 +63,7 @@ def rows(table: Any) -> list[dict[str, Any]]:
     return ordered(row.asDict() for row in table.collect())
 
 
-@pytest.mark.parametrize("documented", [source_module.register, VisitorsDataSource])
+@pytest.mark.parametrize("documented", [source_module.register, ListingDataSource])
 def test_the_example_prints_what_it_shows(
     documented: Any, session: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,7 +159,7 @@ def test_a_task_that_fails_is_run_again(read: Callable[..., Any], filled: Filled
 
 
 def test_no_key_goes_to_the_workers(session: Any, source: dict[str, str], filled: Filled) -> None:
-    made = VisitorsDataSource({**source, "partition_rows": "1"})
+    made = ListingDataSource({**source, "partition_rows": "1"})
     reader = made.reader(None)
     sent = cloudpickle.dumps((made, reader, reader.partitions()))
     secret = filled.stub.api_key.rpartition("_")[2].encode()

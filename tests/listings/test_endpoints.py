@@ -1,9 +1,21 @@
-"""Every listing of the service: the same promises for each, from one table of endpoints."""
+"""Every listing of the service: the same promises for each, from one table of endpoints.
+
+Each test below is a column of this table, and each endpoint a row: ``pytest -k views`` runs a row.
+
+| endpoint | rows | frame, CSV, Parquet | store | after kill -9 | budget | sync | CLI | async |
+|---|---|---|---|---|---|---|---|---|
+| visitors, views | yes | yes | yes | yes | yes | yes | yes | yes |
+| searches, feedback, conversations | yes | yes | yes | yes | yes | yes | yes | yes |
+| feedback_by_page | yes | yes | yes | one page: it is there or not | yes | yes | yes | yes |
+| conversation, caller_stats | one dict | no rows | not kept: it may change | one answer | yes | not kept | none in it | yes |
+"""
 
 from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -12,14 +24,49 @@ from typing import Any
 import pytest
 
 import docplatform
-from docplatform import BudgetError, DataWarning, PaginationError, Table
+from docplatform import (
+    BudgetError,
+    DataWarning,
+    PaginationError,
+    RateLimitError,
+    SyncReport,
+    Table,
+    export_dataset,
+)
+from docplatform.cli.listings import ENDPOINTS as KNOWN
+from docplatform.dataset.parts import Lake
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.cli import Cli
+from helpers.scripts import Script
 
-# How many rows the stub has of it in a month, and a page size that makes several pages.
-ENDPOINTS = {"views": (60, 25), "searches": (120, 50), "feedback": (80, 30), "conversations": (200, 70)}
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How many rows the stub has of it in any range, and a page size for the tests."""
+
+    rows: int
+    page_size: int
+    command: tuple[str, ...]
+
+    @property
+    def pages(self) -> int:
+        return -(-self.rows // self.page_size)
+
+
+ENDPOINTS = {
+    "visitors": Endpoint(60, 25, ("visitors",)),
+    "views": Endpoint(60, 25, ("views",)),
+    "searches": Endpoint(120, 50, ("searches",)),
+    "feedback": Endpoint(80, 30, ("feedback",)),
+    "conversations": Endpoint(200, 70, ("conversations",)),
+    "feedback_by_page": Endpoint(30, 40, ("feedback", "--by-page")),
+}
 every_endpoint = pytest.mark.parametrize("name", ENDPOINTS)
+CURSORS = ["searches", "feedback", "conversations"]
+OBJECTS: dict[str, tuple[str, ...]] = {"conversation": ("thread-1",), "caller_stats": ("2025-12",)}
 MONTH = "2025-12"
+WEEKS: dict[str, Any] = {"date_from": "2025-12-01", "date_to": "2025-12-15", "every": "week"}
 
 
 @pytest.fixture
@@ -28,8 +75,23 @@ def site() -> Any:
         yield stub
 
 
+@pytest.fixture
+def stub(site: StubServer) -> StubServer:
+    return site
+
+
 def listed(client: Any, name: str, **options: Any) -> Any:
-    return getattr(client, name)(**{"period": MONTH, "page_size": ENDPOINTS[name][1], **options})
+    return getattr(client, name)(**{"period": MONTH, "page_size": ENDPOINTS[name].page_size, **options})
+
+
+def weeks(client: Any, name: str, **options: Any) -> list[Any]:
+    """The exports of two weeks, one after another."""
+    days = [("2025-12-01", "2025-12-08"), ("2025-12-08", "2025-12-15")]
+    return [getattr(client, name)(date_from=first, date_to=end, **options) for first, end in days]
+
+
+def test_the_table_has_every_endpoint() -> None:
+    assert sorted(ENDPOINTS) == sorted(KNOWN)
 
 
 @every_endpoint
@@ -37,7 +99,8 @@ def test_rows_tables_and_pickles_are_equal(face: Face, site: StubServer, name: s
     client = face.client(site)
     rows = face.run(listed(client, name).to_dicts())
     table = face.run(listed(client, name).collect())
-    assert (len(rows), table.to_dicts(), list(table)) == (ENDPOINTS[name][0], rows, rows)
+    assert (len(rows), table.to_dicts(), list(table)) == (ENDPOINTS[name].rows, rows, rows)
+    assert face.all(listed(client, name)) == rows
     assert isinstance(table, Table)
     assert (table.listing, pickle.loads(pickle.dumps(table)).to_dicts()) == (name, rows)
 
@@ -62,55 +125,165 @@ def test_every_way_has_the_same_rows(face: Face, site: StubServer, tmp_path: Pat
 
 @every_endpoint
 def test_an_export_continues_after_any_row(site: StubServer, name: str) -> None:
+    rows, page_size = ENDPOINTS[name].rows, ENDPOINTS[name].page_size
     with site.client() as client:
         whole = listed(client, name).to_dicts()
-        for handed in (0, 1, ENDPOINTS[name][1] - 1, ENDPOINTS[name][1], ENDPOINTS[name][1] + 3):
+        for handed in {0, 1, min(page_size, rows) - 1, page_size, min(page_size + 3, rows)}:
             first = listed(client, name, max_rows=handed)
-            rows = list(first)
-            assert rows + list(getattr(client, name)(resume=first.checkpoint)) == whole, handed
+            got = list(first)
+            assert got + list(getattr(client, name)(resume=first.checkpoint)) == whole, handed
 
 
 @every_endpoint
-def test_a_final_range_is_fetched_once(site: StubServer, tmp_path: Path, name: str) -> None:
-    with site.client(store=tmp_path / "store.db") as client:
-        first = listed(client, name).collect()
-        sent = len(site.requests)
-        assert sent > 1
-        again = listed(client, name).collect()
-        assert (again.to_dicts(), again.requests, len(site.requests)) == (first.to_dicts(), 0, sent)
+def test_a_final_range_is_fetched_once(face: Face, site: StubServer, store: Path, name: str) -> None:
+    client = face.client(site, store=store)
+    first = face.run(listed(client, name).collect())
+    assert len(site.requests) == ENDPOINTS[name].pages
+    again = face.run(listed(client, name).collect())
+    assert (again.to_dicts(), again.requests) == (first.to_dicts(), 0)
+    assert len(site.requests) == ENDPOINTS[name].pages
+    face.run(listed(client, name, refresh=True).collect())
+    assert len(site.requests) == 2 * ENDPOINTS[name].pages
+
+
+KILLED = """
+import sys, docplatform
+store, name, page_size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+client = docplatform.Client(store=store)
+for page in getattr(client, name)("2025-12", page_size=page_size, prefetch=0).pages():
+    print(len(page.rows), flush=True)
+    sys.stdin.readline()
+"""
 
 
 @every_endpoint
-def test_what_broke_off_continues_in_the_store(site: StubServer, tmp_path: Path, name: str) -> None:
-    with site.client(store=tmp_path / "store.db", max_retries=0) as client:
-        rows = listed(client, name, prefetch=0)
-        next(rows)
-        with site.client() as other:
-            whole = listed(other, name).to_dicts()
-        before = len(site.requests)
-        again = listed(client, name).collect()
-        assert (again.to_dicts(), len(site.requests) - before) == (
-            whole,
-            len(range(0, len(whole), ENDPOINTS[name][1])) - 1,
-        )
+@pytest.mark.row("E10")
+def test_what_kill_9_ended_continues_in_the_store(site: StubServer, store: Path, name: str) -> None:
+    endpoint = ENDPOINTS[name]
+    with site.client() as client:
+        whole = listed(client, name).to_dicts()
+    begun = len(site.requests)
+    # `feedback_by_page` has no prefetch: there is one page.
+    script = KILLED if name != "feedback_by_page" else KILLED.replace(", prefetch=0", "")
+    with Script(script, str(store), name, str(endpoint.page_size), stub=site) as killed:
+        assert killed.read() == str(min(endpoint.rows, endpoint.page_size))
+        killed.signal(9)
+    with site.client(store=store) as client:
+        assert listed(client, name).to_dicts() == whole
+    assert len(site.requests) - begun == endpoint.pages
 
 
 @every_endpoint
-def test_the_budget_holds(site: StubServer, name: str) -> None:
-    with site.client(requests_per_hour=1) as client, pytest.raises(BudgetError) as caught:
-        listed(client, name, on_budget="stop").collect()
-    assert caught.value.partial is not None
-    assert len(caught.value.partial) == ENDPOINTS[name][1]
+def test_the_budget_holds(face: Face, site: StubServer, name: str) -> None:
+    client = face.client(site, requests_per_hour=1)
+    caught: BudgetError | None = None
+    for _ in range(2):
+        try:
+            face.run(listed(client, name, on_budget="stop").collect())
+        except BudgetError as error:
+            caught = error
+            break
+    assert caught is not None
+    assert len(site.requests) == 1
+    assert isinstance(caught.partial, Table)
+    one_page = ENDPOINTS[name].pages == 1
+    assert len(caught.partial) == (0 if one_page else ENDPOINTS[name].page_size)
+
+
+@every_endpoint
+def test_sync_fills_the_store_for_the_method_and_the_dataset(
+    face: Face, site: StubServer, store: Path, tmp_path: Path, name: Any
+) -> None:
+    pq = import_module("pyarrow.parquet")
+    client, rows = face.client(site, store=store), ENDPOINTS[name].rows
+    report = face.run(client.sync("demo", **WEEKS, listing=name))
+    sent = -(-rows // KNOWN[name].page_size) * 2
+    assert report == SyncReport(slices=2, cached=0, open=0, requests=sent, rows=2 * rows)
+    assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
+    tables = [face.run(week.collect()) for week in weeks(client, name)]
+    assert [table.requests for table in tables] == [0, 0]
+    assert len(site.requests) == sent
+
+    columns = ["project_id", "date_from", "date_to", *tables[0]._columns(), "settled", "extra"]
+    folder = tmp_path / "lake"
+    assert export_dataset(folder, store=store, listing=name, every="week").rows == 2 * rows
+    files = sorted(folder.glob(f"listing={name}/project=demo/date=*/part-0.parquet"))
+    assert [pq.ParquetFile(file).schema_arrow.names for file in files] == [columns, columns]
+    # What Spark and Dask read.
+    for lake in (
+        Lake.of(store, None, "week", None, None, 2, name),
+        Lake.of(None, folder, "week", None, None, 2, name),
+    ):
+        (part,) = lake.parts(lake.slices(), 1_000)
+        read = part.read()
+        assert read.column_names == columns
+        assert read.select(list(tables[0]._columns())).to_pylist() == [
+            {column: row[column] for column in tables[0]._columns()}
+            for table in tables
+            for row in table.to_arrow().to_pylist()
+        ]
+
+
+@every_endpoint
+def test_the_command_writes_what_the_method_gives(cli: Cli, tmp_path: Path, name: str) -> None:
+    command, *flags = ENDPOINTS[name].command
+    line = (command, "export", MONTH, *flags, "--page-size", str(ENDPOINTS[name].page_size))
+    with cli.stub.client() as client:
+        listed(client, name).to_csv(tmp_path / "client.csv")
+    assert cli(*line).out == (tmp_path / "client.csv").read_text(encoding="utf-8")
+    assert cli(*line, "-o", str(tmp_path / "command.csv")).status == 0
+    assert (tmp_path / "command.csv").read_bytes() == (tmp_path / "client.csv").read_bytes()
+
+
+@every_endpoint
+def test_a_429_in_plain_text_is_waited_for(face: Face, site: StubServer, name: str) -> None:
+    plain: dict[str, Any] = {
+        "status": 429,
+        "body": "Too Many Requests",
+        "headers": {"Content-Type": "text/plain"},
+    }
+    site.fail_next(**plain, retry_after=0)
+    assert len(face.run(listed(face.client(site), name).to_dicts())) == ENDPOINTS[name].rows
+    site.fail_next(**plain, retry_after=3_600)
+    with pytest.raises(RateLimitError, match="Too Many Requests") as caught:
+        face.run(listed(face.client(site), name).collect())
+    assert (caught.value.retry_after, caught.value.body) == (3_600, "Too Many Requests")
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_one_object_is_one_dict(face: Face, site: StubServer, name: str) -> None:
+    client = face.client(site, requests_per_hour=1)
+
+    def ask(**options: Any) -> Any:
+        return face.run(getattr(client, name)(*OBJECTS[name], **options))
+
+    assert isinstance(ask(), dict)
+    with pytest.raises(BudgetError):
+        ask(on_budget="stop")
     assert len(site.requests) == 1
 
 
-@pytest.mark.parametrize("name", ["searches", "feedback", "conversations"])
-def test_a_range_is_read_slice_by_slice(face: Face, site: StubServer, name: str) -> None:
-    days = {"date_from": "2025-12-01", "date_to": "2025-12-15"}
-    table = face.run(getattr(face.client(site), name)(**days, every="week").collect())
+@pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
+def test_a_range_is_read_slice_by_slice(face: Face, site: StubServer, store: Path, name: str) -> None:
+    client = face.client(site, store=store)
+    table = face.run(getattr(client, name)(**WEEKS).collect())
     assert {str(row["date_from"]) for row in table} == {"2025-12-01", "2025-12-08"}
     assert {request.query["dateFrom"] for request in site.requests} == {"2025-12-01", "2025-12-08"}
-    assert len(table) == 2 * ENDPOINTS[name][0]
+    assert len(table) == 2 * ENDPOINTS[name].rows
+    # Each slice is in the store as `sync` would have put it there.
+    assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
+
+
+@pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
+def test_totals_are_refused_where_there_are_none(
+    face: Face, site: StubServer, store: Path, name: str
+) -> None:
+    client = face.client(site, store=store)
+    with pytest.raises(ValueError, match=f"totals, which the service does not have of {name}"):
+        client.sync("demo", **WEEKS, listing=name, by_path=False)
+    with pytest.raises(ValueError, match="listing must be one of visitors, views"):
+        client.sync("demo", **WEEKS, listing="jobs")
+    assert not site.requests
 
 
 @pytest.mark.row("M10")
@@ -119,7 +292,7 @@ def test_what_is_cut_off_is_told(face: Face, site: StubServer) -> None:
     with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows"):
         table = face.run(client.feedback_by_page(MONTH, page_size=10).collect())
     assert (len(table), len(table.warnings)) == (10, 1)
-    with pytest.raises(PaginationError, match="cut the listing off"):
+    with pytest.raises(PaginationError, match="is strict, and the service cut the listing off"):
         face.run(client.feedback_by_page(MONTH, page_size=10, strict=True).collect())
 
 
@@ -154,6 +327,19 @@ def test_a_query_that_is_too_long_is_sent_with_the_cursor_alone(site: StubServer
     assert set(site.requests[-1].query) == {"cursor"}
 
 
+@pytest.mark.parametrize("name", CURSORS)
+def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_anew(
+    face: Face, site: StubServer, store: Path, name: str
+) -> None:
+    client = face.client(site, store=store)
+    rows = listed(client, name, prefetch=0)
+    face.next(rows)
+    site.fail_next(status=400, body={"error": "cursor has expired"})
+    with pytest.raises(docplatform.BadRequestError, match=r"may have expired.*refresh=True"):
+        face.run(listed(client, name).collect())
+    assert len(face.run(listed(client, name, refresh=True).collect())) == ENDPOINTS[name].rows
+
+
 @pytest.mark.row("M9")
 def test_a_range_that_takes_too_long_names_a_shorter_period(site: StubServer) -> None:
     site.fail_next(status=504, path="/searches")
@@ -171,8 +357,103 @@ def test_values_have_the_types_of_their_columns(site: StubServer) -> None:
     assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]"]
 
 
-def test_one_object_is_one_dict(face: Face, site: StubServer) -> None:
+# -- what is counted: visitors, which do not add up, and views, which do -----------------------------
+
+COUNTED = {"visitors": "visitor", "views": "view"}
+every_count = pytest.mark.parametrize("name", COUNTED)
+
+
+def method(client: Any, name: str, way: str) -> Any:
+    return getattr(client, way.format(name=name, one=COUNTED[name]))
+
+
+@every_count
+def test_plans_trends_and_comparisons_cost_what_the_store_lacks(
+    face: Face, site: StubServer, store: Path, name: str
+) -> None:
+    client = face.client(site, store=store)
+    plan = method(client, name, "plan_{name}")
+    assert face.run(plan(**WEEKS)).requests == 2
+    trend = face.run(method(client, name, "{one}_trend")(**WEEKS))
+    assert (trend.listing, len(trend), trend.requests) == (name, 2, 2)
+    assert face.run(plan(**WEEKS))[:3] == (0, 2, True)
+    by_path = face.run(method(client, name, "{one}_trend")(**WEEKS, by_path=True))
+    assert (len(by_path), by_path.requests) == (120, 2)
+    assert [line["total"] for line in trend] == [
+        face.run(
+            method(client, name, "{one}_totals")(date_from=line["date_from"], date_to=line["date_to"])
+        ).total
+        for line in trend
+    ]
+    compared = face.run(method(client, name, "compare_{name}")("2025-W50"))
+    assert (compared.listing, len(compared), compared.requests) == (name, 60, 0)
+    assert compared.totals.total == trend[1]["total"]
+    assert pickle.loads(pickle.dumps(compared)).listing == name
+    assert all(f"/{name}" in request.path for request in site.requests)
+
+
+@every_count
+def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
+    face: Face, site: StubServer, name: str
+) -> None:
+    trend = face.run(method(face.client(site), name, "{one}_trend")(**WEEKS))
+    if KNOWN[name].adds_up:
+        assert trend.sum() == tuple(sum(row[kind] for row in trend) for kind in ("human", "ai", "total"))
+        with pytest.raises(TypeError, match="takes no arguments"):
+            trend.sum(axis=0)
+    else:
+        with pytest.raises(TypeError, match="do not add up"):
+            trend.sum()
+
+
+@every_count
+def test_charts_say_what_is_counted_and_whether_it_adds_up(face: Face, site: StubServer, name: str) -> None:
     client = face.client(site)
-    assert face.run(client.conversation("thread-1"))["threadId"] == "thread-1"
-    assert face.run(client.caller_stats(MONTH))["total"] == 339
-    assert face.run(client.view_totals(MONTH)).total > 0
+    trend = face.run(method(client, name, "{one}_trend")(**WEEKS))
+    table = face.run(listed(client, name).collect())
+    compared = face.run(method(client, name, "compare_{name}")("2025-W50"))
+    labels = [trend.plot().get_ylabel(), table.plot().get_xlabel(), compared.plot().get_xlabel()]
+    for label in labels:
+        assert name in label
+        assert ("do not add up" in label) is not KNOWN[name].adds_up
+    assert name in trend._repr_html_().lower()
+    import_module("matplotlib.pyplot").close("all")
+
+
+@every_count
+def test_the_store_gives_back_what_was_fetched_without_a_client(
+    face: Face, site: StubServer, store: Path, name: str
+) -> None:
+    client = face.client(site, store=store)
+    read: Callable[..., Any] = getattr(docplatform, f"read_{name}")
+    with pytest.raises(ValueError, match=rf"has no {name} yet|does not have the {name}"):
+        read(store, **WEEKS)
+    face.run(client.sync("demo", **WEEKS, listing=name))
+    found = read(store, **WEEKS)
+    assert (found.listing, found.to_dicts()) == (
+        name,
+        face.run(method(client, name, "{one}_trend")(**WEEKS)).to_dicts(),
+    )
+    with pytest.raises(ValueError, match=rf"client\.{name}\(.*docplatform {name} export"):
+        read(store, period=MONTH)
+
+
+# -- any other path ----------------------------------------------------------------------------------
+
+
+def test_a_project_can_be_named_for_any_path(face: Face) -> None:
+    path = "/v1/analytics/{project_id}/searches"
+    with StubServer(projects=("demo", "other")) as stub:
+        client = face.client(stub)
+        face.run(client.request("GET", path, project_id="other"))
+        rows = client.paginate(
+            path, items="searches", next_cursor="nextCursor", page_size=50, project_id="other"
+        )
+        face.next(rows)
+        rest = client.paginate(
+            path, items="searches", next_cursor="nextCursor", page_size=50, resume=rows.checkpoint
+        )
+        assert len(face.all(rest)) == 119
+        assert {request.path for request in stub.requests} == {"/v1/analytics/other/searches"}
+        with pytest.raises(ValueError, match="project_id stands nowhere in this path"):
+            client.request("GET", "/v1/analytics/demo/searches", project_id="other")

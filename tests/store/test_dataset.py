@@ -50,7 +50,9 @@ def test_every_row_is_there(stub: StubServer, store: Path, root: Path, read: Cal
     assert export_dataset(root, store=store) == DatasetReport(written=4, kept=0, rows=4_000, open=0)
     assert ordered(read(root)) == ordered(expected(stub, store))
     assert len(stub.requests) == sent == 16
-    assert sorted(files(root)) == [f"project=demo/date=2024-01-0{day}/part-0.parquet" for day in range(1, 5)]
+    assert sorted(files(root)) == [
+        f"listing=visitors/project=demo/date=2024-01-0{day}/part-0.parquet" for day in range(1, 5)
+    ]
 
 
 ODD = ["007", "1e5", "2024-01-01", "true", "null", "a/b", "a", "x=y", "50%", "%41", "ünï cødé 🦀", "..", ".", "-", "~", "it's",
@@ -68,7 +70,7 @@ def test_any_project_name_is_read_back(store: Path, root: Path, read: Callable[[
     assert export_dataset(root, store=store).written == 2 * len(ODD)
     renamed = [line | {"project_id": ODD[names.index(line["project_id"])]} for line in rows]
     assert ordered(read(root)) == ordered(renamed)
-    assert all(path.parent.parent.parent == root for path in root.rglob("*.parquet"))
+    assert all(path.parent.parent.parent.parent == root for path in root.rglob("*.parquet"))
     assert export_dataset(root, store=store, projects=ODD[-1]).kept == 2
     # Also where a reader might infer a number of it.
     export_dataset(root.with_name("digits"), store=store, projects="007")
@@ -97,7 +99,7 @@ def test_what_was_fetched_again_replaces_its_file(stub: StubServer, store: Path,
     assert ordered(with_polars(root)) == ordered(expected(stub, store))
     after = files(root)
     assert {name for name in before if after[name] != before[name]} == {
-        "project=demo/date=2024-01-02/part-0.parquet"
+        "listing=visitors/project=demo/date=2024-01-02/part-0.parquet"
     }
     # An older export, as another store may have it, does not come back.
     alter(store, "DELETE FROM export WHERE id = (SELECT max(id) FROM export)")
@@ -228,7 +230,7 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
         ({"every": "hour"}, "every must be"),
         (
             {"every": "week"},
-            r'no whole slices of every="week" in this range; it holds 4 others, as from 2024-01-01',
+            r'no whole slices of visitors with every="week" in this range; it holds 4 others, as from 2024-01-01',
         ),
         ({"projects": "typo"}, 'no visitors of "typo"; it holds those of "demo"'),
     ):
@@ -259,7 +261,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(stub: StubServer, stor
     import pyarrow.parquet as pq
 
     fill(store, stub)
-    target = root / "project=demo" / "date=2024-01-03" / "part-0.parquet"
+    target = root / "listing=visitors" / "project=demo" / "date=2024-01-03" / "part-0.parquet"
     target.parent.mkdir(parents=True)
     for write in (
         lambda: pq.write_table(pa.table({"a": [1]}), target),
@@ -292,7 +294,11 @@ def test_a_file_of_another_version_is_left_alone(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no links for everybody")
 @pytest.mark.parametrize(
-    ("link", "dangling"), [("project=demo", False), ("project=demo/date=2024-01-02", True)]
+    ("link", "dangling"),
+    [
+        ("listing=visitors/project=demo", False),
+        ("listing=visitors/project=demo/date=2024-01-02", True),
+    ],
 )
 def test_no_link_leads_out_of_the_folder(
     stub: StubServer, store: Path, root: Path, tmp_path: Path, link: str, *, dangling: bool
@@ -318,7 +324,7 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_refused(
     stub: StubServer, store: Path, root: Path, make: Callable[[Path], None]
 ) -> None:
     fill(store, stub)
-    target = root / "project=demo" / "date=2024-01-03" / "part-0.parquet"
+    target = root / "listing=visitors" / "project=demo" / "date=2024-01-03" / "part-0.parquet"
     target.parent.mkdir(parents=True)
     make(target)
     with pytest.raises(ValueError, match="was not written by"):
@@ -330,7 +336,7 @@ def test_projects_that_the_file_system_cannot_tell_apart_are_an_error(store: Pat
         fill(store, stub, ("Docs", "docs"), date_to="2024-01-02")
     export_dataset(root, store=store, projects="Docs")
     # As it is where names are equal but for their letters' case.
-    (root / "project=docs").symlink_to("project=Docs")
+    (root / "listing=visitors" / "project=docs").symlink_to("project=Docs")
     before = files(root)
     with pytest.raises(ValueError, match="takes the projects 'Docs' and 'docs' for one"):
         export_dataset(root, store=store)
@@ -353,7 +359,7 @@ def test_any_one_of_the_libraries_is_enough(
             patch.setitem(sys.modules, module, None)
         assert export_dataset(root, store=store).written == 2
         assert export_dataset(root, store=store).kept == 2
-        bad = root / "project=demo" / "date=2024-01-09"
+        bad = root / "listing=visitors" / "project=demo" / "date=2024-01-09"
         bad.mkdir()
         (bad / "part-0.parquet").write_text("no Parquet")
         alter(
@@ -365,7 +371,7 @@ def test_any_one_of_the_libraries_is_enough(
         shutil.rmtree(bad)
     assert export_dataset(root, store=store).written == 1
     assert len(list(with_polars(root))) == 3_000
-    assert {tuple(line) for line in with_pyarrow(root)} == {(*COLUMNS, "project", "date")}
+    assert {tuple(line) for line in with_pyarrow(root)} == {(*COLUMNS, "listing", "project", "date")}
 
 
 def test_a_dataset_needs_no_key_and_no_service(store: Path, root: Path) -> None:

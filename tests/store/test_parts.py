@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from docplatform import export_dataset
-from docplatform.dask import read_visitors
+from docplatform.dask import read_listing
 from docplatform.dataset.parts import Lake, Part, schema
-from docplatform.spark import VisitorsDataSource, register
+from docplatform.spark import ListingDataSource, register
 from docplatform.testing import StubServer
 from helpers.lake import COLUMNS, alter, expected, fill, ordered
 from helpers.pages import page, row, rows, serve
@@ -146,19 +146,19 @@ def test_a_missing_engine_is_named(store: Path, monkeypatch: pytest.MonkeyPatch)
     for module in ("dask", "pyspark"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r'needs dask: pip install "docplatform\[dask\]"'):
-        read_visitors(store=store)
+        read_listing(store=store)
     with pytest.raises(ImportError, match=r'needs pyspark: pip install "docplatform\[spark\]"'):
         register(None)
 
 
 def test_a_source_has_the_columns_of_a_dataset(store: Path) -> None:
-    source = VisitorsDataSource({"store": str(store)})
+    source = ListingDataSource({"store": str(store)})
     columns = dict(column.split(" ", 1) for column in source.schema().split(", "))
     assert list(columns) == COLUMNS
     assert columns["date_from"] == "DATE NOT NULL"
     assert columns["extra"] == "STRING"
     with pytest.raises(ValueError, match="no option of docplatform: api_key"):
-        VisitorsDataSource({"api_key": "dp_secret"})
+        ListingDataSource({"api_key": "dp_secret"})
     for wrong in ({"settle_days": "two"}, {"partition_rows": "1e5"}, {"settle_days": "-1"}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):
-            VisitorsDataSource({"store": str(store), **wrong})
+            ListingDataSource({"store": str(store), **wrong})

@@ -35,7 +35,7 @@ def title(comparison: Comparison) -> str:
     """Which periods, and what became of the site between them."""
     now, before = comparison.totals, comparison.totals_before
     change = f", {(now.total - before.total) / before.total:+.0%}" if before.total else ""
-    return f"{comparison.period} and {comparison.before}: {now.total:,} and {before.total:,} visitors{change}"
+    return f"{comparison.period} and {comparison.before}: {now.total:,} and {before.total:,} {comparison.listing}{change}"
 
 
 def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
@@ -59,7 +59,7 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     if not rows:
         axes.set_xlim(-1, 1)
     axes.axvline(0, color="0.5", linewidth=0.8)
-    axes.set_xlabel("change in unique visitors of each page (they do not add up)")
+    axes.set_xlabel(f"change in {plots.measure(comparison, 'page')}")
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 

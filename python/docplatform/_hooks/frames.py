@@ -24,7 +24,7 @@ _MODULES = {
     "to_excel": ("xlsxwriter",),
     "write_arrow": ("pyarrow", "polars"),
     "export_dataset": ("pyarrow", "polars", "duckdb"),
-    "docplatform.dask.read_visitors": ("dask",),
+    "docplatform.dask.read_listing": ("dask",),
     "docplatform.spark.register": ("pyspark",),
 }
 # The extra that brings a module.

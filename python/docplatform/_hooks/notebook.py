@@ -74,7 +74,7 @@ def table(table: Table) -> str:
         return _grid(caption, changes.largest(table, _SHOWN), names)
     if isinstance(table, VisitorTable):
         return _first_rows(table, _caption(table))
-    name = f"Visitors by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
+    name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
     return _first_rows(table, f"{name}: {'; '.join(_range(table, 'rows'))}")
 
 
@@ -125,12 +125,11 @@ def _cell(value: object, style: str) -> str:
 
 def _caption(table: VisitorTable) -> str:
     parts = _range(table, "pages")
-    what = "views" if table.listing == "views" else "people"
     if table.totals is not None:
         human, ai, total = table.totals
-        parts.append(
-            f"the whole site: {human:,} {'by people' if what == 'views' else what}, {ai:,} {'by AI agents' if what == 'views' else 'AI agents'}, {total:,} in all"
-        )
+        # Events are by somebody; uniques are somebody.
+        by = "by " if table._adds_up else ""
+        parts.append(f"the whole site: {human:,} {by}people, {ai:,} {by}AI agents, {total:,} in all")
     return f"{_name(table)}: {'; '.join(parts)}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Bbox
 
-    from docplatform._native import TrendTable, VisitorTable
+    from docplatform._native import Table, TrendTable, VisitorTable
 
 # Two colours of Okabe and Ito, which the colour-blind tell apart; in print they differ in lightness, and by the hatching.
 HUMAN: dict[str, Any] = {"label": "people", "facecolor": "#0072B2"}
@@ -90,12 +90,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
     if not any(row["human"] or row["ai"] for row in rows):
         axes.set_xlim(0, 1)
-    measure = (
-        "views of each page"
-        if table.listing == "views"
-        else "unique visitors of each page (they do not add up)"
-    )
-    axes.set_xlabel(_wrapped(axes, measure, _LABEL))
+    axes.set_xlabel(_wrapped(axes, measure(table, "page"), _LABEL))
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 
@@ -137,10 +132,17 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     axes.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
     if len(days) == 1:
         axes.set_xlim(days[0] - timedelta(1), days[0] + timedelta(1))
-    axes.set_ylabel(f"unique visitors of each {table.every or 'range'}\n(they do not add up)")
+    axes.set_ylabel(measure(table, table.every or "range").replace(" (", "\n("))
     axes.set_ylim(bottom=0, top=None if any(one["human"] or one["ai"] for one in slices) else 1)
     _finish(axes, _trend_title(table), "y")
     return axes
+
+
+def measure(table: Table, each: str) -> str:
+    """What the numbers of a table are, and whether they add up."""
+    if table._adds_up:
+        return f"{table.listing} of each {each}"
+    return f"unique {table.listing} of each {each} (they do not add up)"
 
 
 _DAY = 0.9
@@ -213,16 +215,18 @@ def _axes(rows: int) -> Axes:
 
 
 def _trend_title(table: TrendTable) -> str:
-    kind = f"Visitors by {table.every}" if table.every else "Visitors"
+    name = (table.listing or "").capitalize()
+    kind = f"{name} by {table.every}" if table.every else name
     title = f"{kind}, {ranges.name(table.date_from, table.date_to)}"
     return f"{title}; from {table.open_from} on they may still change" if table.open_from else title
 
 
 def _title(table: VisitorTable, rows: int) -> str:
-    pages = f"The {rows} most read of {len(table):,} pages" if rows < len(table) else _pages(rows)
+    pages = f"The {rows} most read of {len(table):,} pages" if rows < len(table) else _pages(table, rows)
     days = ranges.name(table.date_from, table.date_to)
     return f"{pages}, {days}" if days else pages
 
 
-def _pages(rows: int) -> str:
-    return "No page had a visitor" if not rows else "1 page" if rows == 1 else f"{rows:,} pages"
+def _pages(table: VisitorTable, rows: int) -> str:
+    nothing = f"No page had a {(table.listing or '').removesuffix('s')}"
+    return nothing if not rows else "1 page" if rows == 1 else f"{rows:,} pages"

@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 import docplatform
-from docplatform.cli import compare, doctor, exits, export, job, plain, secrets, sync, trend, visitors
+from docplatform.cli import (
+    compare,
+    dataset,
+    doctor,
+    exits,
+    export,
+    job,
+    plain,
+    secrets,
+    sync,
+    trend,
+    visitors,
+)
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Group
-from docplatform.cli.listings import LISTINGS, VISITORS, Listing
+from docplatform.cli.listings import LISTINGS, Listing
 from docplatform.cli.output import say, shown
 from docplatform.cli.report.command import report
 
@@ -97,8 +109,8 @@ def _as_plain(name: str, summary: str) -> click.Command:
 
 def _of(listing: Listing) -> click.Group:
     """The commands of a listing."""
-    counts = (visitors.totals(listing), visitors.top(listing)) if listing.noun else ()
-    periods = (trend.trend, compare.compare) if listing is VISITORS else ()
+    counts = (visitors.totals(listing), visitors.top(listing)) if listing.endpoint.has_totals else ()
+    periods = (trend.trend(listing), compare.compare(listing)) if listing.endpoint.has_totals else ()
     return Group(listing.name, [*counts, export.export(listing), *periods], help=listing.summary)
 
 
@@ -106,6 +118,7 @@ for _command in (
     job.group,
     *map(_of, LISTINGS),
     sync.sync,
+    dataset.dataset,
     report,
     doctor.doctor,
     _as_plain("demo", plain.DEMO),

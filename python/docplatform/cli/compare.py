@@ -1,4 +1,4 @@
-"""``docplatform visitors compare``: a period beside the one before it."""
+"""``docplatform visitors|views compare``: a period beside the one before it."""
 
 from __future__ import annotations
 
@@ -18,95 +18,107 @@ from docplatform.cli.writing import begin, output_options
 if TYPE_CHECKING:
     from docplatform import Comparison
     from docplatform.cli.days import Days
+    from docplatform.cli.listings import Listing
 
 COLUMNS = ("", "path", "before", "now", "change")
 MOVERS = {"riser": "risers", "faller": "fallers", "new": "new", "vanished": "vanished"}
 """What a path is that moved, and the method that lists those."""
 
 
-@click.command("compare", cls=Command, epilog=PERIODS)
-@range_options
-@click.option(
-    "--before", metavar="PERIOD", help="What to compare with.  [default: the same kind of period before]"
-)
-@click.option(
-    "-n",
-    "--number",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="How many risers, fallers, new and vanished paths to list.",
-)
-@output_options(None, "a table of what moved")
-@with_budget
-def compare(
-    session: Session,
-    date_from: str | None,
-    date_to: str | None,
-    *,
-    before: str | None,
-    number: int,
-    name: str | None,
-    format_: str | None,
-    force: bool,
-    raw: bool,
-    bom: bool,
-) -> None:
-    """Compare a period with the one before: the whole site, and the paths that moved.
+def compare(listing: Listing) -> click.Command:
+    """The command that puts a period of a listing beside the one before."""
 
-    Without a PERIOD it is the last month, beside the month before. It reads all rows of both, one request for each 250; with
-    --store, what was fetched before costs nothing.
+    @click.command("compare", cls=Command, epilog=PERIODS, help=_help(listing))
+    @range_options
+    @click.option(
+        "--before", metavar="PERIOD", help="What to compare with.  [default: the same kind of period before]"
+    )
+    @click.option(
+        "-n",
+        "--number",
+        type=click.IntRange(1),
+        default=5,
+        show_default=True,
+        metavar="N",
+        help="How many risers, fallers, new and vanished paths to list.",
+    )
+    @output_options(None, "a table of what moved")
+    @with_budget
+    def run(
+        session: Session,
+        date_from: str | None,
+        date_to: str | None,
+        *,
+        before: str | None,
+        number: int,
+        name: str | None,
+        format_: str | None,
+        force: bool,
+        raw: bool,
+        bom: bool,
+    ) -> None:
+        if date_from is None and date_to is None:
+            date_from, date_to = resolve("last month", None, None, None)
+        if date_from is None or date_to is None:
+            raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
+        pair = beside(date_from, date_to, "--before", before)
+        if pair is None:
+            raise click.UsageError("a comparison is of whole days")
+        now, other = pair
+        if other is None:
+            raise click.UsageError("no calendar has a period before this one")
+        if session.dry_run:
+            ends = [(str(days.date_from), str(days.date_to)) for days in (now, other)]
+            cost.show(session, ends, listing=listing.name)
+            return
+        writer = None
+        if name is not None or format_ is not None:
+            writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
+            writer.check()
+        with (
+            session.client() as client,
+            Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
+        ):
+            read = getattr(client, f"compare_{listing.name}")
+            found: Comparison = read(_words(now), _words(other), on_budget=session.on_budget)
+        if writer is not None:
+            writer.write(found)
+        if session.json:
+            where: dict[str, Any] = {} if writer is None else {"file": name, "format": writer.format}
+            output.document({**_facts(found, number), **where})
+            return
+        if writer is None:
+            rows: list[tuple[object, ...]] = [
+                (
+                    "site",
+                    "",
+                    found.totals_before.total,
+                    found.totals.total,
+                    _change(found.totals_before.total, found.totals.total),
+                )
+            ]
+            for kind, method in MOVERS.items():
+                for row in getattr(found, method)(number):
+                    numbers = row["total_before"], row["total"]
+                    rows.append((kind, row["path"], *numbers, _change(*numbers)))
+            output.table(rows, COLUMNS, title=f"{found.period} and {found.before}")
+        elif writer.path is not None:
+            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
+        for warning in found.warnings:
+            session.say(f"Note: {shown(warning)}.")
+        session.say(CHANCE)
+        session.say(f"It took {count(found.requests, 'request')}.")
 
-    A path rises or falls if it was read in both periods and changed by more than chance may bring. With -o, the file has
-    every path. Uniques do not add up.
-    """
-    if date_from is None and date_to is None:
-        date_from, date_to = resolve("last month", None, None, None)
-    if date_from is None or date_to is None:
-        raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
-    pair = beside(date_from, date_to, "--before", before)
-    if pair is None:
-        raise click.UsageError("a comparison is of whole days")
-    now, other = pair
-    if other is None:
-        raise click.UsageError("no calendar has a period before this one")
-    if session.dry_run:
-        cost.show(session, [(str(days.date_from), str(days.date_to)) for days in (now, other)])
-        return
-    writer = None
-    if name is not None or format_ is not None:
-        writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
-        writer.check()
-    with session.client() as client, Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet):
-        found = client.compare_visitors(_words(now), _words(other), on_budget=session.on_budget)
-    if writer is not None:
-        writer.write(found)
-    if session.json:
-        where: dict[str, Any] = {} if writer is None else {"file": name, "format": writer.format}
-        output.document({**_facts(found, number), **where})
-        return
-    if writer is None:
-        rows: list[tuple[object, ...]] = [
-            (
-                "site",
-                "",
-                found.totals_before.total,
-                found.totals.total,
-                _change(found.totals_before.total, found.totals.total),
-            )
-        ]
-        for kind, method in MOVERS.items():
-            for row in getattr(found, method)(number):
-                numbers = row["total_before"], row["total"]
-                rows.append((kind, row["path"], *numbers, _change(*numbers)))
-        output.table(rows, COLUMNS, title=f"{found.period} and {found.before}")
-    elif writer.path is not None:
-        session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
-    for warning in found.warnings:
-        session.say(f"Note: {shown(warning)}.")
-    session.say(CHANCE)
-    session.say(f"It took {count(found.requests, 'request')}.")
+    return run
+
+
+def _help(listing: Listing) -> str:
+    return (
+        "Compare a period with the one before: the whole site, and the paths that moved.\n\nWithout a PERIOD it is the last month, "
+        f"beside the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; with --store, what was "
+        "fetched before costs nothing.\n\nA path rises or falls if it was read in both periods and changed by more than chance may "
+        f"bring. With -o, the file has every path. {listing.in_short}."
+    )
 
 
 def _words(days: Days) -> str:

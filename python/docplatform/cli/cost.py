@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 from docplatform import Plan
 from docplatform._native import _is_cut
 from docplatform.cli import output
-from docplatform.cli.listings import VISITORS
+from docplatform.cli.listings import ENDPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from docplatform.cli.listings import Listing
     from docplatform.cli.session import Session
-
-_MORE = ("It may be more: for each 250 rows it takes a request.",)
 
 
 def show(
     session: Session,
     ranges: Sequence[tuple[str | None, str | None]],
     *,
+    listing: str = "visitors",
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
@@ -30,8 +28,8 @@ def show(
     """Prints what some ranges of some projects cost, of which the store may have a part."""
     with session.client() as client:
         plans = [
-            client.plan_visitors(
-                date_from=first, date_to=end, every=every, by_path=by_path, project_id=project
+            client._plan(
+                listing, date_from=first, date_to=end, every=every, by_path=by_path, project_id=project
             )
             if first is not None and end is not None
             # A range without an end is never in the store.
@@ -39,41 +37,37 @@ def show(
             for project in projects
             for first, end in ranges
         ]
-    tell(session, [without_cut(plan, every) for plan in plans] if whole else plans)
+    plans = [without_cut(plan, every) for plan in plans] if whole else plans
+    tell(session, plans, [_floor(ENDPOINTS[listing].page_size)])
 
 
-def show_listing(
-    session: Session,
-    listing: Listing,
-    date_from: str | None,
-    date_to: str | None,
-    *,
-    by_path: bool = True,
-    method: str | None = None,
-    query: dict[str, Any] | None = None,
-) -> None:
-    """Prints what a command about a listing costs: of visitors a plan, of another listing the least."""
-    if listing is VISITORS:
-        show(session, [(date_from, date_to)], by_path=by_path)
-        return
-    given: dict[str, Any] = {"date_from": date_from, "date_to": date_to, **(query or {})}
+def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
+    """Prints what an export costs: a plan of all rows in pages of the usual size, else the least."""
     with session.client() as client:
         # Wrong arguments are found here as in the command; nothing is sent before a row is wanted.
-        getattr(client, method or listing.name)(**given)
-        slices = 1
-        if given.get("every") is not None:
-            plan = client.plan_visitors(date_from=date_from, date_to=date_to, every=given["every"])
+        getattr(client, method)(**query)
+    ends: Any = query.get("date_from"), query.get("date_to")
+    if query.keys() <= {"date_from", "date_to", "every", "strict"}:
+        show(session, [ends], listing=method, every=query.get("every"))
+        return
+    slices = 1
+    if query.get("every") is not None:
+        with session.client() as client:
+            plan = client._plan(
+                method, date_from=ends[0], date_to=ends[1], every=query["every"], by_path=True
+            )
             slices = len(plan.slices)
-    doubts = []
-    if by_path and method in (None, listing.name):
-        size = given.get("page_size", listing.page_size)
-        doubts.append(f"At least {output.count(slices, 'request')}: for each {size:,} rows it takes one.")
-    if session.store is not None:
+    doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
+    if session.store is not None and "refresh" not in query:
         doubts.append("What the store has takes none.")
-    tell(session, [Plan(slices, 0, not doubts, None, ())], doubts)
+    tell(session, [Plan(slices, 0, False, None, ())], doubts)
 
 
-def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] = _MORE) -> None:
+def _floor(rows: int) -> str:
+    return f"It may be more: for each {rows:,} rows it takes a request."
+
+
+def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None) -> None:
     """Prints what some plans cost together. If they cannot know, ``doubts`` say why."""
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
@@ -92,7 +86,7 @@ def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] = _MORE)
             f"About {output.count(requests, 'request')}: an estimate from neighbouring ranges in the store."
         )
     elif not exact:
-        for doubt in doubts:
+        for doubt in doubts if doubts is not None else [_floor(ENDPOINTS["visitors"].page_size)]:
             session.say(doubt)
     session.say("Nothing was sent.")
 

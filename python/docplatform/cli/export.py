@@ -36,11 +36,12 @@ def export(listing: Listing) -> click.Command:
     @output_options("-", "standard output, as csv")
     @click.option(
         "--page-size",
-        type=click.IntRange(1, listing.page_size),
+        type=click.IntRange(1, listing.endpoint.page_size),
         metavar="N",
-        help=f"Rows per request.  [default: {listing.page_size}, the maximum]",
+        help=f"Rows per request.  [default: {listing.endpoint.page_size}, the maximum]",
     )
     @click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
+    @click.option("--refresh", is_flag=True, help="Fetch the range again even if the --store has it.")
     @click.option("--strict", is_flag=True, help="Fail where the data would only cause a warning.")
     @options(*_own(listing))
     @with_budget
@@ -61,9 +62,9 @@ def export(listing: Listing) -> click.Command:
         method = listing.by_page if by_page and listing.by_page else listing.name
         days = {"date_from": date_from, "date_to": date_to}
         # An option that was not given, or no times, is left to the client.
-        query = {key: value for key, value in {**days, **query}.items() if value not in (None, ())}
+        query = {key: value for key, value in {**days, **query}.items() if value not in (None, (), False)}
         if session.dry_run:
-            cost.show_listing(session, listing, date_from, date_to, method=method, query=query)
+            cost.show_export(session, method, query)
             return
         going = begin(
             name, format_, raw=raw, bom=bom, force=force, json=session.json, reading=f"Reading {listing.name}"
@@ -73,11 +74,11 @@ def export(listing: Listing) -> click.Command:
             with going.shown(quiet=session.quiet):
                 going.write(rows)
             requests = client.stats.requests
-            totals = rows.totals() if listing.noun and going.rows else None
+            totals = rows.totals() if listing.endpoint.has_totals and going.rows else None
         if session.json:
             found = {"rows": going.rows, "requests": requests, "warnings": rows.warnings}
             document = summary(name, date_from, date_to, totals, format=going.format, **found)
-            if listing.noun is None:
+            if not listing.endpoint.has_totals:
                 del document["totals"]
             output.document(document)
             return
@@ -98,8 +99,8 @@ def _help(listing: Listing) -> str:
     )
     return (
         f"Export {listing.rows}.\n\nA file is written whole or not at all. With --json, a summary goes to standard output. "
-        f"{listing.adds_up}\n\nIt takes one request for each {listing.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
-        f"--store keeps what was fetched.{slices if listing.sliced else ''}"
+        f"{listing.meaning}\n\nIt takes one request for each {listing.endpoint.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
+        f"--store keeps what was fetched.{'' if listing.endpoint.has_totals else slices}"
     )
 
 
@@ -112,7 +113,7 @@ def _own(listing: Listing) -> list[Callable[..., Any]]:
             metavar=name.upper(),
             help=f"Only rows with this {name}; it can be given several times.",
         )
-        for name in listing.filters
+        for name in listing.endpoint.filters
     ]
     if listing.by_page is not None:
         own.append(
@@ -120,7 +121,7 @@ def _own(listing: Listing) -> list[Callable[..., Any]]:
                 "--by-page",
                 is_flag=True,
                 help="One row for each page of the site: thumbs up and down. The service cuts it off after "
-                f"{listing.page_size} rows, of which a note tells; shorter ranges have more of them.",
+                f"{listing.endpoint.page_size} rows, of which a note tells; shorter ranges have more of them.",
             )
         )
-    return [*own, every_option(None)] if listing.sliced else own
+    return own if listing.endpoint.has_totals else [*own, every_option(None)]

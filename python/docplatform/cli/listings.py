@@ -1,13 +1,34 @@
-"""The listings as data: what their commands are called, what their rows mean, and whether their numbers add up."""
+"""What the commands say of each listing. How it is read, and whether its counts add up, the extension knows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from docplatform._native import _endpoints
+
+
+class Endpoint(NamedTuple):
+    """What the extension knows of what the service lists."""
+
+    name: str
+    """The name of the client's method."""
+    page_size: int
+    """The most rows of a page."""
+    has_totals: bool
+    """Whether it counts people and AI agents; else it can be exported slice by slice."""
+    adds_up: bool
+    """Whether its counts add up over days and rows."""
+    filters: list[str]
+    """What else chooses rows."""
+
+
+ENDPOINTS = {endpoint.name: endpoint for endpoint in map(Endpoint._make, _endpoints())}
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A listing with commands of its own. A page of it has at most ``page_size`` rows."""
+    """A listing with commands of its own."""
 
     name: str
     """The name of its group of commands, and of the client's method."""
@@ -15,67 +36,61 @@ class Listing:
     """What it is, for the help of the group."""
     rows: str
     """What a row of it is, as in "Export …"."""
-    adds_up: str
-    """Whether its numbers add up, for the help."""
-    page_size: int
-    noun: str | None = None
-    """What its totals count; ``None``: it has none."""
-    totals: str = ""
-    """The client's method that reads the totals alone."""
-    in_short: str = ""
-    """Whether its numbers add up, in front of the totals of the site."""
-    filters: tuple[str, ...] = ()
-    """What else chooses rows."""
+    meaning: str
+    """What adds up of it, for the help."""
     by_page: str | None = None
     """The client's method for one row for each page of the site, which the service cuts off."""
 
     @property
-    def sliced(self) -> bool:
-        """Whether it can be read slice by slice."""
-        return self.noun is None
+    def endpoint(self) -> Endpoint:
+        """How it is read."""
+        return ENDPOINTS[self.name]
+
+    @property
+    def noun(self) -> str:
+        """One of what it counts: its methods are named with it, as ``visitor_totals``."""
+        return self.name.removesuffix("s")
+
+    @property
+    def counts(self) -> str:
+        """What its totals count."""
+        return f"page {self.name}" if self.endpoint.adds_up else f"unique {self.name}"
+
+    @property
+    def in_short(self) -> str:
+        """Whether its counts add up, for a line after them."""
+        return f"{self.name.capitalize()} add up" if self.endpoint.adds_up else "Uniques do not add up"
 
 
 VISITORS = Listing(
     name="visitors",
     summary="The site's readers, human and AI.",
     rows="the unique visitors of every path, one row each",
-    adds_up="Uniques do not add up: not over paths, not over days, and not over kinds.",
-    page_size=250,
-    noun="visitor",
-    totals="visitor_totals",
-    in_short="Uniques do not add up",
+    meaning="Uniques do not add up: not over paths, not over days, and not over kinds.",
 )
 VIEWS = Listing(
     name="views",
     summary="How often the site's pages were read, by people and by AI agents.",
     rows="the page views of every path, one row each",
-    adds_up="Views are events, and do add up: over paths and over days.",
-    page_size=250,
-    noun="view",
-    totals="view_totals",
-    in_short="Views add up",
+    meaning="Views are events, and do add up: over paths and over days.",
 )
 SEARCHES = Listing(
     name="searches",
     summary="What readers searched for.",
     rows="what readers searched for, one row for each phrase: how often, and which page they then read most",
-    adds_up="Hits add up, over phrases and over days; the click rate (ctr) is a share, and does not.",
-    page_size=100,
+    meaning="Hits add up, over phrases and over days; the click rate (ctr) is a share, and does not.",
 )
 FEEDBACK = Listing(
     name="feedback",
     summary="What readers said about the site's pages.",
     rows="what readers said, one row for each piece of feedback",
-    adds_up="Each piece counts once, so that rows add up, over days and over pages.",
-    page_size=100,
-    filters=("source", "status"),
+    meaning="Each piece counts once, so that rows add up, over days and over pages.",
     by_page="feedback_by_page",
 )
 CONVERSATIONS = Listing(
     name="conversations",
     summary="What readers asked the site's assistant.",
     rows="what readers asked the assistant, one row for each question with its answer",
-    adds_up="Each question counts once, so that rows add up over days; a conversation may have several.",
-    page_size=1000,
+    meaning="Each question counts once, so that rows add up over days; a conversation may have several.",
 )
 LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)

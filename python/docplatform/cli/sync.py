@@ -12,6 +12,7 @@ from docplatform.cli import cost, output
 from docplatform.cli.days import FROM, LAST, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command, options
+from docplatform.cli.listings import ENDPOINTS
 from docplatform.cli.output import Progress
 from docplatform.cli.params import FILE, read_text
 from docplatform.cli.session import Session, with_budget
@@ -37,7 +38,16 @@ From cron, every hour; the next run fetches what the budget did not allow:
     help="Read ids of projects from a file, one a line; - is standard input.",
 )
 @options(FROM, TO, LAST, every_option("day"))
-@click.option("--totals", is_flag=True, help="The totals alone: one request for each slice.")
+@click.option(
+    "--listing",
+    type=click.Choice(list(ENDPOINTS)),
+    default="visitors",
+    show_default=True,
+    help="What to fetch.",
+)
+@click.option(
+    "--totals", is_flag=True, help="The totals alone, of visitors or views: one request for each slice."
+)
 @click.option(
     "--on-running",
     type=click.Choice(["wait", "stop"]),
@@ -55,6 +65,7 @@ def sync(
     last: int | None,
     file: str | None,
     every: Any,
+    listing: Any,
     totals: bool,
     on_running: Literal["wait", "stop"],
 ) -> None:
@@ -73,7 +84,12 @@ def sync(
     days = both_ends(*resolve("".join(period), date_from, date_to, last))
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
+    if totals and not ENDPOINTS[listing].has_totals:
+        raise click.UsageError(
+            f"--totals: the service has no totals of {listing}; leave it out to fetch all rows"
+        )
     slices: dict[str, Any] = {
+        "listing": listing,
         **days,
         "every": every,
         "by_path": not totals,
@@ -83,7 +99,7 @@ def sync(
         wanted = [session.project_id()]
     if session.dry_run:
         ends = [(days["date_from"], days["date_to"])]
-        cost.show(session, ends, every=every, by_path=not totals, projects=wanted)
+        cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
         return
     progress = Progress("Filling the store", quiet=session.quiet)
     printed = functools.partial(_print, session, slices)

@@ -1,4 +1,4 @@
-"""``docplatform visitors trend``: visitors by day, week or month."""
+"""``docplatform visitors|views trend``: what is counted by day, week or month."""
 
 from __future__ import annotations
 
@@ -21,83 +21,103 @@ from docplatform.cli.writing import begin, output_options
 
 if TYPE_CHECKING:
     from docplatform import Plan, TrendTable
+    from docplatform.cli.listings import Listing
 
     _Every = Literal["day", "week", "month"]
 
 
-@click.command("trend", cls=Command, epilog=PERIODS)
-@slice_options("day")
-@click.option(
-    "--by-path", is_flag=True, help="One row for each slice and path instead of one for each slice."
-)
-@click.option(
-    "--whole",
-    is_flag=True,
-    help="Leave out the first and the last slice where the range cuts them: no request is sent for them.",
-)
-@output_options(None, "a table")
-@with_budget
-def trend(
-    session: Session,
-    date_from: str,
-    date_to: str,
-    *,
-    every: Any,
-    by_path: bool,
-    whole: bool,
-    name: str | None,
-    format_: str | None,
-    force: bool,
-    raw: bool,
-    bom: bool,
-) -> None:
-    """Show the site's visitors by day, week or month.
+def trend(listing: Listing) -> click.Command:
+    """The command that shows what a listing counts, slice by slice."""
 
-    It takes one request for each slice; with --by-path, one for each 250 rows. `--dry-run` says how many that
-    are. With --store, final days are fetched once: run it again tomorrow and you pay only for the new day.
-
-    Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range.
-
-    With --json, the rows are in the document, or in the file where -o names one.
-    """
-    if session.dry_run:
-        cost.show(session, [(date_from, date_to)], every=every, by_path=by_path, whole=whole)
-        return
-    writer = None
-    if name is not None or format_ is not None:
-        writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
-        writer.check()
-    slices: dict[str, Any] = {"date_from": date_from, "date_to": date_to, "every": every, "by_path": by_path}
-    with session.client() as client:
-        plan = client.plan_visitors(**slices)
-        progress = Progress(_announced(cost.without_cut(plan, every) if whole else plan), quiet=session.quiet)
-        with progress, progress.counting():
-            found = client.visitor_trend(**slices, whole=whole, on_budget=session.on_budget, progress=True)
-    if writer is not None:
-        writer.write(found)
-    if session.json:
-        where: dict[str, Any] = {"rows": found.to_dicts()}
-        if writer is not None:
-            where = {"file": name, "format": writer.format, "rows": writer.rows}
-        output.document({**_facts(found), **where})
-        return
-    if writer is None:
-        columns = ("date_from", "date_to", "days", *(["path"] if by_path else []), *COUNTS)
-        drawn = output.is_terminal(sys.stdout)
-        shown_rows = ({**row, "days": _days(row, every)} if drawn else row for row in found)
-        output.table(
-            [[row[column] for column in columns] for row in shown_rows],
-            columns,
-            title=ranges.name(date_from, date_to),
-        )
-    elif writer.path is not None:
-        session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
-    session.say(
-        f"It took {count(found.requests, 'request')}. Uniques do not add up, over days as over pages."
+    @click.command("trend", cls=Command, epilog=PERIODS, help=_help(listing))
+    @slice_options("day")
+    @click.option(
+        "--by-path", is_flag=True, help="One row for each slice and path instead of one for each slice."
     )
-    session.say(AI_TRAFFIC)
-    if found.open_from is not None:
-        session.say(f"From {found.open_from} on the numbers may still change.")
+    @click.option(
+        "--whole",
+        is_flag=True,
+        help="Leave out the first and the last slice where the range cuts them: no request is sent for them.",
+    )
+    @output_options(None, "a table")
+    @with_budget
+    def run(
+        session: Session,
+        date_from: str,
+        date_to: str,
+        *,
+        every: Any,
+        by_path: bool,
+        whole: bool,
+        name: str | None,
+        format_: str | None,
+        force: bool,
+        raw: bool,
+        bom: bool,
+    ) -> None:
+        if session.dry_run:
+            ends = [(date_from, date_to)]
+            cost.show(session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole)
+            return
+        writer = None
+        if name is not None or format_ is not None:
+            writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
+            writer.check()
+        slices: dict[str, Any] = {
+            "date_from": date_from,
+            "date_to": date_to,
+            "every": every,
+            "by_path": by_path,
+        }
+        with session.client() as client:
+            plan = client._plan(listing.name, **slices)
+            progress = Progress(
+                _announced(cost.without_cut(plan, every) if whole else plan), quiet=session.quiet
+            )
+            with progress, progress.counting():
+                read = getattr(client, f"{listing.noun}_trend")
+                found: TrendTable = read(**slices, whole=whole, on_budget=session.on_budget, progress=True)
+        if writer is not None:
+            writer.write(found)
+        if session.json:
+            where: dict[str, Any] = {"rows": found.to_dicts()}
+            if writer is not None:
+                where = {"file": name, "format": writer.format, "rows": writer.rows}
+            output.document({**_facts(found), **where})
+            return
+        if writer is None:
+            columns = ("date_from", "date_to", "days", *(["path"] if by_path else []), *COUNTS)
+            drawn = output.is_terminal(sys.stdout)
+            shown_rows = ({**row, "days": _days(row, every)} if drawn else row for row in found)
+            output.table(
+                [[row[column] for column in columns] for row in shown_rows],
+                columns,
+                title=ranges.name(date_from, date_to),
+            )
+        elif writer.path is not None:
+            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
+        session.say(
+            f"It took {count(found.requests, 'request')}. {listing.in_short}, over days as over pages."
+        )
+        session.say(AI_TRAFFIC)
+        if found.open_from is not None:
+            session.say(f"From {found.open_from} on the numbers may still change.")
+
+    return run
+
+
+def _help(listing: Listing) -> str:
+    sums = (
+        f"{listing.in_short}: the slices sum up to `{listing.name} totals` of the range."
+        if listing.endpoint.adds_up
+        else "Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range."
+    )
+    return (
+        f"Show the site's {listing.name} by day, week or month.\n\nIt takes one request for each slice; with --by-path, one for "
+        f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
+        f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the rows are in the document, or in the "
+        "file where -o names one."
+    )
 
 
 def _days(row: dict[str, Any], every: _Every | None) -> int | str:

@@ -33,16 +33,16 @@ def totals(listing: Listing) -> click.Command:
         "totals",
         cls=Command,
         epilog=PERIODS,
-        help=f"Print the {_what(listing)} of the whole site.\n\nIt takes one request. {listing.adds_up}",
+        help=f"Print the {listing.counts} of the whole site.\n\nIt takes one request. {listing.meaning}",
     )
     @range_options
     @with_budget
     def run(session: Session, date_from: str | None, date_to: str | None) -> None:
         if session.dry_run:
-            cost.show_listing(session, listing, date_from, date_to, by_path=False)
+            cost.show(session, [(date_from, date_to)], listing=listing.name, by_path=False)
             return
         with session.client() as client:
-            read = getattr(client, listing.totals)
+            read = getattr(client, f"{listing.noun}_totals")
             found = read(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
         if session.json:
             output.document({"date_from": date_from, "date_to": date_to, **found._asdict()})
@@ -59,8 +59,8 @@ def top(listing: Listing) -> click.Command:
         "top",
         cls=Command,
         epilog=PERIODS,
-        help=f"List the paths with the most {_what(listing)}.\n\nThe service promises no order, so all rows are read: one "
-        f"request for each {listing.page_size}. {listing.adds_up}",
+        help=f"List the paths with the most {listing.counts}.\n\nThe service promises no order, so all rows are read: one "
+        f"request for each {listing.endpoint.page_size}. {listing.meaning}",
     )
     @range_options
     @click.option(
@@ -78,7 +78,7 @@ def top(listing: Listing) -> click.Command:
     @with_budget
     def run(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
         if session.dry_run:
-            cost.show_listing(session, listing, date_from, date_to)
+            cost.show(session, [(date_from, date_to)], listing=listing.name)
             return
         with session.client() as client:
             found: Visitors = getattr(client, listing.name)(
@@ -103,13 +103,9 @@ def top(listing: Listing) -> click.Command:
     return run
 
 
-def _what(listing: Listing) -> str:
-    return "unique visitors" if listing.noun == "visitor" else f"page {listing.noun}s"
-
-
 def whole_site(listing: Listing, found: Totals) -> str:
     """The totals of a listing in a sentence, which also says whether rows add up to them."""
-    return f"{listing.in_short}: the whole site has {output.count(found.total, listing.noun or 'row')}."
+    return f"{listing.in_short}: the whole site has {output.count(found.total, listing.noun)}."
 
 
 def summary(

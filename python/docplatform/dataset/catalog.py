@@ -24,6 +24,7 @@ FILE = "part-0.parquet"
 class StoredSlice(NamedTuple):
     """A slice, as a store or a file of a dataset describes it."""
 
+    listing: str
     base_url: str
     every: str
     project_id: str
@@ -42,6 +43,7 @@ class StoredSlice(NamedTuple):
 class Wish(TypedDict):
     """Which slices of a store are wanted, as :func:`docplatform.export_dataset` takes it."""
 
+    listing: str
     every: str
     projects: str | Iterable[str] | None
     date_from: Day | None
@@ -54,7 +56,7 @@ class Wish(TypedDict):
 def stored(store: str | os.PathLike[str], **wish: Unpack[Wish]) -> list[StoredSlice]:
     """The slices of one length in a store, by project and day."""
     return [
-        StoredSlice(url, wish["every"], project, first, end, begun, export, settled, rows)
+        StoredSlice(wish["listing"], url, wish["every"], project, first, end, begun, export, settled, rows)
         for export, url, _, project, first, end, begun, rows, settled in _dataset_slices(store, **wish)
     ]
 
@@ -75,9 +77,9 @@ def noted(module: str, path: Path) -> StoredSlice:
         raise ValueError(text) from None
 
 
-def files(root: Path) -> Iterable[Path]:
-    """The files of a dataset, in no order."""
-    return root.glob(f"project=*/date=*/{FILE}")
+def files(root: Path, listing: str) -> Iterable[Path]:
+    """The files that a dataset has of a listing, in no order."""
+    return root.glob(f"listing={listing}/project=*/date=*/{FILE}")
 
 
 def day(what: str, value: Day | None) -> date | None:

@@ -18,6 +18,7 @@ from docplatform.dataset import catalog
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
+    from docplatform._native import _Listing
     from docplatform.dataset.catalog import StoredSlice
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -28,6 +29,7 @@ def export_dataset(
     path: str | os.PathLike[str],
     *,
     store: str | os.PathLike[str],
+    listing: _Listing = "visitors",
     projects: str | Iterable[str] | None = None,
     date_from: str | date | datetime | None = None,
     date_to: str | date | datetime | None = None,
@@ -36,21 +38,25 @@ def export_dataset(
     organization: str | None = None,
     settle_days: int = 2,
 ) -> DatasetReport:
-    """Writes a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray read
-    directly. Sends nothing.
+    """Writes a listing in a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray
+    read directly. Sends nothing.
 
-    There is one file for each project and slice, ``path/project=…/date=YYYY-MM-DD/part-0.parquet``, even if a slice
-    has no rows. Files that are still right are kept, and a slice that was fetched again replaces its file. A run
+    There is one file for each project and slice, even if a slice has no rows:
+    ``path/listing=visitors/project=…/date=YYYY-MM-DD/part-0.parquet``. A folder may hold several listings; as their
+    columns differ, read one at a time, as ``path/listing=searches``. Files that are still right are kept, and a slice that was fetched again replaces its file. A run
     that is interrupted leaves only complete files; the next run writes the rest.
 
-    All files have the same columns: ``project_id`` (string), ``date_from`` and ``date_to`` (date; ``date_to`` is
-    exclusive), ``path`` (string), ``human``, ``ai`` and ``total`` (int64), ``settled`` (bool: whether the slice was
+    All files of a listing have the same columns: ``project_id`` (string), ``date_from`` and ``date_to`` (date;
+    ``date_to`` is exclusive), the listing's own (of visitors and views ``path``, string, and ``human``, ``ai`` and
+    ``total``, int64), ``settled`` (bool: whether the slice was
     final when it was fetched), and ``extra`` (string): whatever else the service sent, as JSON. Use the column
     ``project_id`` rather than the folder's name, which some readers turn into a number.
 
     Args:
         path: The dataset's folder; created if it does not exist.
         store: The path of the store's file, as given to a client as ``store=``. It may be in use.
+        listing: ``"visitors"`` (the default), ``"views"``, ``"searches"``, ``"feedback"``, ``"conversations"`` or
+            ``"feedback_by_page"``.
         projects: The ids of the projects, or one id; all by default.
         date_from: The first day: a str, ``date`` or ``datetime``. By default the first one in the store.
         date_to: The day after the last day; by default everything in the store.
@@ -85,6 +91,7 @@ def export_dataset(
     within = root.resolve()
     slices = catalog.stored(
         store,
+        listing=listing,
         every=every,
         projects=projects,
         date_from=date_from,
@@ -93,11 +100,13 @@ def export_dataset(
         organization=organization,
         settle_days=settle_days,
     )
-    if (other := next(iter(catalog.files(root)), None)) is not None:
+    if (other := next(iter(catalog.files(root, listing)), None)) is not None:
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
     report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices))
     for slice_ in slices:
-        folder = root / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
+        folder = (
+            root / f"listing={listing}" / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
+        )
         target = folder / catalog.FILE
         if not folder.resolve().is_relative_to(within):
             raise ValueError(
@@ -106,7 +115,7 @@ def export_dataset(
         if target.exists() and _is_newest(catalog.noted(module, target), slice_, root):
             report = report._replace(kept=report.kept + 1)
             continue
-        rows = _dataset_rows(store, [slice_.export], settle_days=settle_days)
+        rows = _dataset_rows(store, [slice_.export], listing=listing, settle_days=settle_days)
         folder.mkdir(parents=True, exist_ok=True)
         file = _WholeFile(target, aside=_aside(root))
         try:

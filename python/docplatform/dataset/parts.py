@@ -29,26 +29,27 @@ class Part(NamedTuple):
     exports: tuple[int, ...]
     files: tuple[str, ...]
     settle_days: int
+    listing: str
 
     def read(self) -> Any:
         """Its rows as a ``pyarrow.Table``."""
         pyarrow = import_module("pyarrow")
+        where: dict[str, Any] = {"listing": self.listing, "settle_days": self.settle_days}
         if self.store is not None:
-            return pyarrow.table(_dataset_rows(self.store, list(self.exports), settle_days=self.settle_days))
+            return pyarrow.table(_dataset_rows(self.store, list(self.exports), **where))
         parquet = import_module("pyarrow.parquet")
-        tables = [
-            parquet.ParquetFile(file).read().select(schema().names).cast(schema()) for file in self.files
-        ]
-        return pyarrow.concat_tables(tables) if tables else schema().empty_table()
+        columns = schema(self.listing)
+        tables = [parquet.ParquetFile(file).read().select(columns.names).cast(columns) for file in self.files]
+        return pyarrow.concat_tables(tables) if tables else columns.empty_table()
 
 
-def schema() -> Any:
-    """The columns of all parts as a ``pyarrow.Schema``."""
-    return import_module("pyarrow").schema(_DatasetRows())
+def schema(listing: str = "visitors") -> Any:
+    """The columns of all parts of a listing as a ``pyarrow.Schema``."""
+    return import_module("pyarrow").schema(_DatasetRows(listing))
 
 
 class Lake(NamedTuple):
-    """Where slices are, and of which length."""
+    """Where slices are, of which length, and of which listing."""
 
     store: str | None
     dataset: str | None
@@ -56,6 +57,7 @@ class Lake(NamedTuple):
     base_url: str | None
     organization: str | None
     settle_days: int
+    listing: str
 
     @classmethod
     def of(
@@ -66,6 +68,7 @@ class Lake(NamedTuple):
         base_url: str | None,
         organization: str | None,
         settle_days: int,
+        listing: str = "visitors",
     ) -> Lake:
         """Checks that it is one of both; processes with another working directory find it, too."""
         if (store is None) == (dataset is None):
@@ -75,7 +78,7 @@ class Lake(NamedTuple):
         if dataset is not None and (base_url, organization) != (None, None):
             raise ValueError("base_url and organization choose from a store; a dataset is of one")
         paths = [None if path is None else str(Path(path).absolute()) for path in (store, dataset)]
-        return cls(paths[0], paths[1], every, base_url, organization, settle_days)
+        return cls(paths[0], paths[1], every, base_url, organization, settle_days, listing)
 
     def slices(
         self,
@@ -88,6 +91,7 @@ class Lake(NamedTuple):
             return self._noted(projects, date_from, date_to)
         stored = catalog.stored(
             self.store,
+            listing=self.listing,
             every=self.every or "day",
             projects=projects,
             date_from=date_from,
@@ -102,9 +106,10 @@ class Lake(NamedTuple):
         self, projects: str | Iterable[str] | None, date_from: Day | None, date_to: Day | None
     ) -> list[tuple[StoredSlice, str | None]]:
         root = Path(self.dataset or "")
-        files = [(catalog.noted("pyarrow", file), str(file)) for file in sorted(catalog.files(root))]
+        found_files = sorted(catalog.files(root, self.listing))
+        files = [(catalog.noted("pyarrow", file), str(file)) for file in found_files]
         if not files:
-            raise ValueError(f"{root} has no files of export_dataset()")
+            raise ValueError(f"{root} has no files of export_dataset(listing={self.listing!r})")
         found = {slice_.every for slice_, _ in files}
         if found != {self.every or files[0][0].every}:
             raise ValueError(f"{root} has slices of every={', '.join(map(repr, sorted(found)))}")
@@ -136,9 +141,8 @@ class Lake(NamedTuple):
 
     def _part(self, slices: list[tuple[StoredSlice, str | None]]) -> Part:
         exports = tuple(slice_.export for slice_, file in slices if file is None)
-        return Part(
-            self.store, exports, tuple(file for _, file in slices if file is not None), self.settle_days
-        )
+        files = tuple(file for _, file in slices if file is not None)
+        return Part(self.store, exports, files, self.settle_days, self.listing)
 
 
 def _ids(projects: str | Iterable[str] | None) -> set[str] | None:

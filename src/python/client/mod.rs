@@ -3,9 +3,10 @@
 pub(crate) mod handle;
 pub(crate) mod options;
 mod paging;
+mod ranges;
 mod request;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::future::Either;
 use http::Method;
@@ -17,10 +18,9 @@ use crate::client::{Call, Client, OnBudget};
 use crate::clock::timestamp;
 use crate::config::Options;
 use crate::config::url::Segment;
-use crate::dates::slices::{self, Every};
-use crate::error::{self, Error};
+use crate::dates::slices::Every;
+use crate::error;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::stored;
 use crate::job;
 use crate::job::once::{NameState, OnceName, ResolvedJob};
 use crate::job::wait::{self, Target, WaitOptions};
@@ -32,17 +32,13 @@ use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
 use crate::python::client::paging::{ListingArguments, PagingArguments};
+use crate::python::client::ranges::TrendArguments;
 use crate::python::job::{JobArgument, datetime, wrap as wrap_job};
 use crate::python::listing;
-use crate::python::progress::{self, SLICES};
-use crate::python::table;
-use crate::python::table::data::{Data, Meta};
-use crate::python::table::plan::planned;
-use crate::python::table::sync::synced;
 use crate::python::{convert, errors};
-use crate::slices::sync::{self, OnRunning, SyncScope};
-use crate::slices::{Subject, compare, plan, trend};
-use crate::store::{Creation, What};
+use crate::slices::Subject;
+use crate::slices::sync::{OnRunning, SyncScope};
+use crate::store::Creation;
 
 /// Makes a client again from what its pickle carries; the key comes from the environment.
 #[pyfunction]
@@ -193,23 +189,6 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let arguments = ListingArguments::parse(endpoint, period, options)?;
         listing::rows(py, self.face, arguments.cursor(endpoint, &self.handle)?)
-    }
-
-    /// The totals of a range.
-    fn totals(
-        &self,
-        name: &'static str,
-        py: Python<'_>,
-        endpoint: &'static Endpoint,
-        (from, to): (Option<String>, Option<String>),
-        on_budget: OnBudget,
-        project_id: Option<&str>,
-    ) -> PyResult<Py<PyAny>> {
-        let listing = Listing::of(endpoint, &self.handle.client()?.project(project_id)?, from, to);
-        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            stored::totals(&client.on_budget(on_budget), &listing, &*inbox).await
-        };
-        self.face.run(py, self.op(name, ask, convert::totals))
     }
 
     /// One object of the service, as a dict.
@@ -590,10 +569,43 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(period, date_from, date_to, every)?;
-        let project = self.handle.client()?.project(project_id)?;
-        let of = Subject { endpoint: VISITORS, what: What::of(by_path.unwrap_or(every.is_none())) };
-        let look = move |client, _| async move { plan::plan(&client, &project, slices, of).await };
-        self.face.run(py, self.op("Client.plan_visitors", look, |py, plan| planned(py, &plan)))
+        let of = Subject::new(VISITORS, by_path.unwrap_or(every.is_none()))?;
+        self.plan("Client.plan_visitors", py, of, slices, project_id)
+    }
+
+    #[doc = doc!("Client.plan_views")]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None, project_id = None))]
+    #[expect(clippy::too_many_arguments)]
+    fn plan_views(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        by_path: Option<bool>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let slices = convert::slices(period, date_from, date_to, every)?;
+        let of = Subject::new(VIEWS, by_path.unwrap_or(every.is_none()))?;
+        self.plan("Client.plan_views", py, of, slices, project_id)
+    }
+
+    /// What a range of any listing costs, for the command line.
+    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, project_id = None))]
+    #[expect(clippy::too_many_arguments)]
+    fn _plan(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+        date_from: &Bound<'_, PyAny>,
+        date_to: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        by_path: bool,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
+        self.plan("Client._plan", py, Subject::new(listing, by_path)?, slices, project_id)
     }
 
     #[doc = doc!("Client.visitor_trend")]
@@ -615,21 +627,33 @@ impl BaseClient {
         progress: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let mut slices = convert::slices(period, date_from, date_to, every)?;
-        if whole {
-            slices = slices::whole(slices, every)?;
-        }
-        let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
-        let project = self.handle.client()?.project(project_id)?;
-        let of = Subject { endpoint: VISITORS, what: What::of(by_path) };
-        let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
-            Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
-        };
-        let op = self.op("Client.visitor_trend", read, |py, (meta, trend)| {
-            table::wrap(py, Data { table: Arc::new(trend.table), meta })
-        });
-        self.face.run(py, op.progress(bar))
+        let slices = convert::slices(period, date_from, date_to, every)?;
+        let asked = TrendArguments { every, by_path, whole, on_budget, progress };
+        self.trend("Client.visitor_trend", py, VISITORS, slices, asked, project_id)
+    }
+
+    #[doc = doc!("Client.view_trend")]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
+        by_path = false, whole = false, on_budget = OnBudget::Wait, progress = None, project_id = None),
+        text_signature = "($self, period=None, *, date_from=None, date_to=None, every='day', by_path=False, whole=False, \
+        on_budget='wait', progress=None, project_id=None)")]
+    #[expect(clippy::too_many_arguments)]
+    fn view_trend(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        by_path: bool,
+        whole: bool,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        progress: Option<bool>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let slices = convert::slices(period, date_from, date_to, every)?;
+        let asked = TrendArguments { every, by_path, whole, on_budget, progress };
+        self.trend("Client.view_trend", py, VIEWS, slices, asked, project_id)
     }
 
     #[doc = doc!("Client.compare_visitors")]
@@ -644,41 +668,36 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let periods = convert::two_periods(period, before)?;
-        let project = self.handle.client()?.project(project_id)?;
-        let checkpoint = Arc::new(Mutex::new(None::<String>));
-        let begun = Arc::clone(&checkpoint);
-        let begins = move |place: Checkpoint| {
-            *crate::lock(&begun) = Some(place.text());
-        };
-        let read = move |client: Client, inbox: Arc<Inbox>| async move {
-            let client = client.on_budget(on_budget);
-            let compared = compare::compare(&client, VISITORS, &project, periods, inbox, begins).await?;
-            Ok((Meta::of_comparison(&project, periods, &compared), compared.table))
-        };
-        let op = self.op("Client.compare_visitors", read, |py, (meta, table)| {
-            table::wrap(py, Data { table: Arc::new(table), meta })
-        });
-        let tell = move |error: &Bound<'_, PyAny>| {
-            let checkpoint = crate::lock(&checkpoint).clone();
-            match error.hasattr("checkpoint")? {
-                true => error.setattr("checkpoint", checkpoint),
-                false => Ok(()),
-            }
-        };
-        self.face.run(py, op.on_error(tell))
+        self.compare("Client.compare_visitors", py, VISITORS, periods, on_budget, project_id)
+    }
+
+    #[doc = doc!("Client.compare_views")]
+    #[pyo3(signature = (period = None, before = None, *, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = "($self, period=None, before=None, *, on_budget='wait', project_id=None)")]
+    fn compare_views(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        before: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let periods = convert::two_periods(period, before)?;
+        self.compare("Client.compare_views", py, VIEWS, periods, on_budget, project_id)
     }
 
     #[doc = doc!("Client.sync")]
-    #[pyo3(signature = (projects, period = None, *, date_from = None, date_to = None, every = Some(Every::Day), by_path = true,
-        on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
-        text_signature = "($self, projects, period=None, *, date_from=None, date_to=None, every='day', by_path=True, on_budget='wait', \
-        on_running='wait', progress=None)")]
+    #[pyo3(signature = (projects, period = None, *, listing = VISITORS, date_from = None, date_to = None, every = Some(Every::Day),
+        by_path = true, on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
+        text_signature = "($self, projects, period=None, *, listing='visitors', date_from=None, date_to=None, every='day', \
+        by_path=True, on_budget='wait', on_running='wait', progress=None)")]
     #[expect(clippy::too_many_arguments)]
     fn sync(
         &self,
         py: Python<'_>,
         projects: &Bound<'_, PyAny>,
         period: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
@@ -689,25 +708,15 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(period, date_from, date_to, every)?;
         let projects = convert::projects(projects)?;
-        let bar = progress::bar(py, progress, Some((projects.len() * slices.len()) as u64), SLICES)?;
-        let of = Subject { endpoint: VISITORS, what: What::of(by_path) };
-        let wanted = SyncScope { projects, slices, of };
-        let no_store = || Error::configuration("sync fills a store: give the client one with store=");
-        self.handle.client()?.exports().ok_or_else(no_store)?;
-        let fill = move |client: Client, inbox: Arc<Inbox>| async move {
-            let client = client.on_budget(on_budget);
-            let exports = client.exports().ok_or_else(no_store)?;
-            Ok(sync::sync(&client, exports, &wanted, on_running, inbox).await)
-        };
-        self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
+        let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
+        self.fill(py, wanted, on_budget, on_running, progress)
     }
 
     #[doc = doc!("Client.paginate")]
     #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
-        page_size = None,
-        offset = None, max_rows = None, prefetch = 1, resume = None),
+        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, project_id = None),
         text_signature = "($self, path, *, items, has_more='hasMore', next_cursor=None, params=None, page_size=250, \
-        offset=0, max_rows=None, prefetch=1, resume=None)")]
+        offset=0, max_rows=None, prefetch=1, resume=None, project_id=None)")]
     #[expect(clippy::too_many_arguments)]
     fn paginate(
         &self,
@@ -722,13 +731,13 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
         resume: Option<String>,
+        project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (strict, on_budget, refresh) = (false, OnBudget::Wait, false);
         let arguments =
             PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
         let client = self.handle.client()?;
         let template = request::plain_path(path)?;
-        let project = path.contains("{project_id}").then(|| client.project(None)).transpose()?;
         let query = convert::params(params)?;
         if next_cursor.is_some() && (prefetch > 1 || offset.is_some()) {
             return Err(PyValueError::new_err(
@@ -736,12 +745,16 @@ impl BaseClient {
             ));
         }
         let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
-        let listing = |_: Option<&_>| Listing::other(&template, project.as_ref(), query, shape);
+        let listing = |place: Option<&Checkpoint>| {
+            let known = place.and_then(|place| place.listing.project_id());
+            let project = request::project(&client, path, project_id, known)?;
+            Listing::other(&template, project.as_ref(), query, shape)
+        };
         listing::rows(py, self.face, arguments.cursor(&self.handle, listing)?)
     }
 
     #[doc = doc!("Client.request")]
-    #[pyo3(signature = (method, path, *, params = None, json = None))]
+    #[pyo3(signature = (method, path, *, params = None, json = None, project_id = None))]
     fn request(
         &self,
         py: Python<'_>,
@@ -749,13 +762,14 @@ impl BaseClient {
         path: &str,
         params: Option<&Bound<'_, PyAny>>,
         json: Option<&Bound<'_, PyAny>>,
+        project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()
             .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
             .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
         let write = method != Method::GET;
-        let call = (|| request::call(&self.handle.client()?, method, path, params, json))();
+        let call = (|| request::call(&self.handle.client()?, method, path, params, json, project_id))();
         let call = if write { errors::not_sent(py, call) } else { call }?;
         let ask = |client: Client, inbox: Arc<Inbox>| async move {
             client.call(call, &*inbox, request::decode).await

@@ -18,6 +18,7 @@ pub(super) fn call(
     path: &str,
     params: Option<&Bound<'_, PyAny>>,
     json: Option<&Bound<'_, PyAny>>,
+    project_id: Option<&str>,
 ) -> PyResult<Call> {
     let template = plain_path(path)?;
     let read = method == http::Method::GET;
@@ -28,7 +29,7 @@ pub(super) fn call(
     Ok(Call {
         lane: if read { Lane::of_read(path) } else { Lane::Writes },
         method,
-        project: path.contains("{project_id}").then(|| client.project(None)).transpose()?,
+        project: project(client, path, project_id, None)?,
         path: template,
         id: None,
         query: convert::params(params)?,
@@ -92,6 +93,22 @@ pub(super) fn answer(py: Python<'_>, value: &Value, write: bool) -> PyResult<Py<
             Err(errors::to_py(py, Error::new(kind, text).with_outcome(outcome)))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The project of a path that has a place for it: `id`, or the one that is `known` from a checkpoint, or the client's.
+pub(super) fn project(
+    client: &Client,
+    path: &str,
+    id: Option<&str>,
+    known: Option<&str>,
+) -> Result<Option<Segment>> {
+    match path.contains("{project_id}") {
+        true => client.project(id.or(known)).map(Some),
+        false if id.is_some() => {
+            Err(Error::argument("project_id stands nowhere in this path: write {project_id} where it goes"))
+        }
+        false => Ok(None),
     }
 }
 

@@ -35,8 +35,11 @@ use crate::table::{Builder, Table};
 pub(crate) struct Meta {
     /// The name of Python's class.
     pub(crate) class: String,
-    /// What the rows are of; `None`: of the site, or of whatever else a path lists.
+    /// What the rows are of; `None`: of whatever else a path lists.
     endpoint: Option<String>,
+    /// Of a trend: whether its rows are of the whole site.
+    #[serde(default)]
+    site: bool,
     pub(crate) totals: Option<(i64, i64, i64)>,
     pub(crate) date_from: Option<String>,
     pub(crate) date_to: Option<String>,
@@ -68,7 +71,8 @@ impl Meta {
         let text = |day: jiff::civil::Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
-            endpoint: (of.what == What::Pages).then(|| of.endpoint.name.to_owned()),
+            endpoint: Some(of.endpoint.name.to_owned()),
+            site: of.what == What::Totals,
             totals: None,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
@@ -83,11 +87,17 @@ impl Meta {
     }
 
     /// Of two periods side by side.
-    pub(crate) fn of_comparison(project: &Segment, [now, before]: [Period; 2], compared: &Compared) -> Self {
+    pub(crate) fn of_comparison(
+        endpoint: &Endpoint,
+        project: &Segment,
+        [now, before]: [Period; 2],
+        compared: &Compared,
+    ) -> Self {
         let Totals { human, ai, total } = compared.totals;
         Self {
             class: "Comparison".to_owned(),
-            endpoint: None,
+            endpoint: Some(endpoint.name.to_owned()),
+            site: false,
             totals: Some((human, ai, total)),
             date_from: Some(now.days.from.to_string()),
             date_to: Some(now.days.to.to_string()),
@@ -113,6 +123,7 @@ impl Meta {
         Self {
             class: if endpoint.totals { "VisitorTable" } else { "Table" }.to_owned(),
             endpoint: listing.is_known().then(|| endpoint.name.to_owned()),
+            site: false,
             totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
@@ -134,10 +145,9 @@ impl Meta {
     /// The fields that its rows have.
     fn fields(&self) -> &'static [Field] {
         match self.endpoint() {
-            Some(endpoint) => endpoint.fields,
-            None if self.class == "TrendTable" => COUNTS,
-            None if self.class == "Comparison" => compare::COLUMNS,
-            None => &[],
+            _ if self.class == "Comparison" => compare::COLUMNS,
+            _ if self.site => COUNTS,
+            endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a store holds, for what has no client: `docplatform.dataset.parts` rests on it.
+//! What a store holds, for what has no client: `docplatform.dataset` rests on it.
 
 use std::sync::Arc;
 
@@ -61,7 +61,8 @@ pub(crate) fn _dataset_slices(
         let held = FinishedExports::of(&file, listing.path)?.latest(What::Pages).await?;
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
-        Wish { every, projects, from, to, base_url, organization, settle_days, now }.choose(held)
+        Wish { endpoint: listing, every, projects, from, to, base_url, organization, settle_days, now }
+            .choose(held)
     };
     let finish = |py: Python<'_>, slices: Vec<DatasetSlice>| {
         let tuple = |DatasetSlice { held, days, settled }: DatasetSlice| {
@@ -97,14 +98,15 @@ pub(crate) fn _dataset_rows(
     bridge::block(py, Operation::new("_dataset_rows", read, finish))
 }
 
-/// A range of a store's visitors: see `docplatform.read_visitors`.
+/// A range of a listing in a store: see `docplatform.read_visitors` and `docplatform.read_views`.
 #[pyfunction]
-#[pyo3(signature = (store, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
+#[pyo3(signature = (store, listing, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
     base_url = None, organization = None, settle_days = 2))]
 #[expect(clippy::too_many_arguments)]
-pub(crate) fn _read_visitors(
+pub(crate) fn _read_stored(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
+    #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
     by_path: bool,
     period: Option<&Bound<'_, PyAny>>,
@@ -117,18 +119,19 @@ pub(crate) fn _read_visitors(
 ) -> PyResult<Py<PyAny>> {
     let slices = convert::slices(period, date_from, date_to, every)?;
     let file = collect::path(store)?;
-    let (name, what, days) = (file.display().to_string(), What::of(by_path), slices.clone());
+    let of = Subject { endpoint: listing, what: What::of(by_path) };
+    let (name, days) = (file.display().to_string(), slices.clone());
     let read = move |_| async move {
-        let holdings = FinishedExports::of(&file, VISITORS.path)?;
+        let holdings = FinishedExports::of(&file, listing.path)?;
         let now = Clock::system().now();
         let (project, store) = (project_id, name);
         let slices = days;
-        StoreQuery { project, base_url, organization, slices, every, what, settle_days, now, store }
+        StoreQuery { of, project, base_url, organization, slices, every, settle_days, now, store }
             .read(&holdings)
             .await
     };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
-        let (project, of) = (Segment::stored(&stored.project), Subject { endpoint: VISITORS, what });
+        let project = Segment::stored(&stored.project);
         let meta = if every.is_none() && by_path {
             Meta::of_stored(of, &project, &slices, &stored)
         } else {
@@ -136,7 +139,7 @@ pub(crate) fn _read_visitors(
         };
         Ok(Next::Value(wrap(py, Data { table: Arc::new(stored.trend.table), meta })?))
     };
-    bridge::block(py, Operation::new("read_visitors", read, finish))
+    bridge::block(py, Operation::new("_read_stored", read, finish))
 }
 
 fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {

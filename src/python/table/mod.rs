@@ -270,6 +270,12 @@ impl BaseTable {
         Ok(all)
     }
 
+    /// Whether what it counts adds up over its rows: charts and notebooks say so.
+    #[getter]
+    fn _adds_up(&self) -> bool {
+        self.0.meta.endpoint().is_some_and(|endpoint| endpoint.adds_up)
+    }
+
     /// How much memory the columns take, in bytes.
     fn _arrow_bytes(&self) -> usize {
         self.0.table.arrow_bytes()
@@ -359,15 +365,24 @@ impl TrendTable {
     #[doc = doc!("TrendTable.sum")]
     #[pyo3(signature = (*args, **kwargs), text_signature = "($self, *args, **kwargs)")]
     fn sum(
-        slf: Bound<'_, Self>,
+        slf: &Bound<'_, Self>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
-        let _ = (slf, args, kwargs);
-        Err(PyTypeError::new_err(
-            "unique visitors do not add up: a visitor who came on two days, or read two pages, would count twice; \
-             visitor_totals(date_from=..., date_to=...) has those of the whole range, for one request",
-        ))
+    ) -> PyResult<Py<PyAny>> {
+        let data = &slf.as_super().get().0;
+        if !data.meta.endpoint().is_some_and(|endpoint| endpoint.adds_up) {
+            return Err(PyTypeError::new_err(
+                "unique visitors do not add up: a visitor who came on two days, or read two pages, would count twice; \
+                 visitor_totals(date_from=..., date_to=...) has those of the whole range, for one request",
+            ));
+        }
+        if !args.is_empty() || kwargs.is_some() {
+            return Err(PyTypeError::new_err(
+                "sum() takes no arguments: it is of all rows, and of each count",
+            ));
+        }
+        let sum = |name| data.table.integers(name).into_iter().flatten().flatten().sum::<i64>();
+        convert::totals(slf.py(), Totals { human: sum("human"), ai: sum("ai"), total: sum("total") })
     }
 }
 

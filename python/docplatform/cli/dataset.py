@@ -1,0 +1,62 @@
+"""``docplatform dataset``: what a store has of a listing, as a Parquet dataset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from docplatform import export_dataset
+from docplatform.cli import output
+from docplatform.cli.days import PERIODS, every_option, range_options
+from docplatform.cli.help import Command
+from docplatform.cli.listings import ENDPOINTS
+from docplatform.cli.session import Session, with_store
+
+EXAMPLE = """\b
+After each sync; files that are there already are kept:
+  docplatform sync --last 30 docs --listing searches --store visitors.db
+  docplatform dataset lake --listing searches --store visitors.db
+
+"""
+
+
+@click.command("dataset", cls=Command, epilog=EXAMPLE + PERIODS)
+@click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
+@range_options
+@every_option("day")
+@click.option(
+    "--listing",
+    type=click.Choice(list(ENDPOINTS)),
+    default="visitors",
+    show_default=True,
+    help="What to write.",
+)
+@with_store
+def dataset(
+    session: Session, date_from: str | None, date_to: str | None, *, folder: str, every: Any, listing: Any
+) -> None:
+    """Write what the --store has of a listing into FOLDER, as a Parquet dataset: one file for each project and slice.
+
+    It sends no request and needs no API key. pandas, polars, DuckDB, Spark, Dask and Ray read FOLDER/listing=visitors.
+    Without a PERIOD it is all that the store has in slices of this length, and without --project of all projects.
+    """
+    if session.store is None:
+        raise click.UsageError("it reads a store: name its file with --store, or in DOCPLATFORM_STORE")
+    choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
+    report = export_dataset(
+        folder,
+        store=session.store,
+        listing=listing,
+        projects=session.project,
+        date_from=date_from,
+        date_to=date_to,
+        every=every,
+        base_url=session.base_url,
+        organization=session.organization,
+        **choice,
+    )
+    if session.json:
+        output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
+    else:
+        output.fields(list(report._asdict().items()))
