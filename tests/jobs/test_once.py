@@ -6,11 +6,9 @@ import asyncio
 import json
 import os
 import signal
-import sqlite3
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,6 @@ from docplatform import (
     ConfigurationError,
     ConnectError,
     DocPlatformError,
-    Job,
     JobFailedError,
     RequestTimeoutError,
     UnconfirmedWriteError,
@@ -30,45 +27,12 @@ from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
 from helpers.exports import eventually
-from helpers.lake import alter, opened
+from helpers.once import CREATE, NAME, PROMPT, create, is_unknown, posts
 from helpers.phases import HOLD, pending
 from helpers.scripts import Script, environment, run_script
 
 pytestmark = pytest.mark.row("M11")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks are POSIX's")
-
-PROMPT, NAME = "Document release 1.4", "docs-1.4"
-UNKNOWN = "say what became of it"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    folder = tmp_path / "state"
-    folder.mkdir()
-    return folder / "visitors.db"
-
-
-@pytest.fixture
-def client(face: Face, stub: StubServer, store: Path) -> Any:
-    return face.client(stub, store=store)
-
-
-def create(face: Face, client: Any, prompt: str = PROMPT, once: str | None = NAME, **how: Any) -> Job:
-    job: Job = face.run(client.create_job(prompt, once=once, **how))
-    return job
-
-
-def posts(stub: StubServer) -> int:
-    return sum(request.method == "POST" for request in stub.requests)
-
-
-def is_unknown(face: Face, client: Any) -> bool:
-    """Whether a name's outcome is unknown; asking sends nothing."""
-    before = client.stats.requests
-    with pytest.raises(UnconfirmedWriteError, match=UNKNOWN) as caught:
-        create(face, client)
-    assert caught.value.outcome == "unknown"
-    return bool(client.stats.requests == before)
 
 
 # -- the same name again -----------------------------------------------------------------------------
@@ -165,7 +129,7 @@ def test_while_the_outcome_is_unknown_nothing_is_sent(
     face: Face, stub: StubServer, client: Any, fault: dict[str, Any]
 ) -> None:
     stub.fail_next(**fault)
-    with pytest.raises(UnconfirmedWriteError, match=UNKNOWN):
+    with pytest.raises(UnconfirmedWriteError, match="say what became of it"):
         create(face, client)
     assert is_unknown(face, client)
     assert is_unknown(face, client)
@@ -241,13 +205,13 @@ def test_killed_in_the_pause_after_a_refusal_the_name_is_free(
     stub.fail_next(429, retry_after=30)
     with Script(CREATE, str(store), stub=stub) as script:
         stub.wait_for(lambda s: s.requests and s.requests[-1].status == 429, 30)
-        eventually(lambda: rows(store) == [])
+        eventually(lambda: names(store) == [])
         script.signal(signal.SIGKILL)
         script.end()
     assert create(face, face.client(stub, store=store)).id == "job-1"
 
 
-def rows(store: Path) -> list[Any]:
+def names(store: Path) -> list[Any]:
     """The names that are in a store, as another process sees them."""
     script = """
 import json, sqlite3, sys
@@ -306,16 +270,6 @@ def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer
         other.end()
     assert is_unknown(face, face.client(stub, store=store))
     assert posts(stub) == 1
-
-
-CREATE = """
-import os, sys
-import docplatform
-
-client = docplatform.Client(store=sys.argv[1])
-print("ready", flush=True)
-print(client.create_job("Document release 1.4", once="docs-1.4").id)
-"""
 
 
 def test_waiting_for_another_can_be_cancelled(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
@@ -434,106 +388,3 @@ def test_what_is_cancelled_before_its_request_left_frees_the_name(
 
     async_face.run(main())
     assert create(async_face, async_face.client(stub, store=store)).id == "job-1"
-
-
-# -- the store ---------------------------------------------------------------------------------------
-
-
-def test_nothing_is_sent_that_could_not_be_noted(
-    face: Face, stub: StubServer, store: Path, client: Any
-) -> None:
-    create(face, client, once="another")
-    alter(store, "CREATE TRIGGER full BEFORE INSERT ON once BEGIN SELECT raise(FAIL, 'no room'); END")
-    with pytest.raises(DocPlatformError, match=r"could not be noted.*no room") as caught:
-        create(face, client)
-    assert caught.value.outcome == "not_sent"
-    assert posts(stub) == 1
-    alter(store, "DROP TRIGGER full")
-    assert create(face, client).id == "job-2"
-
-
-@posix
-def test_on_a_full_disk_nothing_is_sent(face: Face, stub: StubServer, store: Path) -> None:
-    script = """
-import os, resource, signal
-made = client(store=os.environ["STORE"])
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-try:
-    run(lambda: made.create_job("Document release 1.4", once="docs-1.4"))
-except docplatform.DocPlatformError as error:
-    print(json.dumps(error.outcome))
-"""
-    assert tell(face.name, script, **environment(stub, STORE=str(store))) == "not_sent"
-    assert stub.requests == []
-    assert create(face, face.client(stub, store=store)).id == "job-1"
-
-
-@posix
-@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everything")
-def test_a_read_only_store_sends_nothing(face: Face, stub: StubServer, store: Path) -> None:
-    face.client(stub, store=store)
-    face.close_clients()
-    store.chmod(0o400)
-    with pytest.raises(ConfigurationError):
-        create(face, face.client(stub, store=store))
-    assert stub.requests == []
-
-
-def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
-    face: Face, stub: StubServer, store: Path, client: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    create(face, client, once="another")
-    alter(store, "CREATE TRIGGER full BEFORE UPDATE ON once BEGIN SELECT raise(FAIL, 'no room'); END")
-    assert create(face, client).id == "job-2"
-    assert "job job-2 was created under the name" in caplog.text
-    assert "no room" in caplog.text
-    assert is_unknown(face, client)
-
-
-def test_a_store_that_is_deleted_under_a_creation_knows_the_job_all_the_same(
-    face: Face, stub: StubServer, store: Path, client: Any
-) -> None:
-    stub.latency = 0.5
-
-    def delete() -> None:
-        stub.wait_for(pending)
-        for file in store.parent.iterdir():
-            file.unlink()
-
-    with ThreadPoolExecutor(1) as pool:
-        deleted = pool.submit(delete)
-        create(face, client)
-        deleted.result()
-    assert create(face, client).id == "job-1"
-    assert posts(stub) == 1
-
-
-def test_a_store_of_version_1_keeps_its_exports_and_learns_names(
-    face: Face, stub: StubServer, store: Path
-) -> None:
-    dates: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-01-02"}
-    face.all(face.client(stub, store=store).visitors(**dates))
-    face.close_clients()
-    with opened(store) as connection:
-        connection.execute("DROP TABLE once")
-        connection.execute("PRAGMA user_version = 1")
-    sent = len(stub.requests)
-    client = face.client(stub, store=store)
-    assert face.all(client.visitors(**dates))
-    assert len(stub.requests) == sent
-    assert create(face, client) == create(face, client)
-    assert posts(stub) == 1
-
-
-def test_nothing_is_left_beside_the_store(face: Face, stub: StubServer, store: Path, client: Any) -> None:
-    create(face, client)
-    stub.fail_next(drop=True)
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    with pytest.raises(UnconfirmedWriteError):
-        create(face, client, once="two")
-    eventually(lambda: [file.name for file in store.parent.iterdir()] == [store.name])
-    with closing(sqlite3.connect(store)) as connection:
-        found = connection.execute("SELECT name, job FROM once ORDER BY name").fetchall()
-    assert found == [(NAME, "job-1"), ("two", None)]

@@ -1,0 +1,43 @@
+"""Creations under a name, for tests: made, counted, and looked at from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from docplatform import Job, UnconfirmedWriteError
+from docplatform.testing import StubServer
+from helpers import Face
+
+PROMPT, NAME = "Document release 1.4", "docs-1.4"
+
+CREATE = """
+import sys
+import docplatform
+
+client = docplatform.Client(store=sys.argv[1])
+print("ready", flush=True)
+print(client.create_job("Document release 1.4", once="docs-1.4").id, flush=True)
+"""
+"""A script that creates a job under the name, in the store that it is given."""
+
+
+def create(face: Face, client: Any, prompt: str = PROMPT, once: str | None = NAME, **how: Any) -> Job:
+    """Creates a job, under the name if no other is given."""
+    job: Job = face.run(client.create_job(prompt, once=once, **how))
+    return job
+
+
+def posts(stub: StubServer) -> int:
+    """How many creations arrived."""
+    return sum(request.method == "POST" for request in stub.requests)
+
+
+def is_unknown(face: Face, client: Any) -> bool:
+    """Whether a name's outcome is unknown; asking sends nothing."""
+    before = client.stats.requests
+    with pytest.raises(UnconfirmedWriteError, match="say what became of it") as caught:
+        create(face, client)
+    assert caught.value.outcome == "unknown"
+    return bool(client.stats.requests == before)
