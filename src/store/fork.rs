@@ -1,7 +1,10 @@
 //! Forks wait until no connection is open. SQLite keeps locks and mutexes for the whole process: a child that
 //! inherits them half taken would wait for threads that it does not have, or believe that it holds locks of its parent.
+//! Files that are locked are closed in the child: their locks last as long as any process has them open.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,8 +12,16 @@ use std::time::Duration;
 /// How long a fork waits: a connection is closed after its job. One that takes longer is forked with.
 const MAX_FORK_WAIT: Duration = Duration::from_secs(5);
 
-/// Open connections.
-static OPEN_CONNECTIONS: Mutex<usize> = Mutex::new(0);
+/// What this process has open.
+struct OpenFiles {
+    connections: usize,
+    /// By number.
+    locked: BTreeMap<u64, File>,
+    next: u64,
+}
+
+static OPEN_FILES: Mutex<OpenFiles> =
+    Mutex::new(OpenFiles { connections: 0, locked: BTreeMap::new(), next: 0 });
 /// Notified when a connection was closed, and when a fork is over.
 static CHANGED: Condvar = Condvar::new();
 /// Threads that are about to fork.
@@ -18,11 +29,11 @@ static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Kept by the thread that forks, so that the child has it in a known state.
-    static FORK_GUARD: RefCell<Option<MutexGuard<'static, usize>>> = const { RefCell::new(None) };
+    static FORK_GUARD: RefCell<Option<MutexGuard<'static, OpenFiles>>> = const { RefCell::new(None) };
 }
 
-fn open() -> MutexGuard<'static, usize> {
-    crate::lock(&OPEN_CONNECTIONS)
+fn open() -> MutexGuard<'static, OpenFiles> {
+    crate::lock(&OPEN_FILES)
 }
 
 /// A connection is open as long as this lives.
@@ -31,15 +42,45 @@ pub(super) struct Pass(());
 /// Waits until no fork is under way.
 pub(super) fn enter() -> Pass {
     let mut open = CHANGED.wait_while(open(), |_| forking()).unwrap_or_else(PoisonError::into_inner);
-    *open += 1;
+    open.connections += 1;
     Pass(())
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
         let mut open = open();
-        *open = open.saturating_sub(1);
+        open.connections = open.connections.saturating_sub(1);
         CHANGED.notify_all();
+    }
+}
+
+/// A file that this process has locked. The lock ends with this; in a forked child there is none.
+#[derive(Debug)]
+pub(super) struct LockedFile(u64);
+
+impl LockedFile {
+    /// Keeps a file that is locked.
+    pub(super) fn keep(file: File) -> Self {
+        let mut open = open();
+        let number = open.next;
+        open.next += 1;
+        open.locked.insert(number, file);
+        Self(number)
+    }
+
+    /// Whether this process has it, and not the one that it was forked from.
+    pub(super) fn is_ours(&self) -> bool {
+        open().locked.contains_key(&self.0)
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        if let Some(file) = open().locked.remove(&self.0) {
+            // A child that was forked without Python has the file open, too: closing it here would not be enough. Where even
+            // this fails, it ends with the process.
+            let _ = file.unlock();
+        }
     }
 }
 
@@ -51,7 +92,7 @@ pub(super) fn forking() -> bool {
 /// To be called before a fork, on the thread that forks: returns when no store is open, and keeps all closed.
 pub fn before_fork() {
     FORKING.fetch_add(1, Ordering::AcqRel);
-    let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| *open > 0);
+    let waited = CHANGED.wait_timeout_while(open(), MAX_FORK_WAIT, |open| open.connections > 0);
     let (held, _) = waited.unwrap_or_else(PoisonError::into_inner);
     FORK_GUARD.set(Some(held));
 }
@@ -61,7 +102,8 @@ pub fn after_fork(child: bool) {
     let Some(mut held) = FORK_GUARD.take() else { return };
     if child {
         // The other threads, with what they had open, are not here.
-        *held = 0;
+        held.connections = 0;
+        held.locked.clear();
         FORKING.store(0, Ordering::Release);
     } else {
         FORKING.fetch_sub(1, Ordering::AcqRel);

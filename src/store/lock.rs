@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
+use crate::store::fork::LockedFile;
 
 /// Opens the file at `path`, which is made where there is none, and locks it, unless somebody has it locked.
 pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
@@ -21,20 +22,14 @@ pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
 
 /// The right to fill a store: one process has it at a time. It ends with this.
 #[derive(Debug)]
-pub struct SyncLock(File);
+pub struct SyncLock {
+    _file: LockedFile,
+}
 
 impl SyncLock {
     /// Takes it, unless somebody has it.
     pub(super) fn take(store: &Path) -> Result<Option<Self>, Fault> {
         // Beside the store: closing the store's own file anywhere in the process would drop SQLite's locks.
-        Ok(take(&beside(store, "-sync"))?.map(Self))
-    }
-}
-
-impl Drop for SyncLock {
-    fn drop(&mut self) {
-        // A forked child has the file open, too: closing it here would not be enough. Where even this fails, it
-        // ends with the process.
-        let _ = self.0.unlock();
+        Ok(take(&beside(store, "-sync"))?.map(|file| Self { _file: LockedFile::keep(file) }))
     }
 }

@@ -14,6 +14,7 @@ use crate::store::Store;
 use crate::store::export_table::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
+use crate::store::fork::LockedFile;
 use crate::store::pages::{pack, unpack, wire};
 use crate::store::{account, lock};
 
@@ -287,7 +288,7 @@ const LOCK_NAME: usize = 8;
 /// locked, and that has no job, was left by somebody who died.
 #[derive(Debug)]
 pub struct CreationLock {
-    file: File,
+    file: LockedFile,
     path: PathBuf,
 }
 
@@ -296,7 +297,7 @@ impl CreationLock {
         while let Some(file) = lock::take(&path)? {
             // The one who had it may have removed the file that was opened here.
             if is_at(&file, &path)? {
-                return Ok(Some(Self { file, path }));
+                return Ok(Some(Self { file: LockedFile::keep(file), path }));
             }
         }
         Ok(None)
@@ -306,10 +307,9 @@ impl CreationLock {
 impl Drop for CreationLock {
     fn drop(&mut self) {
         // Locked until it is gone: who opens it meanwhile sees that it is no longer there. Windows keeps an open file.
-        #[cfg(unix)]
-        let _ = fs::remove_file(&self.path);
-        // A forked child has the file open, too: closing it here would not be enough.
-        let _ = self.file.unlock();
+        if cfg!(unix) && self.file.is_ours() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

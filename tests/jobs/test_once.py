@@ -329,6 +329,43 @@ def test_both_halves_of_a_fork_know_a_name(stub: StubServer, store: Path) -> Non
     assert posts(stub) == 2
 
 
+FORKED = """
+import os, sys, threading, time
+import docplatform
+
+client = docplatform.Client(store=sys.argv[1])
+create = lambda: client.create_job("Document release 1.4", once="docs-1.4")
+threading.Thread(target=create, daemon=True).start()
+sys.stdin.readline()
+if not os.fork():
+    print(os.getpid(), flush=True)
+    for stream in range(3):
+        os.close(stream)
+time.sleep(60)
+"""
+
+
+@posix
+def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    """It was forked in the request, with the lock's file open."""
+    stub.latency = HOLD
+    with Script(FORKED, str(store), stub=stub) as parent:
+        stub.wait_for(pending, timeout=30)
+        parent.write("fork")
+        child = int(parent.read())
+        try:
+            with pytest.raises(RequestTimeoutError, match="still creating"):
+                create(face, face.client(stub, store=store, deadline=0.2))
+            parent.signal(signal.SIGKILL)
+            parent.end()
+            assert is_unknown(face, face.client(stub, store=store, deadline=5))
+        finally:
+            os.kill(child, signal.SIGKILL)
+    assert posts(stub) == 1
+
+
 # -- interrupted -------------------------------------------------------------------------------------
 
 
