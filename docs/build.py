@@ -159,7 +159,13 @@ def finish() -> None:
         twin.parent.mkdir(parents=True, exist_ok=True)
         twin.write_text(as_markdown(page.read_text(encoding="utf-8")), encoding="utf-8")
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    lines = [f"# {settings['site_name']}", "", f"> {settings['site_description']}", *_listed(settings["nav"])]
+    lines = [
+        f"# {settings['site_name']}",
+        "",
+        f"> {settings['site_description']}",
+        "",
+        *_listed(settings["nav"]),
+    ]
     (SITE / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -176,12 +182,16 @@ def _listed(entries: list[Any]) -> Iterator[str]:
 
 def _not_found() -> Iterator[str]:
     """Searches that do not lead where they should, by the words that the site's search knows."""
-    index = json.loads((SITE / "search" / "search_index.json").read_text(encoding="utf-8"))
+    # MkDocs writes the first, zensical the second.
+    file = next(
+        path for path in (SITE / "search" / "search_index.json", SITE / "search.json") if path.exists()
+    )
+    index = json.loads(file.read_text(encoding="utf-8"))
     separator = re.compile(index["config"]["separator"])
     for word, page in SEARCHES.items():
         found = {
             entry["location"].partition("#")[0]
-            for entry in index["docs"]
+            for entry in index.get("docs") or index["items"]
             for token in separator.split(f"{entry['title']} {entry['text']}".lower())
             if token.startswith(word)
         }

@@ -42,7 +42,7 @@ PAGES = {
     "front": "",
     "tutorial": "tutorial",
     "howto": "how-to/export",
-    "reference": "reference/jobs",
+    "reference": "reference/client",
     "notebook": "examples/who_reads_our_docs",
 }
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")

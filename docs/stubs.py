@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import griffe
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 # How docstrings point at names.
 ROLE = re.compile(r":(class|meth|attr|func):`~?([\w.]+)`")
+SECTION = re.compile(
+    r"^(Args|Returns|Raises|Yields|Attributes|Examples?):\n((?:(?: {4}.*)?(?:\n|\Z))+)", re.MULTILINE
+)
 SHOWN = re.compile(r"^::: ([\w.]+)\n(?:    .*\n)*", re.MULTILINE)
 
 
@@ -27,9 +31,11 @@ class Native(griffe.Extension):
             cls.set_member("__init__", init)
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Makes links of the names that docstrings point at."""
+        """Makes links of the names that docstrings point at, and code of their examples."""
         if obj.docstring is not None:
-            obj.docstring.value = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
+            text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
+            # A title that the parser knows as that of code.
+            obj.docstring.value = text.replace("\nExample:\n", "\nExamples:\n")
 
 
 def _link(obj: griffe.Object, role: str, name: str) -> str:
@@ -52,14 +58,26 @@ def as_markdown(page: str) -> str:
     )
 
 
+def _text(docstring: str) -> str:
+    """A docstring with lists in place of its indented sections, and with a fence around its example."""
+    return SECTION.sub(lambda found: _section(found[1], dedent(found[2]).strip()), docstring)
+
+
+def _section(title: str, text: str) -> str:
+    if title.startswith("Example"):
+        return f"**{title}**\n\n```python\n{text}\n```\n"
+    listed = re.sub(r"^(?=[^ \n])", "- ", text, flags=re.MULTILINE)
+    return f"**{title}**\n\n{listed}\n"
+
+
 def _described(obj: griffe.Object | griffe.Alias, level: int) -> Iterator[str]:
     if not obj.is_module:
         yield f"{'#' * level} `{obj.path.rpartition('.')[2] if level == 2 else _name(obj)}`"
         made = obj.members.get("__new__") or obj.members.get("__init__") if obj.is_class else obj
         if isinstance(made, griffe.Function) or (made is not None and made.is_function):
-            yield f"```python\n{obj.name}{made.signature(name='') or ''}\n```"
+            yield f"```python\n{made.signature(name=obj.name)}\n```"
     if obj.docstring is not None:
-        yield ROLE.sub(r"`\2`", obj.docstring.value.strip())
+        yield _text(ROLE.sub(r"`\2`", obj.docstring.value.strip()).replace("``", "`"))
     if obj.is_class or obj.is_module:
         for name, member in obj.members.items():
             if not name.startswith("_") and not member.is_imported and member.docstring is not None:
