@@ -73,13 +73,17 @@ class GitHub:
         )
         gh.chmod(0o755)
         (home / "prompt.md").write_text(PROMPT)
-        given = {name: str(about.get("default", "")) for name, about in ACTION["inputs"].items()}
+        context = {"github.repository": "example/docs", "github.repository_owner": "example"}
+        context |= {"github.token": "t", "github.run_id": "7", "github.run_attempt": str(self.runs)}
+        context |= {"runner.temp": str(home)}
+        context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
+        given = {
+            name: self._fill(str(about.get("default", "")), context)
+            for name, about in ACTION["inputs"].items()
+        }
         given |= {"base-url": self.stub.url, "api-key": self.stub.api_key, "project-id": self.stub.project_id}
         given |= inputs
-        context = {f"inputs.{name}": value for name, value in given.items()}
-        context |= {"runner.temp": str(home), "github.run_id": "7", "github.run_attempt": str(self.runs)}
-        context |= {"github.repository": "example/docs", "github.token": "t"}
-        context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
+        context |= {f"inputs.{name}": value for name, value in given.items()}
         failed = False
         for step in ACTION["runs"]["steps"]:
             condition = str(step.get("if", "success()"))
@@ -266,6 +270,7 @@ class GitLab:
 
     def __init__(self, stub: StubServer, folder: Path) -> None:
         self.stub, self.folder, self.runs = stub, folder, 0
+        self.api_key = ""
 
     def run(self, tag: str = "v1") -> subprocess.CompletedProcess[str]:
         self.runs += 1
@@ -276,7 +281,7 @@ class GitLab:
         before = self.folder / f"machine-{self.runs - 1}" / path
         if before.exists():
             shutil.copytree(before, home / path)
-        fixed = {"CI_COMMIT_TAG": tag, "CI_PROJECT_DIR": str(home)}
+        fixed = {"CI_COMMIT_TAG": tag, "CI_PROJECT_DIR": str(home), "CI_PROJECT_ROOT_NAMESPACE": "example"}
         variables = {
             name: re.sub(r"\$(\w+)", lambda found: fixed[found[1]], value)
             for name, value in GITLAB["ask-docs-agent"]["variables"].items()
@@ -284,7 +289,8 @@ class GitLab:
         lines = [*GITLAB["ask-docs-agent"]["before_script"], *GITLAB["ask-docs-agent"]["script"]]
         script = "\n".join(line for line in lines if not line.startswith("pip "))
         path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
-        done = shell(script, environment(self.stub, PATH=path_, **variables), home)
+        key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key}
+        done = shell(script, environment(self.stub, PATH=path_, **variables, **key), home)
         self.dotenv = (home / "docs-agent.env").read_text()
         return done
 
@@ -305,3 +311,16 @@ def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, tmp_path: Pa
     assert len([request for request in stub.requests if request.method == "POST"]) == 1
     gitlab.run("v2")
     assert len([request for request in stub.requests if request.method == "POST"]) == 2
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab"])
+def test_a_new_api_key_finds_the_job_of_the_old_one(stub: StubServer, tmp_path: Path, forge: str) -> None:
+    github, gitlab = GitHub(stub, tmp_path), GitLab(stub, tmp_path)
+    for key in (stub.api_key, "dp_stub_0000000000000000next"):
+        stub._service._api_key = gitlab.api_key = key
+        if forge == "github":
+            assert github.run({"prompt": PROMPT, "once": "x", "api-key": key})["exit-code"] == "0", github.log
+        else:
+            assert gitlab.run().returncode == 0
+    assert len(stub.jobs) == 1
+    assert len([request for request in stub.requests if request.method == "POST"]) == 1
