@@ -120,7 +120,7 @@ def resolver_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Stands in for the system's wall clock in another process."""
+    """Stands in for the system's clocks in another process."""
     return build("clock", tmp_path_factory.mktemp("clock"))
 
 

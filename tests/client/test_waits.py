@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import pickle
+import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,10 @@ import pytest
 from docplatform import WaitWarning
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
+from helpers.children import tell
+from helpers.once import CREATE
+from helpers.phases import HOLD, pending
+from helpers.scripts import Script, environment
 
 JANUARY: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
 
@@ -67,6 +73,40 @@ def test_a_long_wait_to_create_a_job_warns(face: Face, stub: StubServer) -> None
     face.run(client.create_job("Fix it"))
     with pytest.raises(WaitWarning, match=r"^the budget of new jobs is spent: the next "):
         face.run(client.create_job("Fix it"))
+    assert len(stub.requests) == 1
+
+
+WAITING = """
+import ctypes, logging, os, warnings
+
+class Leaps(logging.Handler):
+    def emit(self, record):
+        # Once the call has told of its wait, it has taken ten seconds more.
+        ctypes.CDLL(None).leap(10)
+
+warnings.simplefilter("error", docplatform.WaitWarning)
+ours = client(store=os.environ["STORE"])
+logging.getLogger("docplatform").addHandler(Leaps())
+logging.getLogger("docplatform").setLevel(logging.INFO)
+try:
+    run(lambda: ours.create_job("Document release 1.4", once="docs-1.4"))
+except docplatform.WaitWarning as warning:
+    print(json.dumps([str(warning), warning.until]))
+"""
+
+
+def test_a_long_wait_for_anothers_creation_warns(
+    face: Face, stub: StubServer, store: Path, clock_library: Path
+) -> None:
+    stub.latency = HOLD
+    with Script(CREATE, str(store), stub=stub) as other:
+        stub.wait_for(pending, timeout=30)
+        env = environment(stub, STORE=str(store), LD_PRELOAD=str(clock_library))
+        text, until = tell(face.name, WAITING, **env)
+        other.signal(signal.SIGKILL)
+        other.end()
+    assert text == "another call is creating this job: waiting for it"
+    assert until is None
     assert len(stub.requests) == 1
 
 

@@ -1,6 +1,7 @@
-/* Stands in for the system's wall clock in a process of a test: LD_PRELOAD.
+/* Stands in for the system's clocks in a process of a test: LD_PRELOAD.
 
-   step(seconds) sets it that far off, as someone does who sets a clock. The clock that nobody sets goes on as it is. */
+   step(seconds) sets the wall clock that far off, as someone does who sets a clock. The clock that nobody sets goes on as it is, until
+   leap(seconds) has that much time pass for it. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,15 +9,19 @@
 #include <sys/time.h>
 #include <time.h>
 
-static atomic_long off;
+static atomic_long off, ahead;
 
 void step(long seconds) { atomic_store(&off, seconds); }
+
+void leap(long seconds) { atomic_fetch_add(&ahead, seconds); }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
     int result = real(clock, now);
     if (!result && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
         now->tv_sec += atomic_load(&off);
+    if (!result && clock == CLOCK_MONOTONIC)
+        now->tv_sec += atomic_load(&ahead);
     return result;
 }
 
