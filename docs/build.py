@@ -38,6 +38,18 @@ FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 WIDTH = 76
 """The letters of code that a page has room for."""
+BOOSTS = {
+    "how-to/": 4,
+    "tutorial": 4,
+    "install": 4,
+    "ci": 4,
+    "listings/": 3,
+    "examples/": 0.5,
+    "reference/": 0.5,
+    "changelog": 0.1,
+    "maintainers/": 0.1,
+}
+"""Which pages a search shows first, by the beginning of their names: those that say how to do a thing before those that list its arguments."""
 SEARCHES = {
     "excel": "how-to/export/",
     "jupyter": "how-to/notebooks/",
@@ -63,9 +75,11 @@ def prepare() -> None:
         target = PAGES / _on_site(name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":
-            target.write_text(_page(path.read_text(encoding="utf-8"), name), encoding="utf-8")
+            target.write_text(
+                _boosted(_page(path.read_text(encoding="utf-8"), name), target), encoding="utf-8"
+            )
         elif path.suffix == ".ipynb":
-            target.write_text(_notebook(path, target.parent), encoding="utf-8")
+            target.write_text(_boosted(_notebook(path, target.parent), target), encoding="utf-8")
         else:
             shutil.copyfile(path, target)
 
@@ -73,6 +87,12 @@ def prepare() -> None:
 def _on_site(name: str) -> str:
     """Where a file of the repository is on the site."""
     return MOVED.get(name, name.removeprefix("docs/")).replace(".ipynb", ".md")
+
+
+def _boosted(text: str, target: Path) -> str:
+    name = target.relative_to(PAGES).as_posix()
+    boost = next((boost for start, boost in BOOSTS.items() if name.startswith(start)), 1)
+    return f"---\nsearch:\n  boost: {boost}\n---\n\n{text}"
 
 
 def _page(text: str, name: str) -> str:
@@ -157,7 +177,8 @@ def finish() -> None:
     for page in PAGES.rglob("*.md"):
         twin = SITE / page.relative_to(PAGES)
         twin.parent.mkdir(parents=True, exist_ok=True)
-        twin.write_text(as_markdown(page.read_text(encoding="utf-8")), encoding="utf-8")
+        text = page.read_text(encoding="utf-8").partition("\n---\n\n")[2]
+        twin.write_text(as_markdown(text), encoding="utf-8")
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     lines = [
         f"# {settings['site_name']}",
