@@ -107,7 +107,7 @@ def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
 
 
 PYTHONS = re.compile(
-    r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)"
+    r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)|wait_for_job|the error's"
 )
 """Words of Python that no user of the command line knows."""
 

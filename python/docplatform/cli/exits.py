@@ -160,6 +160,9 @@ def _message(error: Exception) -> str:
             # What to ask for instead comes after the text of the service.
             told, semicolon, advice = str(error).rpartition("; ")
             return told + semicolon + words.as_options(advice)
+        case docplatform.JobFailedError() | docplatform.WaitTimeoutError():
+            # What to do then differs here, and is said below.
+            return str(error).rpartition("; ")[0] or str(error)
         case docplatform.AuthenticationError():
             return str(error).replace("(api_key)", "(--api-key-file)")
         case _:
