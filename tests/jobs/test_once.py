@@ -19,6 +19,7 @@ from docplatform import (
     ConfigurationError,
     ConnectError,
     DocPlatformError,
+    Job,
     JobFailedError,
     RequestTimeoutError,
     UnconfirmedWriteError,
@@ -233,6 +234,27 @@ def test_of_several_calls_at_once_one_creates_and_the_others_wait_for_it(
     made = face.gather([partial(client.create_job, PROMPT, once=NAME) for client in clients] * 2)
     assert {job.id for job in made} == {"job-1"}, made
     assert posts(stub) == 1
+
+
+def test_of_many_jobs_at_once_one_that_fails_loses_no_other(
+    async_face: AsyncFace, stub: StubServer, store: Path
+) -> None:
+    """As the documentation shows it: gather, with names, and run again after a failure."""
+    stub.latency = 0.05
+    client = async_face.client(stub, store=store)
+    tasks = {f"page-{n}": f"Fix page {n}" for n in range(12)}
+
+    async def run_all() -> list[Any]:
+        runs = [client.create_job(task, once=name) for name, task in tasks.items()]
+        return await asyncio.gather(*runs, return_exceptions=True)
+
+    stub.fail_next(422)
+    first = async_face.run(run_all())
+    (failed,) = [n for n, job in enumerate(first) if not isinstance(job, Job)]
+    again = async_face.run(run_all())
+    assert {job.id for job in again} == {f"job-{n}" for n in range(1, 13)}
+    assert [job for n, job in enumerate(first) if n != failed] == [*again[:failed], *again[failed + 1 :]]
+    assert (posts(stub), len(stub.jobs)) == (13, 12)
 
 
 def test_of_several_processes_at_once_one_creates_and_the_others_wait_for_it(
