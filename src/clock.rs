@@ -49,7 +49,12 @@ impl Clock {
 
     /// The time of day.
     pub fn now(&self) -> Millis {
-        Self::read((self.wall)())
+        Self::read(self.time())
+    }
+
+    /// The same, as the system has it.
+    pub fn time(&self) -> SystemTime {
+        (self.wall)()
     }
 
     /// The day that it is in UTC.

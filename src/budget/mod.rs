@@ -286,9 +286,7 @@ impl Ticket {
     pub fn answered(mut self, status: u16, headers: &HeaderMap, retry_after: Option<Duration>) {
         let Some(state) = self.state.take() else { return };
         // A reset may be a date: it is measured by the service's own clock, as a date in `Retry-After` is.
-        let now =
-            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(state.clock.now()).unwrap_or(0));
-        let since = answered_at(headers, now).duration_since(SystemTime::UNIX_EPOCH);
+        let since = answered_at(headers, state.clock.time()).duration_since(SystemTime::UNIX_EPOCH);
         let wall = since.map_or(0, |since| since.as_secs());
         let outcome =
             RequestEnd { refused: status == 429, retry_after, quotas: rate_limit::quotas(headers, wall) };

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -88,7 +88,7 @@ impl Client {
             None => return Err(Failure::Ambiguous { reason: late("no whole answer"), timeout: true }),
         };
 
-        let (told, malformed) = retry_after(&incoming.headers, SystemTime::now());
+        let (told, malformed) = retry_after(&incoming.headers, self.books.clock.time());
         if malformed {
             let text =
                 format!("{}: a Retry-After that cannot be understood is ignored", messages::what(call));

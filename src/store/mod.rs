@@ -40,7 +40,8 @@ pub use neighbours::Neighbour;
 pub use once::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
 pub use pages::StoredPage;
 use patience::Patience;
-use worker::{StoreWork, Worker};
+use worker::Worker;
+pub use worker::{Desk, StoreWork};
 
 /// A store. A clone is the same.
 #[derive(Clone)]
@@ -62,16 +63,21 @@ impl Store {
 
     /// The file at `path`, which the first work opens or makes.
     pub fn to_write(path: &Path) -> Result<Self> {
-        Self::at(path, file::open)
+        Self::at(path, file::open, None)
+    }
+
+    /// The same, where `desk` does the work, on a connection of its own.
+    pub fn done_by(path: &Path, desk: Desk) -> Result<Self> {
+        Self::at(path, file::open, Some(desk))
     }
 
     /// The file at `path`, to read what is in it; the first work fails where it is missing or cannot be read.
     pub fn to_read(path: &Path) -> Result<Self> {
-        Self::at(path, file::open_to_read)
+        Self::at(path, file::open_to_read, None)
     }
 
-    fn at(path: &Path, open: worker::Open) -> Result<Self> {
-        Ok(Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?, open)))
+    fn at(path: &Path, open: worker::Open, desk: Option<Desk>) -> Result<Self> {
+        Ok(Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?, open, desk)))
     }
 
     /// Where it is.

@@ -25,17 +25,23 @@ const MAX_IDLE: Duration = Duration::from_millis(10);
 type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
 
 /// A piece of work.
-pub(super) struct StoreWork {
+pub struct StoreWork {
     pub(super) patience: Patience,
     pub(super) run: Run,
 }
 
 impl StoreWork {
-    fn run(self, connection: error::Result<&mut Connection>) {
+    /// Does it, unless nobody wants it any more.
+    pub fn perform(self, connection: error::Result<&mut Connection>) {
         let Self { patience, run } = self;
-        patience.during(|| run(connection));
+        if patience.wanted() {
+            patience.during(|| run(connection));
+        }
     }
 }
+
+/// Takes work in place of a thread: a simulation does it when, and only if, its disk would.
+pub type Desk = Arc<dyn Fn(StoreWork) + Send + Sync>;
 
 /// How the file is opened.
 pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
@@ -44,6 +50,7 @@ pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
 pub(super) struct Worker {
     pub(super) path: PathBuf,
     open: Open,
+    desk: Option<Desk>,
     pid: u32,
     /// The way to the thread, where there is one.
     thread: Mutex<Option<Sender<StoreWork>>>,
@@ -52,14 +59,25 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(path: PathBuf, open: Open) -> Arc<Self> {
-        Arc::new(Self { path, open, pid: process::id(), thread: Mutex::default(), child: OnceLock::new() })
+    pub(super) fn new(path: PathBuf, open: Open, desk: Option<Desk>) -> Arc<Self> {
+        Arc::new(Self {
+            path,
+            open,
+            desk,
+            pid: process::id(),
+            thread: Mutex::default(),
+            child: OnceLock::new(),
+        })
     }
 
     /// Has `work` done after all that was submitted before.
     pub(super) fn submit(self: &Arc<Self>, mut work: StoreWork) -> error::Result<()> {
+        if let Some(desk) = &self.desk {
+            desk(work);
+            return Ok(());
+        }
         if self.pid != process::id() {
-            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open)).submit(work);
+            return self.child.get_or_init(|| Self::new(self.path.clone(), self.open, None)).submit(work);
         }
         let mut thread = lock(&self.thread);
         if let Some(sender) = &*thread {
@@ -107,15 +125,13 @@ impl Worker {
         let _pass = fork::enter();
         let mut connection = match work.patience.during(|| (self.open)(&self.path)) {
             Ok(connection) => connection,
-            Err(fault) => return work.run(Err(fault.error(&self.path))),
+            Err(fault) => return work.perform(Err(fault.error(&self.path))),
         };
-        work.run(Ok(&mut connection));
+        work.perform(Ok(&mut connection));
         while !fork::forking()
             && let Ok(work) = queue.recv_timeout(MAX_IDLE)
         {
-            if work.patience.wanted() {
-                work.run(Ok(&mut connection));
-            }
+            work.perform(Ok(&mut connection));
         }
     }
 }
