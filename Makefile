@@ -9,7 +9,7 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-cursor soak-once audit pictures \
+.PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-cursor soak-once audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -143,6 +143,17 @@ soak-cursor: $(STAMPS)/installed
 ## soak-once: 2,000 runs of a pipeline step in up to three processes, killed and answered at random; SEED= repeats one
 soak-once: $(STAMPS)/installed
 	$(BIN)/python -m soak.pipeline $(if $(SEED),--seed $(SEED))
+
+SIMULATION := CARGO_PROFILE_LIGHT_INCREMENTAL=true cargo test --locked --no-default-features --quiet --profile light --test simulation
+
+## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells one in words, less the parts in WITHOUT=
+simulate: export SEEDS ?= 10000
+simulate:
+	$(SIMULATION) -- --ignored --exact simulate --nocapture
+
+## mutants: plants bugs in the core, and looks whether the simulation finds each; MUTANTS= chooses some by parts of their names
+mutants:
+	$(PYTHON) tests/rust/simulation/mutants.py $(MUTANTS)
 
 CARGO_DENY := 0.20.2
 TOOLS := $(abspath target/tools)

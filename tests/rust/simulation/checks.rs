@@ -1,0 +1,135 @@
+//! What must be true at the end of a run, of all that was sent in it.
+
+use std::collections::BTreeMap;
+
+use crate::calls::retry;
+use crate::once::is_doubtful;
+use crate::process::{POLLS, jitter};
+use crate::world::{End, Sent, World};
+
+/// The longest that a service's word is taken for, in seconds.
+const MAX_BELIEVED: u64 = 24 * 3_600;
+
+/// Holds the history against everything that is promised.
+pub(crate) fn check(world: &World) {
+    let sent = world.state().sent.clone();
+    attempts(world, &sent);
+    throttles(world, &sent);
+    if let Some((per_hour, reserve)) = world.scenario.settings.budget {
+        hours(world, &sent, (per_hour - reserve) as usize);
+    }
+    growth(world, &sent);
+}
+
+/// No call is tried again where, or before, or more often than the policy says.
+fn attempts(world: &World, sent: &[Sent]) {
+    let settings = &world.scenario.settings;
+    let mut calls = BTreeMap::<_, Vec<&Sent>>::new();
+    for sent in sent.iter().filter(|sent| sent.tag < POLLS) {
+        calls.entry((sent.tag, &sent.url)).or_default().push(sent);
+    }
+    for (call, tries) in calls {
+        let bad = |what: String| world.violation(format!("call {call:?}: {what}; {tries:#?}"));
+        if tries.len() > settings.max_retries as usize + 1 {
+            bad("more attempts than the policy has".to_owned());
+        }
+        if tries.iter().filter(|sent| sent.effect.is_some()).count() > 1 {
+            bad("it happened twice".to_owned());
+        }
+        for (number, pair) in (1..).zip(tries.windows(2)) {
+            let (first, then) = (pair[0], pair[1]);
+            let Some(ended) = first.ended else { continue };
+            // What a 429 asks for under a budget is the ledger's to keep, however long.
+            let spent =
+                first.lane == 2 && settings.budget.is_some() && matches!(first.end, End::Status(429, _));
+            let longest = if spent { u64::MAX } else { settings.max_retry_after };
+            let jitter = jitter(&world.scenario, first.process);
+            match retry(first.end, first.write, number, jitter, longest) {
+                None => bad(format!("tried again after {:?}", first.end)),
+                Some(pause) if !spent && then.begun < ended + pause => {
+                    bad(format!("tried again after {} ms, not {pause}", then.begun - ended));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// A client that was asked to wait sends nothing of the kind meanwhile.
+fn throttles(world: &World, sent: &[Sent]) {
+    let budget = world.scenario.settings.budget.is_some();
+    for first in sent {
+        let (End::Status(status @ (429 | 503), told), Some(ended)) = (first.end, first.ended) else {
+            continue;
+        };
+        let spent = status == 429 && first.lane == 2 && budget;
+        let asked = match told {
+            Some(asked) => asked.min(MAX_BELIEVED),
+            None if spent => 3_600,
+            None => continue,
+        };
+        let until = ended + asked * 1_000;
+        let breaks = |sent: &&Sent| {
+            let same = (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
+            same && sent.begun > ended && sent.begun < until
+        };
+        if let Some(then) = sent.iter().find(breaks) {
+            world.violation(format!("asked to wait until {until}: {first:#?}, but {then:#?}"));
+        }
+    }
+}
+
+/// Never more than the budget in any hour, however the service counts.
+fn hours(world: &World, sent: &[Sent], most: usize) {
+    let only_back = world.scenario.jumps.iter().all(|jump| jump.by < 0);
+    // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
+    let shared = world.scenario.settings.store && only_back && world.scenario.jumps.len() < 2;
+    let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
+    for sent in sent.iter().filter(|sent| sent.lane == 2) {
+        let Some(left) = sent.left else { continue };
+        let owner = if shared { (0, 0) } else { (sent.process, sent.life) };
+        // Somewhere between the two the service counted it.
+        ledgers.entry(owner).or_default().push((left, sent.answered.or(sent.ended).unwrap_or(left)));
+    }
+    for requests in ledgers.values() {
+        for &(_, begin) in requests {
+            // In whole seconds, with both ends.
+            let within =
+                |&&(left, ended): &&(u64, u64)| ended >= begin && left / 1_000 <= begin / 1_000 + 3_600;
+            let count = requests.iter().filter(within).count();
+            if count > most {
+                world.violation(format!("{count} requests in the hour from {begin}, of {most}"));
+                return;
+            }
+        }
+    }
+}
+
+/// Nothing is left over, and nothing kept growing.
+fn growth(world: &World, sent: &[Sent]) {
+    let connection = world.connection.lock().unwrap();
+    let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let left = sent.iter().filter(|sent| sent.lane == 2 && sent.left.is_some()).count() as i64;
+    let bad = |what: String| world.violation(what);
+    let scenario = &world.scenario;
+    let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();
+    if is_calm && count("SELECT count(*) FROM request") > left {
+        bad("entries of requests that never left".to_owned());
+    }
+    if count("SELECT count(*) FROM told") > 33 {
+        bad("more policies than are remembered".to_owned());
+    }
+    let doubtful = sent.iter().filter(|sent| sent.write && is_doubtful(sent.end)).count() as i64;
+    if is_calm && count("SELECT count(*) FROM once WHERE job IS NULL") > doubtful {
+        bad("a name is kept that nobody doubts".to_owned());
+    }
+    if count("SELECT count(*) FROM page WHERE export NOT IN (SELECT id FROM export)") > 0 {
+        bad("pages of no export".to_owned());
+    }
+    drop(connection);
+    let locks = std::fs::read_dir(world.path.parent().unwrap()).unwrap();
+    let is_left = |name: &std::ffi::OsString| name.to_string_lossy().contains("-once-");
+    if locks.map(|entry| entry.unwrap().file_name()).any(|name| is_left(&name)) {
+        bad("a lock is left".to_owned());
+    }
+}

@@ -1,0 +1,154 @@
+//! The disk: a store's work is done when, in which order, and only if the scenario says so.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use docplatform::store::{Desk, Fault, Store, StoreWork};
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+use crate::dice::Dice;
+use crate::world::Life;
+
+/// The longest that a piece of work waits for a lock of the file.
+const MAX_LOCK_WAIT: u64 = 30_000;
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<StoreWork>,
+    is_served: bool,
+    done: u64,
+}
+
+/// The store of a process.
+pub(crate) fn store(life: &Arc<Life>) -> Store {
+    let (life, queue) = (Arc::clone(life), Arc::<Mutex<Queue>>::default());
+    let path = life.world.path.clone();
+    let desk: Desk = Arc::new(move |work| {
+        if life.is_dead() {
+            return life.world.buried.lock().unwrap().push(work);
+        }
+        let serve = {
+            let mut queue = queue.lock().unwrap();
+            queue.waiting.push_back(work);
+            !std::mem::replace(&mut queue.is_served, true)
+        };
+        if !serve {
+            return;
+        }
+        if life.world.scenario.disk.latency == 0 {
+            while perform(&life, &queue, 0) {}
+        } else if Handle::try_current().is_ok() {
+            let (life, queue) = (Arc::clone(&life), Arc::clone(&queue));
+            tokio::spawn(async move {
+                loop {
+                    let took = latency(&life, &queue);
+                    sleep(Duration::from_millis(took)).await;
+                    if !perform(&life, &queue, took) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    Store::done_by(&path, desk).unwrap()
+}
+
+fn dice(life: &Life, queue: &Mutex<Queue>) -> Dice {
+    let done = queue.lock().unwrap().done;
+    Dice::of(life.world.scenario.seed, &[2, life.process as u64, life.number as u64, done])
+}
+
+/// How long the next piece takes.
+fn latency(life: &Life, queue: &Mutex<Queue>) -> u64 {
+    let longest = life.world.scenario.disk.latency;
+    let mut dice = dice(life, queue);
+    // Most of the time a slow disk is quick.
+    if dice.chance(70) {
+        dice.below(longest.min(5) + 1)
+    } else {
+        dice.below(2 * longest + 1).min(MAX_LOCK_WAIT)
+    }
+}
+
+/// Does the first piece that waits, which took so long; `false`: there is none.
+fn perform(life: &Life, queue: &Mutex<Queue>, took: u64) -> bool {
+    let mut dice = dice(life, queue);
+    let work = {
+        let mut queue = queue.lock().unwrap();
+        queue.done += 1;
+        let Some(work) = queue.waiting.pop_front() else {
+            queue.is_served = false;
+            return false;
+        };
+        work
+    };
+    if !life.step() {
+        let mut queue = queue.lock().unwrap();
+        queue.is_served = false;
+        let mut buried = life.world.buried.lock().unwrap();
+        buried.push(work);
+        buried.extend(queue.waiting.drain(..));
+        return false;
+    }
+    let world = &life.world;
+    let fails = (dice.next(), dice.chance(world.scenario.disk.failing));
+    let what = match fails {
+        _ if took >= MAX_LOCK_WAIT => Some(busy()),
+        (which, true) => Some(fault(which)),
+        _ => None,
+    };
+    let failed = what.is_some();
+    match what {
+        Some(fault) => work.perform(Err(fault.error(&world.path))),
+        None => work.perform(Ok(&mut world.connection.lock().unwrap())),
+    }
+    if failed || world.scenario.disk.latency > 0 {
+        world.note(|| format!("disk of {}: {}", life.process, if failed { "failed" } else { "done" }));
+    }
+    true
+}
+
+fn busy() -> Fault {
+    Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None))
+}
+
+fn fault(which: u64) -> Fault {
+    let sqlite = |code| Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+    match which % 4 {
+        0 => Fault::Io(std::io::Error::from_raw_os_error(28)),
+        1 => sqlite(rusqlite::ffi::SQLITE_FULL),
+        2 => sqlite(rusqlite::ffi::SQLITE_IOERR),
+        _ => busy(),
+    }
+}
+
+/// A connection to an empty store in memory: the tables of one that the client made.
+pub(crate) fn in_memory(directory: &Path) -> Connection {
+    let path = directory.join("template.db");
+    Store::open(&path).unwrap();
+    let template = Connection::open(&path).unwrap();
+    let memory = Connection::open_in_memory().unwrap();
+    let mut schema = template
+        .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
+        .unwrap();
+    let statements = schema.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    for statement in statements {
+        memory.execute_batch(&statement.unwrap()).unwrap();
+    }
+    memory.execute("INSERT INTO meta (name, value) VALUES ('salt', zeroblob(32))", []).unwrap();
+    memory
+}
+
+/// Makes it empty again.
+pub(crate) fn empty(connection: &Connection) {
+    connection
+        .execute_batch(
+            "DELETE FROM once; DELETE FROM page; DELETE FROM export; DELETE FROM request; DELETE FROM told;
+             DELETE FROM account; DELETE FROM sqlite_sequence;",
+        )
+        .unwrap();
+}

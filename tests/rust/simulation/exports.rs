@@ -1,0 +1,319 @@
+//! Exports, totals and syncs: every row once, or the user knows.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use docplatform::dates::slices::Slice;
+use docplatform::error::{Error, Kind};
+use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
+use docplatform::export::observer::ExportObserver;
+use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
+use docplatform::export::stored;
+use docplatform::listing::Listing;
+use docplatform::listing::endpoint::PagedBy;
+use docplatform::listing::rows::Cell;
+use docplatform::slices::Subject;
+use docplatform::slices::sync::{OnRunning, SyncScope, sync};
+use docplatform::store;
+
+use crate::calls::segment;
+use crate::process::{BASE_URL, Done, Process};
+use crate::scenario::{ENDPOINTS, Export, Habits, OPEN_DAY, PROJECTS, What};
+use crate::service::date;
+use crate::world::{End, Sent};
+
+/// How far an export came, as its user has it on the disk: written with the rows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    place: Option<String>,
+    /// Ranks and counts.
+    rows: Vec<(u64, u64)>,
+    changed: bool,
+    cut: bool,
+    parts: u64,
+}
+
+fn slice(what: What) -> Slice {
+    Slice { from: date(what.day).parse().unwrap(), to: date(what.day + 1).parse().unwrap() }
+}
+
+fn listing(what: What) -> Listing {
+    Listing::days(what.endpoint(), &segment(PROJECTS[what.project]), slice(what))
+}
+
+/// The rows of a page, as the service knows them.
+fn rows(turn: &Turn) -> Vec<(u64, u64)> {
+    let rank = |name: &str| name[1..].parse().unwrap();
+    let row = |row: docplatform::listing::rows::Row<'_>| match (row.cell(0), row.get("path")) {
+        (Cell::Text(name), _) | (_, Cell::Text(name)) => {
+            let count =
+                ["total", "hits", "comment", "query"].into_iter().find_map(|name| match row.get(name) {
+                    Cell::Integer(count) => Some(count.cast_unsigned()),
+                    Cell::Text(count) => count.parse().ok(),
+                    _ => None,
+                });
+            (rank(name), count.unwrap())
+        }
+        other => panic!("{other:?}"),
+    };
+    turn.rows.iter().map(row).collect()
+}
+
+pub(crate) async fn export(process: &Process, plan: Export) -> Done {
+    let (what, world) = (plan.what, process.world());
+    let by_offset = what.endpoint().paged_by == PagedBy::Offset;
+    let offset = if by_offset { plan.offset } else { 0 };
+    let saved = process.desk.lock().unwrap().export.clone();
+    let mut progress = saved.unwrap_or_default();
+    let is_there = world.state().whole.contains(&what) && !plan.refresh;
+    let asked_before = asked(process).len();
+    loop {
+        let place = match &progress.place {
+            None => Checkpoint::new(BASE_URL, listing(what), plan.page_size, offset),
+            Some(text) => Checkpoint::parse(text, BASE_URL).unwrap(),
+        };
+        let paging = Paging {
+            max_rows: plan.max_rows.map(|most| most - progress.rows.len() as u64),
+            prefetch: plan.prefetch,
+            strict: plan.strict,
+            window: (!plan.remember_all).then_some(WINDOW),
+        };
+        let source = stored::source(process.client.clone(), &place, plan.refresh);
+        let mut pager = Pager::new(source, place, paging);
+        let mut room = plan.stop_every.map_or(usize::MAX, |rows| rows as usize);
+        progress.parts += 1;
+        while room > 0 {
+            let observer: Arc<dyn ExportObserver> = process.ear();
+            let begun = world.now();
+            let page = pager.next_page(&observer).await;
+            let took = world.now() - begun;
+            if process.client.budget().is_none() && took > longest(process) {
+                process.violation(format!("a page took {took} ms"));
+            }
+            match page {
+                Ok(Some(turn)) => {
+                    progress.changed |= turn.findings.iter().any(Finding::is_change);
+                    progress.cut |= turn.findings.iter().any(|found| matches!(found, Finding::CutOff(_)));
+                    let came = rows(&turn);
+                    let taken = came.len().min(room);
+                    room -= taken;
+                    progress.rows.extend(&came[..taken]);
+                    progress.place = Some(turn.mark.behind(taken).text());
+                    world.note(|| {
+                        format!("process {} has {} rows", process.life.process, progress.rows.len())
+                    });
+                    process.desk.lock().unwrap().export = Some(progress.clone());
+                }
+                Ok(None) => {
+                    check(process, plan, &progress, true);
+                    if is_there && asked(process).len() > asked_before {
+                        process.violation(format!("{plan:?}: fetched again"));
+                    }
+                    check_requests(process, plan, &progress);
+                    let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh;
+                    let scenario = &world.scenario;
+                    if is_whole
+                        && process.client.exports().is_some()
+                        && what.day != OPEN_DAY
+                        && scenario.clock_is_right()
+                        && scenario.disk_is_good()
+                    {
+                        world.state().whole.insert(what);
+                    }
+                    return Done::Yes;
+                }
+                Err(error) => {
+                    check(process, plan, &progress, false);
+                    return failed(process, plan, &error);
+                }
+            }
+        }
+    }
+}
+
+/// What the process has asked for in what it does now.
+fn asked(process: &Process) -> Vec<Sent> {
+    let tags = process.tags();
+    process.world().state().sent.iter().filter(|sent| tags.contains(&sent.tag)).cloned().collect()
+}
+
+fn longest(process: &Process) -> u64 {
+    // What came may be written for a second more, and a timer that was late is caught up with.
+    process.world().scenario.settings.deadline * 1_000 + 2_000
+}
+
+/// An export failed: with a reason?
+fn failed(process: &Process, plan: Export, error: &Error) -> Done {
+    let Habits { cap, filters, moving, stands, .. } = &process.world().scenario.habits;
+    let is_odd = cap.is_some() || *filters || *moving > 0 || *stands;
+    let by_page = plan.what.endpoint().paged_by == PagedBy::Nothing;
+    // Rows that move by a whole page bring it again.
+    let comes_again = *filters || *stands || *moving > 0;
+    check_reason(process, error, comes_again || plan.strict && (is_odd || by_page));
+    match error.kind {
+        Kind::Pagination => Done::Yes,
+        _ => Done::Again(300),
+    }
+}
+
+/// Whether an error of the kind could come about. `breaks_rules`: the service does.
+fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
+    let scenario = &process.world().scenario;
+    let sent = asked(process);
+    let has = |is: &dyn Fn(&Sent) -> bool| sent.iter().any(is);
+    let is_due = match error.kind {
+        Kind::Pagination => breaks_rules,
+        Kind::Response => has(&|sent| sent.end == End::Unusable),
+        Kind::Status => {
+            has(&|sent| matches!(sent.end, End::Status(status, _) if Some(status) == error.status))
+        }
+        Kind::Connect => has(&|sent| matches!(sent.end, End::Unsent { .. } | End::GivenUp)),
+        Kind::Transport => has(&|sent| matches!(sent.end, End::Broke | End::BodyLost)),
+        Kind::Timeout => true,
+        Kind::HeldBack => process.world().state().sent.iter().any(|sent| {
+            sent.process == process.life.process && matches!(sent.end, End::Status(429 | 503, Some(_)))
+        }),
+        Kind::Budget => scenario.settings.budget.is_some() && scenario.settings.stops,
+        Kind::Store | Kind::Configuration => !scenario.disk_is_good(),
+        _ => false,
+    };
+    if !is_due {
+        process.violation(format!("without a reason: {error:?}; {sent:#?}"));
+    }
+}
+
+/// Whether the rows are those of the service. `whole`: the end was reached.
+fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
+    let world = process.world();
+    let Progress { rows, changed, cut, .. } = progress;
+    let endpoint = plan.what.endpoint();
+    let Habits { stands, filters, .. } = world.scenario.habits;
+    let versions = world.state().service.truth(plan.what).versions.clone();
+    let offset = if endpoint.paged_by == PagedBy::Offset { plan.offset as usize } else { 0 };
+    let most = plan.max_rows.unwrap_or(u64::MAX) as usize;
+    let bad = |what: &str| process.violation(format!("{plan:?}: {what}; {progress:?}; of {versions:?}"));
+    if rows.len() > most {
+        return bad("more rows than were wanted");
+    }
+    // Where rows are left out or stand still, an offset is no row's number.
+    if *changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {
+        return;
+    }
+    let of = |version: &[crate::service::Row]| -> Vec<(u64, u64)> {
+        let shown = version.iter().skip(offset).filter(|row| !row.hidden);
+        shown.map(|row| (row.rank, row.count)).take(most).collect()
+    };
+    let fits = match endpoint.paged_by {
+        // Of one moment, as the totals would have told.
+        PagedBy::Offset => versions.iter().any(|version| {
+            let all = of(version);
+            if whole { *rows == all } else { all.starts_with(rows) }
+        }),
+        PagedBy::Cursor => {
+            let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
+            let stayed = of_all(&versions[0]).into_iter().filter(|(rank, _)| {
+                versions.iter().all(|version| version.iter().any(|row| row.rank == *rank))
+            });
+            rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() == rows.len()
+                && rows.iter().all(known)
+                && (!whole
+                    || rows.len() == most
+                    || stayed.into_iter().all(|(rank, _)| rows.iter().any(|row| row.0 == rank)))
+        }
+        PagedBy::Nothing => {
+            versions.len() > 1
+                || versions.iter().any(|version| {
+                    let all = of(version);
+                    all.starts_with(rows) && (!whole || rows.len() == all.len() || *cut)
+                })
+        }
+    };
+    if !fits {
+        bad("not the service's rows");
+    }
+}
+
+fn of_all(version: &[crate::service::Row]) -> Vec<(u64, u64)> {
+    version.iter().filter(|row| !row.hidden).map(|row| (row.rank, row.count)).collect()
+}
+
+/// Where nothing is out of the ordinary, no request is wasted.
+fn check_requests(process: &Process, plan: Export, progress: &Progress) {
+    let scenario = &process.world().scenario;
+    let Habits { cap, filters, moving, stands, limit, .. } = &scenario.habits;
+    let is_odd = cap.is_some() || *filters || *moving > 0 || *stands || limit.is_some();
+    let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
+    if is_odd
+        || !by_offset
+        || scenario.fault_chance > 0
+        || scenario.settings.store
+        || progress.parts > 1
+        || !scenario.kills.is_empty()
+    {
+        return;
+    }
+    let all = process.world().state().service.truth(plan.what).versions[0].len() as u64;
+    let rows = all.saturating_sub(plan.offset).min(plan.max_rows.unwrap_or(u64::MAX));
+    let pages = rows.div_ceil(u64::from(plan.page_size)).max(u64::from(plan.max_rows != Some(0)));
+    let more = u64::from(plan.prefetch.saturating_sub(1));
+    let asked = asked(process).len() as u64;
+    if !(pages..=pages + more).contains(&asked) {
+        process.violation(format!("{plan:?}: {asked} requests for {pages} pages"));
+    }
+}
+
+pub(crate) async fn totals(process: &Process, what: What) -> Done {
+    let found = stored::totals(&process.client, &listing(what), &*process.ear()).await;
+    match found {
+        Ok(totals) => {
+            let versions = process.world().state().service.truth(what).versions.len() as i64;
+            if !(1..=versions).contains(&totals.total) {
+                process.violation(format!("{totals:?} of {versions} versions"));
+            }
+            Done::Yes
+        }
+        Err(error) => {
+            check_reason(process, &error, false);
+            Done::Again(60)
+        }
+    }
+}
+
+/// Fills the store, and looks whether it is full.
+pub(crate) async fn sync_days(process: &Process, endpoint: usize, days: Range<u64>, totals: bool) -> Done {
+    let Some(exports) = process.client.exports() else { return Done::Yes };
+    let (world, scenario) = (process.world(), &process.world().scenario);
+    let what = store::What::of(!totals);
+    let whats: Vec<_> = (0..PROJECTS.len())
+        .flat_map(|project| days.clone().map(move |day| What { endpoint, project, day }))
+        .collect();
+    let scope = SyncScope {
+        projects: PROJECTS.iter().map(|project| segment(project)).collect(),
+        slices: days.map(|day| slice(What { endpoint, project: 0, day })).collect(),
+        of: Subject { endpoint: ENDPOINTS[endpoint], what },
+    };
+    let known = {
+        let state = world.state();
+        whats.iter().filter(|what| state.whole.contains(what)).count() as u64
+    };
+    let found = sync(&process.client, exports, &scope, OnRunning::Wait, process.ear()).await;
+    world.note(|| format!("sync: {:?}, {} failures, {:?}", found.filled, found.failures.len(), found.ended));
+    let Habits { filters, stands, moving, .. } = scenario.habits;
+    let odd = filters || stands || moving > 0;
+    for error in found.failures.iter().map(|failure| &failure.error).chain(&found.ended) {
+        check_reason(process, error, odd);
+    }
+    let is_good = scenario.clock_is_right() && scenario.disk_is_good();
+    if found.ended.is_none() && is_good && found.filled.cached < known {
+        process.violation(format!("{known} slices are there, a sync found {:?}", found.filled));
+    }
+    if found.ended.is_some() || found.given_up || !found.failures.is_empty() {
+        return Done::Again(600);
+    }
+    if is_good && !totals {
+        world.state().whole.extend(whats);
+    }
+    Done::Yes
+}

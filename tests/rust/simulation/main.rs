@@ -1,0 +1,88 @@
+//! The whole client in simulation: network, clock and disk follow from one seed, and every promise is held against the
+//! history. `make simulate` runs seeds by the thousand; a seed that fails is cut down and printed as one command.
+
+#![allow(clippy::disallowed_methods, reason = "a run blocks on its world")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(clippy::print_stdout, reason = "what a run found")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "numbers of a simulation are small"
+)]
+
+mod calls;
+mod checks;
+mod dice;
+mod disk;
+mod exports;
+mod faults;
+mod net;
+mod once;
+mod process;
+mod runs;
+mod scenario;
+mod service;
+mod world;
+
+use std::env;
+use std::time::{Duration, Instant};
+
+use runs::Runs;
+
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
+    let mut runs = Runs::new();
+    for seed in 0..number("SEEDS").unwrap_or(30) {
+        let first = runs.run(seed, &[], false);
+        assert_eq!(first.violations, [] as [String; 0], "{}", runs.command(seed));
+        assert_eq!(first.hash, runs.run(seed, &[], false).hash, "seed {seed} runs another way each time");
+    }
+}
+
+/// `SEEDS` seeds from `FROM`; or `SEED` alone, in words, without the parts in `WITHOUT`.
+#[test]
+#[ignore = "make simulate"]
+fn simulate() {
+    let mut runs = Runs::new();
+    if let Some(seed) = number("SEED") {
+        let cut: Vec<usize> = env::var("WITHOUT")
+            .map(|list| list.split(',').filter_map(|part| part.parse().ok()).collect())
+            .unwrap_or_default();
+        let run = runs.run(seed, &cut, true);
+        println!("{}\n{:#?}", run.words.join("\n"), run.scenario);
+        assert!(run.violations.is_empty(), "{:#?}", run.violations);
+        return;
+    }
+    let (from, count) = (number("FROM").unwrap_or(0_u64), number("SEEDS").unwrap_or(10_000_u64));
+    let begun = Instant::now();
+    let (mut failed, mut requests) = (Vec::new(), 0);
+    for seed in from..from + count {
+        let begin = Instant::now();
+        let run = runs.run(seed, &[], false);
+        if begin.elapsed() > Duration::from_secs(2) {
+            println!("seed {seed} took {:.0} s for {} requests", begin.elapsed().as_secs_f64(), run.requests);
+        }
+        requests += run.requests;
+        if let Some(violation) = run.violations.first() {
+            let short: String = violation.chars().take(300).collect();
+            println!("found by seed {seed}: {short}");
+            failed.push(seed);
+            if failed.len() >= number("MAX_FAILURES").unwrap_or(5) {
+                break;
+            }
+            println!("{}", runs.command(seed));
+        }
+    }
+    let took = begun.elapsed().as_secs_f64();
+    println!(
+        "{count} seeds from {from}, {requests} requests, {took:.1} s: {:.0} seeds/s",
+        count as f64 / took
+    );
+    assert!(failed.is_empty(), "{failed:?}");
+}

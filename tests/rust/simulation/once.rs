@@ -1,0 +1,98 @@
+//! Creations under a name: one job, whoever asks, however often, and whatever breaks.
+
+use docplatform::error::{Kind, Outcome};
+use docplatform::job::Prompt;
+use docplatform::job::once::{OnceName, ResolvedJob, create, resolve};
+
+use crate::calls::{check, longest, segment};
+use crate::process::{Done, Process};
+use crate::world::{End, World};
+
+fn text(name: u64, prompt: u64) -> String {
+    format!("once {name}, {prompt}")
+}
+
+/// The jobs that were made under a name, with what they are to do.
+fn made(world: &World, name: u64) -> Vec<(String, String)> {
+    let begin = format!("once {name},");
+    let state = world.state();
+    let its = state.service.jobs.iter().filter(|job| job.prompt.starts_with(&begin));
+    its.map(|job| (job.id.clone(), job.prompt.clone())).collect()
+}
+
+pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
+    let (world, ear) = (process.world(), process.ear());
+    let named = || OnceName::parse(format!("name-{name}")).unwrap();
+    let project = segment("alpha");
+    let creating = world.names[name as usize].read().await;
+    world.state().prompts[name as usize][prompt as usize] = true;
+    let begun = world.now();
+    let wanted = Prompt::parse(text(name, prompt)).unwrap();
+    let result = create(&process.client, project.clone(), wanted, Some(named()), &*ear).await;
+    drop(creating);
+    let (sent, made) = (world.of_call(ear.tag), made(world, name));
+    let bad = |what: &str| {
+        process.violation(format!("once {name}, {prompt}: {what}; {result:?}; made {made:?}; {sent:#?}"));
+    };
+    if made.len() > 1 {
+        bad("made twice");
+    }
+    let scenario = &world.scenario;
+    let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();
+    if !sent.is_empty() {
+        // The wait for another's creation, the call, and what is written after it.
+        let longest = 2 * longest(process) + if is_calm { 0 } else { 200_000 };
+        check(process, ear.tag, result.as_ref().err(), world.now() - begun, longest, false);
+    }
+    match &result {
+        Ok(job) => {
+            let is_it = made.iter().any(|(id, of)| id == job.id.as_str() && *of == text(name, prompt));
+            if !is_it {
+                bad("another job");
+            }
+            Done::Yes
+        }
+        Err(error) if error.kind == Kind::Argument => {
+            if !sent.is_empty() || !world.state().prompts[name as usize][1 - prompt as usize] {
+                bad("no other prompt was used");
+            }
+            Done::Yes
+        }
+        Err(error) if matches!(error.outcome, Some(Outcome::Unknown | Outcome::Applied)) => {
+            if is_calm && !world.state().sent.iter().any(|sent| sent.write && is_doubtful(sent.end)) {
+                bad("nobody doubted");
+            }
+            // The user looks, while nobody creates, and says what is there.
+            let _alone = world.names[name as usize].write().await;
+            let found = self::made(world, name).pop();
+            let job = found.map(|(id, _)| ResolvedJob::Id(segment(&id)));
+            let resolved = resolve(&process.client, &project, named(), job).await;
+            world.note(|| {
+                format!("{name} is resolved: {:?}", resolved.as_ref().err().map(|error| error.kind))
+            });
+            Done::Again(5)
+        }
+        Err(_) => {
+            if made.iter().any(|(_, of)| *of == text(name, prompt))
+                && is_calm
+                && sent.iter().any(|sent| sent.effect.is_some())
+            {
+                bad("it was made");
+            }
+            Done::Again(60)
+        }
+    }
+}
+
+/// Whether nobody knows what became of a request.
+pub(crate) fn is_doubtful(end: End) -> bool {
+    matches!(
+        end,
+        End::Open
+            | End::TimedOut
+            | End::Broke
+            | End::BodyLost
+            | End::Unusable
+            | End::Status(101 | 408 | 500.., _)
+    )
+}

@@ -1,0 +1,211 @@
+//! A process: what it does, one thing after another, through kills and restarts.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use docplatform::client::observer::{Note, Observer};
+use docplatform::client::{Client, ClientStore, OnBudget, Stats};
+use docplatform::config::account::{Organization, Owner};
+use docplatform::config::{ApiKey, Options};
+use docplatform::export::observer::ExportObserver;
+use docplatform::job::observer::JobObserver;
+use http::HeaderValue;
+use tokio::time::sleep;
+
+use crate::dice::Dice;
+use crate::disk;
+use crate::net::Net;
+use crate::scenario::{Op, Scenario};
+use crate::world::{Life, World};
+use crate::{calls, exports, once};
+
+const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
+pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
+/// Added to the number of a wait: it asks the same again and again.
+pub(crate) const POLLS: u64 = 1 << 40;
+/// How often a user tries the same again.
+pub(crate) const MAX_TRIES: u32 = 4;
+
+/// What a process has on its own disk: where it stands.
+#[derive(Default)]
+pub(crate) struct Desk {
+    op: usize,
+    calls: u64,
+    tries: u32,
+    pub(crate) export: Option<exports::Progress>,
+}
+
+impl Desk {
+    /// Goes on to the next thing, or says after how many seconds this one is tried again.
+    fn after(&mut self, done: Done) -> Option<u64> {
+        if let Done::Again(seconds) = done {
+            self.tries += 1;
+            if self.tries < MAX_TRIES {
+                return Some(seconds);
+            }
+        }
+        (self.op, self.tries, self.export) = (self.op + 1, 0, None);
+        None
+    }
+}
+
+/// One life of a process with what it has.
+#[derive(Clone)]
+pub(crate) struct Process {
+    pub(crate) life: Arc<Life>,
+    pub(crate) client: Client,
+    pub(crate) desk: Arc<Mutex<Desk>>,
+}
+
+/// What a call tells; it carries the call's number to the network.
+pub(crate) struct Ear {
+    pub(crate) tag: u64,
+}
+
+impl Observer for Ear {
+    fn note(&self, _note: Note) {}
+
+    fn trace(&self) -> Option<HeaderValue> {
+        Some(HeaderValue::from(self.tag))
+    }
+}
+
+impl ExportObserver for Ear {}
+impl JobObserver for Ear {}
+
+/// Whether what was done is done with.
+pub(crate) enum Done {
+    Yes,
+    /// The user tries it again after so many seconds.
+    Again(u64),
+}
+
+impl Process {
+    fn new(life: Arc<Life>, desk: Arc<Mutex<Desk>>) -> Self {
+        let scenario = &life.world.scenario;
+        let settings = &scenario.settings;
+        let seconds = |seconds: u64| seconds as f64;
+        let options = Options {
+            api_key: Some(KEY.into()),
+            base_url: Some(BASE_URL.to_owned()),
+            project_id: Some("alpha".to_owned()),
+            timeout: seconds(settings.timeout),
+            connect_timeout: seconds(settings.timeout.min(5)),
+            deadline: seconds(settings.deadline),
+            max_retries: settings.max_retries,
+            max_retry_after: seconds(settings.max_retry_after),
+            requests_per_hour: settings.budget.map(|(per_hour, _)| per_hour),
+            reserve: settings.budget.map(|(_, reserve)| reserve),
+            ..Options::default()
+        };
+        let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+        let store = settings.store.then(|| ClientStore {
+            store: disk::store(&life),
+            clock: life.world.clock(),
+            owner: Owner { base_url: BASE_URL.to_owned(), organization },
+        });
+        let jitter = jitter(scenario, life.process);
+        let net = Arc::new(Net(Arc::clone(&life)));
+        let client = Client::new(
+            options.validate(|_| None).unwrap(),
+            net,
+            Arc::<Stats>::default(),
+            move || jitter,
+            store,
+        );
+        let client = client.on_budget(if settings.stops { OnBudget::Stop } else { OnBudget::Wait });
+        Self { life, client, desk }
+    }
+
+    pub(crate) fn world(&self) -> &Arc<World> {
+        &self.life.world
+    }
+
+    /// What one more call is known by.
+    pub(crate) fn ear(&self) -> Arc<Ear> {
+        let tags = self.tags();
+        let mut desk = self.desk.lock().unwrap();
+        desk.calls += 1;
+        Arc::new(Ear { tag: tags.start + desk.calls })
+    }
+
+    /// By what all calls are known that belong to what it does now.
+    pub(crate) fn tags(&self) -> Range<u64> {
+        let begin = (self.life.process as u64 * 100 + self.desk.lock().unwrap().op as u64) * 1_000_000;
+        begin..begin + 1_000_000
+    }
+
+    /// Something that must not be; of the dead, nothing is said.
+    pub(crate) fn violation(&self, what: impl Into<String>) {
+        if !self.life.is_dead() {
+            self.world().violation(what);
+        }
+    }
+
+    async fn run(self) {
+        loop {
+            let (number, tries) = {
+                let desk = self.desk.lock().unwrap();
+                (desk.op, desk.tries)
+            };
+            let Some(&op) = self.world().scenario.processes[self.life.process].get(number) else { return };
+            self.world().note(|| format!("process {} does {op:?}, try {tries}", self.life.process));
+            let done = match op {
+                Op::Pause { seconds } => {
+                    sleep(Duration::from_secs(seconds)).await;
+                    Done::Yes
+                }
+                Op::Export(plan) => exports::export(&self, plan).await,
+                Op::Totals(what) => exports::totals(&self, what).await,
+                Op::Sync { endpoint, day, days, totals } => {
+                    exports::sync_days(&self, endpoint, day..day + days, totals).await
+                }
+                Op::Once { name, prompt } if self.client.names().is_some() => {
+                    once::once(&self, name, prompt).await
+                }
+                Op::Nothing | Op::Once { .. } => Done::Yes,
+                Op::Job { message, timeout } => calls::job(&self, message, timeout).await,
+                Op::Reads { count, analytics } => calls::reads(&self, count, analytics).await,
+            };
+            let again = self.desk.lock().unwrap().after(done);
+            if let Some(seconds) = again {
+                sleep(Duration::from_secs(seconds)).await;
+            }
+        }
+    }
+}
+
+/// What a client's dice always show: so its pauses are known.
+pub(crate) fn jitter(scenario: &Scenario, process: usize) -> f64 {
+    ((scenario.settings.jitter + process as u64) % 3) as f64 / 2.0
+}
+
+/// Runs a process to its end, and starts it again whenever it is killed.
+pub(crate) async fn live(world: Arc<World>, number: usize) {
+    let desk = Arc::<Mutex<Desk>>::default();
+    let mut dice = Dice::of(world.scenario.seed, &[7, number as u64]);
+    for life in 0.. {
+        let life = Life::new(&world, number, life);
+        let process = Process::new(Arc::clone(&life), Arc::clone(&desk));
+        let client = process.client.clone();
+        let mut task = tokio::spawn(process.run());
+        tokio::select! {
+            biased;
+            () = life.killed.notified() => {
+                task.abort();
+                let _ = task.await;
+                world.bury();
+            }
+            ended = &mut task => {
+                if let Err(error) = ended {
+                    world.violation(format!("a panic: {error}"));
+                }
+                calls::check_counts(&life, &client);
+                return;
+            }
+        }
+        drop(client);
+        sleep(Duration::from_millis(dice.pick(&[0, 10, 5_000, 600_000]))).await;
+    }
+}

@@ -1,0 +1,240 @@
+//! The world of one run: its time, its lives, what was sent and answered, and the trace of it all.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime};
+
+use docplatform::clock::Clock;
+use docplatform::store::StoreWork;
+use rusqlite::Connection;
+use tokio::sync::{Notify, RwLock};
+use tokio::time::Instant;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::scenario::{Kill, Scenario, What};
+use crate::service::Service;
+
+/// The tenth of February 2026.
+const BASE: u64 = 1_770_681_600_000;
+/// More than any run needs: a bug that asks for ever should fail, not hang.
+const MAX_REQUESTS: usize = 4_000;
+
+/// See the module.
+pub(crate) struct World {
+    pub(crate) scenario: Scenario,
+    pub(crate) path: PathBuf,
+    begun: Instant,
+    jump: Arc<AtomicI64>,
+    steps: Vec<AtomicU64>,
+    state: Mutex<State>,
+    pub(crate) connection: Mutex<Connection>,
+    /// Work of processes that died: not even what dropping it would do goes on.
+    pub(crate) buried: Mutex<Vec<StoreWork>>,
+    /// Who looks what became of a name does so while nobody creates under it.
+    pub(crate) names: [RwLock<()>; 3],
+}
+
+/// What happened so far.
+pub(crate) struct State {
+    trace: Xxh3,
+    /// The trace in words, where somebody wants to read it.
+    pub(crate) words: Option<Vec<String>>,
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) violations: Vec<String>,
+    pub(crate) service: Service,
+    /// What the store must have, so that it is not asked for again.
+    pub(crate) whole: BTreeSet<What>,
+    /// Which prompts were used under which name.
+    pub(crate) prompts: [[bool; 2]; 3],
+}
+
+/// A request, from the moment at which the client gave it to its connection.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) process: usize,
+    pub(crate) life: usize,
+    /// Which call it belongs to.
+    pub(crate) tag: u64,
+    pub(crate) lane: usize,
+    pub(crate) url: String,
+    pub(crate) write: bool,
+    pub(crate) begun: u64,
+    pub(crate) left: Option<u64>,
+    /// When the head of its answer came.
+    pub(crate) answered: Option<u64>,
+    pub(crate) ended: Option<u64>,
+    pub(crate) end: End,
+    /// The job that it made or wrote to.
+    pub(crate) effect: Option<String>,
+}
+
+/// How it ended, as the client saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Open,
+    Unsent {
+        fatal: bool,
+    },
+    /// The client gave it up before, or after, it had left.
+    GivenUp,
+    TimedOut,
+    Broke,
+    /// A status that is no success, and what its `Retry-After` means.
+    Status(u16, Option<u64>),
+    BodyLost,
+    Unusable,
+    Good,
+}
+
+/// A process, from its start to its end.
+pub(crate) struct Life {
+    pub(crate) world: Arc<World>,
+    pub(crate) process: usize,
+    pub(crate) number: usize,
+    dead: AtomicBool,
+    pub(crate) killed: Notify,
+}
+
+impl World {
+    pub(crate) fn new(scenario: Scenario, place: &Path, connection: Connection, words: bool) -> Arc<Self> {
+        let state = State {
+            trace: Xxh3::new(),
+            words: words.then(Vec::new),
+            sent: Vec::new(),
+            violations: Vec::new(),
+            service: Service::new(&scenario),
+            whole: BTreeSet::new(),
+            prompts: Default::default(),
+        };
+        Arc::new(Self {
+            path: place.join("visitors.db"),
+            begun: Instant::now(),
+            jump: Arc::default(),
+            steps: scenario.processes.iter().map(|_| AtomicU64::new(0)).collect(),
+            state: Mutex::new(state),
+            connection: Mutex::new(connection),
+            buried: Mutex::default(),
+            names: Default::default(),
+            scenario,
+        })
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Milliseconds since the run began.
+    pub(crate) fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap()
+    }
+
+    /// The time of day by a clock that nobody sets: the service's.
+    pub(crate) fn time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(BASE + self.now())
+    }
+
+    /// The machine's clock.
+    pub(crate) fn clock(&self) -> Clock {
+        let (begun, jump) = (self.begun, Arc::clone(&self.jump));
+        let wall = move || {
+            let now = i64::try_from(BASE).unwrap() + i64::try_from(begun.elapsed().as_millis()).unwrap();
+            let now = now + jump.load(Ordering::Relaxed);
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(now).unwrap())
+        };
+        let steady = move || SystemTime::UNIX_EPOCH + Duration::from_millis(BASE) + begun.elapsed();
+        Clock::new(wall).beside(&Clock::new(steady))
+    }
+
+    pub(crate) fn set_clock(&self, by: i64) {
+        self.jump.fetch_add(by, Ordering::Relaxed);
+        self.note(|| format!("the clock is set by {by} ms"));
+    }
+
+    /// A line of the trace.
+    pub(crate) fn note(&self, line: impl FnOnce() -> String) {
+        let line = format!("{:>9} {}", self.now(), line());
+        let mut state = self.state();
+        state.trace.update(line.as_bytes());
+        if let Some(words) = &mut state.words {
+            words.push(line);
+        }
+    }
+
+    pub(crate) fn violation(&self, what: impl Into<String>) {
+        let what = what.into();
+        self.note(|| format!("VIOLATION: {what}"));
+        self.state().violations.push(what);
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        self.state().trace.digest()
+    }
+
+    /// A request is given to a connection.
+    pub(crate) fn begin(&self, request: Sent) -> usize {
+        let mut state = self.state();
+        assert!(state.sent.len() < MAX_REQUESTS, "requests without end");
+        state.sent.push(request);
+        state.sent.len() - 1
+    }
+
+    /// A request ended, unless it had before.
+    pub(crate) fn end(&self, request: usize, end: End) {
+        let now = self.now();
+        let mut state = self.state();
+        let sent = &mut state.sent[request];
+        if sent.end == End::Open {
+            (sent.end, sent.ended) = (end, Some(now));
+            let (tag, left) = (sent.tag, sent.left);
+            drop(state);
+            self.note(|| format!("#{request} of {tag} ended: {end:?}, left {left:?}"));
+        }
+    }
+
+    /// Drops what died, and what that leaves.
+    pub(crate) fn bury(&self) {
+        loop {
+            let buried = std::mem::take(&mut *self.buried.lock().unwrap());
+            if buried.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// The requests of a call.
+    pub(crate) fn of_call(&self, tag: u64) -> Vec<Sent> {
+        self.state().sent.iter().filter(|sent| sent.tag == tag).cloned().collect()
+    }
+}
+
+impl Life {
+    pub(crate) fn new(world: &Arc<World>, process: usize, number: usize) -> Arc<Self> {
+        let (dead, killed) = Default::default();
+        Arc::new(Self { world: Arc::clone(world), process, number, dead, killed })
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn die(&self) {
+        if !self.dead.swap(true, Ordering::Relaxed) {
+            self.world.note(|| format!("process {} dies", self.process));
+            self.killed.notify_one();
+        }
+    }
+
+    /// A step out of the process. `false`: it is dead, and the step is not done.
+    pub(crate) fn step(&self) -> bool {
+        if self.is_dead() {
+            return false;
+        }
+        let number = self.world.steps[self.process].fetch_add(1, Ordering::Relaxed) + 1;
+        let is_now = |kill: &&Kill| kill.process == self.process && kill.step == number;
+        let Some(kill) = self.world.scenario.kills.iter().find(is_now) else { return true };
+        self.die();
+        kill.after
+    }
+}
