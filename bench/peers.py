@@ -11,6 +11,8 @@ import orjson
 LIMIT = 250
 KEY = "mint_dsc_bench"
 PATH = "/v1/analytics/bench/visitors"
+SEARCHES = "/v1/analytics/bench/searches"
+SEARCHES_LIMIT = 100
 HEADERS = {"Authorization": f"Bearer {KEY}", "Accept": "application/json"}
 
 Row: TypeAlias = dict[str, Any]
@@ -104,6 +106,26 @@ def with_aiohttp(url: str) -> list[Row]:
                 rows += page["visitors"]
                 if not page["hasMore"]:
                     return rows
+
+    return asyncio.run(read())
+
+
+def aiohttp_searches(url: str) -> list[Row]:
+    """The loop over cursors."""
+    import aiohttp
+
+    async def read() -> list[Row]:
+        rows: list[Row] = []
+        params: dict[str, Any] = {"limit": SEARCHES_LIMIT}
+        async with aiohttp.ClientSession(headers=HEADERS) as session:
+            while True:
+                async with session.get(url + SEARCHES, params=params) as answer:
+                    answer.raise_for_status()
+                    page = orjson.loads(await answer.read())
+                rows += page["searches"]
+                if page["nextCursor"] is None:
+                    return rows
+                params["cursor"] = page["nextCursor"]
 
     return asyncio.run(read())
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from peers import KEY, LIMIT, PATH, PEERS, aiohttp_rows
+from peers import KEY, LIMIT, PATH, PEERS, aiohttp_rows, aiohttp_searches
 
 import docplatform
 
@@ -34,6 +34,7 @@ LATENCY = 50
 """Milliseconds, for what a slow link does."""
 SLOW_ROWS = 10_000
 MANY_ROWS = 1_000_000
+CURSOR_ROWS = 100_000
 
 
 class Server:
@@ -84,6 +85,13 @@ def medians(ways: dict[str, Callable[[], int]], rounds: int, rows: int) -> dict[
                 seconds[name].append(taken)
         print(f"round {round_} of {rounds}", file=sys.stderr)
     return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def searches_frame(url: str) -> int:
+    """What a careful user makes of a cursor listing: a frame whose instants are instants."""
+    frame = pd.DataFrame(aiohttp_searches(url))
+    frame["lastSearchedAt"] = pd.to_datetime(frame["lastSearchedAt"], utc=True)
+    return len(frame)
 
 
 async def count(rows: Any) -> int:
@@ -209,6 +217,19 @@ def main() -> None:
         beyond = running.counts()[1] / (rounds + 1)
         title = f"{SLOW_ROWS:,} rows at {LATENCY} ms, `prefetch=8` against 1 ({beyond:.0f} requests beyond the end)"
         report.append((title, f"{slow['8'] / slow['1']:.2f}", "≤ 0.2"))
+
+    with server(CURSOR_ROWS) as running:
+        url, client = running.url, docplatform.Client(KEY, base_url=running.url, project_id="bench")
+        cursor = medians(
+            {
+                "docplatform": lambda: len(client.searches().to_pandas()),
+                "aiohttp + orjson": lambda: searches_frame(url),
+            },
+            rounds,
+            CURSOR_ROWS,
+        )
+        title = f"{CURSOR_ROWS:,} rows of a cursor listing to a pandas frame, against aiohttp + orjson"
+        report.append((title, f"{cursor['docplatform'] / cursor['aiohttp + orjson']:.2f}", "≤ 0.4"))
 
     with server(MANY_ROWS) as running:
         for number in (MANY_ROWS // 10, MANY_ROWS):

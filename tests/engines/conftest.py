@@ -63,6 +63,19 @@ def source(request: pytest.FixtureRequest, filled: Filled) -> dict[str, str]:
     return {request.param: str(getattr(filled, request.param))}
 
 
+LISTINGS = ("views", "searches", "feedback", "conversations")
+
+
+@pytest.fixture(scope="session")
+def listings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two weeks of every other listing."""
+    store = tmp_path_factory.mktemp("listings") / "listings.db"
+    with StubServer(visitors=20) as stub:
+        for listing in LISTINGS:
+            fill(store, stub, listing=listing, date_to="2024-01-15", every="week")
+    return store
+
+
 @pytest.fixture(autouse=True, scope="session")
 def quiet() -> None:
     for name in ("py4j", "distributed"):

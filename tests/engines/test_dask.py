@@ -9,13 +9,15 @@ from typing import Any
 
 import distributed  # type: ignore[import-not-found]
 import pandas as pd
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import docplatform.dask
 from docplatform.dask import read_listing
+from docplatform.dataset.parts import Lake
 from helpers.lake import COLUMNS, backup, ordered
 
-from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
+from .conftest import DAYS, LISTINGS, PROJECTS, ROWS, Filled, check_example
 
 ALL = len(PROJECTS) * DAYS * ROWS
 
@@ -125,6 +127,19 @@ def test_a_task_that_fails_is_run_again(
     tried = frame.map_partitions(failing, meta=frame._meta)
     assert ordered(cluster.compute(tried, retries=2).result().to_dict("records")) == filled.rows
     assert Path(marker).exists()
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_any_listing_is_read(cluster: Any, listings: Path, listing: Any) -> None:
+    lake = Lake.of(listings, None, "week", None, None, 2, listing)
+    table = pa.concat_tables([part.read() for part in lake.parts(lake.slices(), 1)])
+    frame = read_listing(listing, store=listings, every="week", partition_rows=1)
+    found = frame.compute()
+    assert (frame.npartitions, list(found.columns)) == (2, table.column_names)
+    assert found.dtypes.equals(frame.dtypes)
+    assert found["project_id"].count() == table.num_rows > 0
+    (first, *_) = [name for name in table.column_names if name not in COLUMNS] or ["path"]
+    assert list(found[first]) == table[first].to_pylist()
 
 
 def test_no_key_goes_to_the_workers(read: Callable[..., Any], filled: Filled) -> None:

@@ -17,10 +17,11 @@ from pyspark.sql import SparkSession  # type: ignore[import-not-found]
 
 import docplatform.spark
 from docplatform import spark as source_module
+from docplatform.dataset.parts import Lake
 from docplatform.spark import ListingDataSource
 from helpers.lake import COLUMNS, backup, ordered
 
-from .conftest import DAYS, PROJECTS, ROWS, Filled, check_example
+from .conftest import DAYS, LISTINGS, PROJECTS, ROWS, Filled, check_example
 
 ALL = len(PROJECTS) * DAYS * ROWS
 
@@ -156,6 +157,24 @@ def test_a_task_that_fails_is_run_again(read: Callable[..., Any], filled: Filled
     table = read()
     assert rows(table.mapInArrow(failing, table.schema)) == filled.rows
     assert Path(marker).exists()
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_any_listing_is_read(session: Any, listings: Path, listing: str) -> None:
+    lake = Lake.of(listings, None, "week", None, None, 2, listing)
+    rows = [row for part in lake.parts(lake.slices(), 1) for row in part.read().to_pylist()]
+    options = {"store": str(listings), "every": "week", "listing": listing}
+    table = session.read.format("docplatform").options(**options).load()
+    found = [row.asDict() for row in table.collect()]
+    assert table.columns == list(rows[0])
+    key = next(name for name in ("searchQuery", "id", "path") if name in rows[0])
+    assert sorted((row["date_from"], row[key]) for row in found) == sorted(
+        (row["date_from"], row[key]) for row in rows
+    )
+    if listing == "searches":
+        assert {row["searchQuery"]: (row["hits"], row["ctr"]) for row in found} == {
+            row["searchQuery"]: (row["hits"], row["ctr"]) for row in rows
+        }
 
 
 def test_no_key_goes_to_the_workers(session: Any, source: dict[str, str], filled: Filled) -> None:

@@ -1,5 +1,6 @@
-//! A visitors endpoint that is never the limit: pages made beforehand, one thread a connection, the standard library alone.
+//! Endpoints that are never the limit: pages made beforehand, one thread a connection, the standard library alone.
 //!
+//! Visitors are paged by offset, searches (100,000 at most) by cursor.
 //! `bench-server ROWS LATENCY_MS` listens on a free loopback port, prints it, and serves until its standard input ends.
 
 use std::collections::HashMap;
@@ -15,13 +16,44 @@ static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static BEYOND: AtomicU64 = AtomicU64::new(0);
 
 struct Site {
-    rows: Vec<String>,
-    /// Whole answers by (offset, limit), for the limit that everybody uses.
-    pages: HashMap<(usize, usize), Vec<u8>>,
+    visitors: Listing,
+    searches: Listing,
     latency: Duration,
 }
 
-const LIMIT: usize = 250;
+struct Listing {
+    rows: Vec<String>,
+    /// Whole answers by (offset, limit), for the limit that everybody uses.
+    pages: HashMap<(usize, usize), Vec<u8>>,
+    /// An answer's body, of its rows and where the next page starts.
+    body: fn(&str, Option<usize>) -> String,
+}
+
+const VISITORS_LIMIT: usize = 250;
+const SEARCHES_LIMIT: usize = 100;
+const MAX_SEARCHES: usize = 100_000;
+
+impl Listing {
+    fn new(rows: Vec<String>, limit: usize, body: fn(&str, Option<usize>) -> String) -> Self {
+        let mut listing = Self { rows, pages: HashMap::new(), body };
+        for offset in (0..=listing.rows.len()).step_by(limit) {
+            let answer = listing.render(offset, limit);
+            listing.pages.insert((offset, limit), answer);
+        }
+        listing
+    }
+
+    fn render(&self, offset: usize, limit: usize) -> Vec<u8> {
+        let end = (offset + limit).min(self.rows.len());
+        let rows = self.rows.get(offset..end).unwrap_or_default().join(",");
+        let body = (self.body)(&rows, (end < self.rows.len()).then_some(end));
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        [head.into_bytes(), body.into_bytes()].concat()
+    }
+}
 
 impl Site {
     fn new(count: usize, latency: Duration) -> Self {
@@ -35,26 +67,29 @@ impl Site {
                 )
             })
             .collect();
-        let mut site = Self { rows, pages: HashMap::new(), latency };
-        for offset in (0..=count).step_by(LIMIT) {
-            let answer = site.render(offset, LIMIT);
-            site.pages.insert((offset, LIMIT), answer);
-        }
-        site
-    }
-
-    fn render(&self, offset: usize, limit: usize) -> Vec<u8> {
-        let end = (offset + limit).min(self.rows.len());
-        let rows = self.rows.get(offset..end).unwrap_or_default().join(",");
-        let body = format!(
-            r#"{{"totals":{{"human":7000000,"ai":3000000,"total":9000000}},"visitors":[{rows}],"hasMore":{}}}"#,
-            end < self.rows.len()
-        );
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        [head.into_bytes(), body.into_bytes()].concat()
+        let searches = (0..count.min(MAX_SEARCHES))
+            .map(|i| {
+                format!(
+                    r#"{{"searchQuery":"how to do thing {i}","hits":{},"ctr":{},"topClickedPage":"/docs/page-{}","lastSearchedAt":"2026-01-{:02}T09:30:{:02}.000Z"}}"#,
+                    100_000 / (i + 1) + 1,
+                    f64::from(i as u32 % 100) / 100.0,
+                    i % 400,
+                    i % 31 + 1,
+                    i % 60,
+                )
+            })
+            .collect();
+        let visitors = Listing::new(rows, VISITORS_LIMIT, |rows, next| {
+            format!(
+                r#"{{"totals":{{"human":7000000,"ai":3000000,"total":9000000}},"visitors":[{rows}],"hasMore":{}}}"#,
+                next.is_some()
+            )
+        });
+        let searches = Listing::new(searches, SEARCHES_LIMIT, |rows, next| {
+            let cursor = next.map_or("null".to_owned(), |next| format!("\"{next}\""));
+            format!(r#"{{"searches":[{rows}],"totalSearches":0,"nextCursor":{cursor}}}"#)
+        });
+        Self { visitors, searches, latency }
     }
 
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
@@ -84,17 +119,21 @@ impl Site {
                 let value = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
                 value.and_then(|value| value.parse().ok()).unwrap_or(default)
             };
-            let (offset, limit) = (number("offset", 0), number("limit", 50));
+            let limit = number("limit", 50);
+            let (listing, offset) = match target.contains("/searches") {
+                true => (&self.searches, number("cursor", 0)),
+                false => (&self.visitors, number("offset", 0)),
+            };
             REQUESTS.fetch_add(1, Ordering::Relaxed);
-            if offset >= self.rows.len() {
+            if offset >= listing.rows.len() {
                 BEYOND.fetch_add(1, Ordering::Relaxed);
             }
             if !self.latency.is_zero() {
                 thread::sleep(self.latency);
             }
-            match self.pages.get(&(offset, limit)) {
+            match listing.pages.get(&(offset, limit)) {
                 Some(page) => writer.write_all(page)?,
-                None => writer.write_all(&self.render(offset, limit))?,
+                None => writer.write_all(&listing.render(offset, limit))?,
             }
         }
     }
