@@ -134,6 +134,18 @@ def test_a_range_that_is_too_long_names_options_to_ask_for_less(cli: Cli, name: 
     assert advice in ended.err.splitlines()[1]
 
 
+def test_a_cursor_that_expired_names_the_option_to_begin_anew(cli: Cli, store: Path) -> None:
+    line = export("searches", "--page-size", "50", "--store", str(store))
+    with cli.stub.client(store=store) as client:
+        next(client.searches(MONTH, page_size=50, prefetch=0))
+    cli.stub.fail_next(status=400, body={"error": "cursor has expired"})
+    ended = cli(*line)
+    assert ended.status == 1
+    assert "from its beginning, with --refresh where a store has a part of it" in ended.err
+    assert "resume" not in ended.err
+    assert len(cli(*line, "--refresh").out.splitlines()) == 121
+
+
 # -- totals and top --------------------------------------------------------------------------------
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from docplatform import Comparison
 
 # Told apart by the side that they are on, and in print by the hatching.
-GAIN: dict[str, Any] = {"label": "more readers", "facecolor": "#009E73"}
+GAIN: dict[str, Any] = {"label": "more", "facecolor": "#009E73"}
 LOSS: dict[str, Any] = {
-    "label": "fewer readers",
+    "label": "fewer",
     "facecolor": "#D55E00",
     "hatch": "////",
     "edgecolor": "white",
@@ -63,6 +63,8 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 
-    plots._finish(axes, title(comparison), "x", handles=[Patch(**GAIN), Patch(**LOSS)])
+    counted = comparison.listing if comparison._adds_up else "readers"
+    handles = [Patch(**style | {"label": f"{style['label']} {counted}"}) for style in (GAIN, LOSS)]
+    plots._finish(axes, title(comparison), "x", handles=handles)
     axes.xaxis.set_major_formatter("{x:+,.0f}")
     return axes

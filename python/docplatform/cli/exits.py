@@ -156,15 +156,15 @@ def _message(error: Exception) -> str:
         ):
             # They may name an argument; all others may contain text of the service.
             return words.as_options(str(error))
-        case docplatform.ServerError():
-            # What to ask for instead comes after the text of the service.
-            told, semicolon, advice = str(error).rpartition("; ")
-            return told + semicolon + words.as_options(advice)
         case docplatform.JobFailedError() | docplatform.WaitTimeoutError():
             # What to do then differs here, and is said below.
             return str(error).rpartition("; ")[0] or str(error)
         case docplatform.AuthenticationError():
             return str(error).replace("(api_key)", "(--api-key-file)")
+        case docplatform.StatusError():
+            # What to ask for instead comes after the text of the service.
+            told, semicolon, advice = str(error).rpartition("; ")
+            return told + semicolon + (words.as_options(advice) if semicolon else advice)
         case _:
             return str(error)
 

@@ -20,6 +20,7 @@ OPTIONS = {
     "page_size": "--page-size",
     "poll_interval": "--poll-interval",
     "project_id": "--project",
+    "refresh": "--refresh",
     "requests_per_hour": "--requests-per-hour",
     "reserve": "--reserve",
     "settle_days": "--settle-days",
@@ -32,10 +33,10 @@ _NAMED = re.compile(
     # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
     # A name in braces is part of a path template.
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b(?:=\"([^\"]*)\"|=)?"
-    rf"|^(every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\")?"
+    rf"|^(every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\"|True\b)?"
 )
 _NOT_HERE = re.compile(
-    r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b|\bperiod=(?=\")| \(os error \d+\)"
+    r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b|\bperiod=(?=\")|, and without resume\b| \(os error \d+\)"
 )
 """What the command line does not have."""
 
