@@ -132,6 +132,10 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
         Some(ErrorCode::DiskFull) => {
             (Kind::Store, "the disk is full; nothing of this change was kept".to_owned())
         }
+        // Also where the log's shared memory finds no room.
+        Some(ErrorCode::SystemIoFailure) => {
+            (Kind::Store, format!("it cannot be read or written ({text}); see whether its disk is full"))
+        }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             (Kind::Configuration, format!("it cannot be opened and written, with its directory ({text})"))
         }

@@ -168,13 +168,13 @@ import os
 made = client(store=os.environ["STORE"])
 {FULL[way]}
 told = outcome(lambda: run(lambda: made.create_job("Document release 1.4", once="docs-1.4")))
-print(json.dumps([told["outcome"], made.stats.requests]))
+print(json.dumps([told["outcome"], made.stats.requests, "disk is full" in told["text"]]))
 """
     env = environment(stub, STORE=str(store))
     if way == "no space":
         library = request.getfixturevalue("power_library")
         env |= {"LD_PRELOAD": str(library), "DISK": str(store.parent), "DISK_FULL": str(tmp_path / "full")}
-    assert tell(face.name, script, **env) == ["not_sent", 0]
+    assert tell(face.name, script, **env) == ["not_sent", 0, True]
     assert stub.requests == []
     assert create(face, face.client(stub, store=store)).id == "job-1"
 
