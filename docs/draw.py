@@ -196,13 +196,19 @@ def site(chromium: Browser, address: str) -> None:
     LOOKED_AT.mkdir(parents=True, exist_ok=True)
     for colours in COLOURS:
         for width in (390, 1_280):
-            page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=colours)
+            page = chromium.new_page(
+                viewport={"width": width, "height": 900}, color_scheme=colours, reduced_motion="reduce"
+            )
             for name, where in PAGES.items():
+                page.set_viewport_size({"width": width, "height": 900})
                 page.goto(f"{address}/{where}")
                 page.wait_for_load_state("networkidle")
-                page.screenshot(
-                    path=LOOKED_AT / f"site-{name}-{width}-{colours}.png", full_page=name != "reference"
-                )
+                if name != "reference":
+                    # As a whole, without scrolling, at which the site begins to move things.
+                    height = page.evaluate("document.documentElement.scrollHeight")
+                    page.set_viewport_size({"width": width, "height": height})
+                page.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
+                page.screenshot(path=LOOKED_AT / f"site-{name}-{width}-{colours}.png", animations="disabled")
             page.close()
     page = chromium.new_page(viewport={"width": 900, "height": 2_000}, device_scale_factor=2)
     page.goto(f"{address}/{PAGES['notebook']}")
