@@ -9,7 +9,8 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store fuzz soak soak-cursor soak-once audit pictures \
+.PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store \
+	bench-instructions fuzz soak soak-cursor soak-once audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -170,9 +171,11 @@ BENCH_ENV := $(VENV)/bench
 
 ## bench: the release wheel beside what people use today; some minutes on a machine that does nothing else meanwhile
 ## bench-store: a store of ten million rows: its size, how quick it opens, and what a held range takes
+## bench-instructions: instructions a page under callgrind, which are the same however busy the machine is
 bench: BENCHMARK = run.py
 bench-store: BENCHMARK = store.py
-bench bench-store: $(STAMPS)/bench
+bench-instructions: BENCHMARK = instructions.py
+bench bench-store bench-instructions: $(STAMPS)/bench
 	cargo build --release --locked --quiet --manifest-path bench/server/Cargo.toml
 	$(BENCH_ENV)/bin/python bench/$(BENCHMARK) $(BENCH)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, TypeAlias
 
+import fastsimdjson
+import msgspec
 import orjson
 
 LIMIT = 250
@@ -64,16 +67,28 @@ def with_httpx(url: str) -> list[Row]:
         return _pages(get)
 
 
-def with_pyreqwest(url: str) -> list[Row]:
+def with_httpx2(url: str, loads: Callable[[bytes], Any]) -> list[Row]:
+    import httpx2
+
+    with httpx2.Client(headers=HEADERS) as client:
+
+        def get(offset: int) -> Any:
+            answer = client.get(f"{url}{PATH}?limit={LIMIT}&offset={offset}")
+            answer.raise_for_status()
+            return loads(answer.content)
+
+        return _pages(get)
+
+
+def with_pyreqwest(url: str, loads: Callable[[bytes], Any]) -> list[Row]:
     from pyreqwest.client import SyncClientBuilder
 
     with SyncClientBuilder().default_headers(HEADERS).build() as client:
-
-        def get(offset: int) -> Any:
-            answer = client.get(f"{url}{PATH}?limit={LIMIT}&offset={offset}").build().send()
-            return orjson.loads(bytes(answer.bytes()))
-
-        return _pages(get)
+        return _pages(
+            lambda offset: loads(
+                bytes(client.get(f"{url}{PATH}?limit={LIMIT}&offset={offset}").build().send().bytes())
+            )
+        )
 
 
 async def aiohttp_rows(url: str) -> AsyncIterator[Row]:
@@ -91,6 +106,13 @@ async def aiohttp_rows(url: str) -> AsyncIterator[Row]:
             if not page["hasMore"]:
                 return
             offset += LIMIT
+
+
+async def count(rows: Any) -> int:
+    number = 0
+    async for _ in rows:
+        number += 1
+    return number
 
 
 def with_aiohttp(url: str) -> list[Row]:
@@ -165,12 +187,22 @@ def with_openai(url: str) -> list[Row]:
                 return rows
 
 
+PARSERS: dict[str, Callable[[bytes], Any]] = {
+    "orjson": orjson.loads,
+    "msgspec": msgspec.json.decode,
+    "fastsimdjson": fastsimdjson.loads,
+}
+
 PEERS: dict[str, Callable[[str], list[Row]]] = {
     "requests": with_requests,
     "httpx + orjson": with_httpx,
     "aiohttp + orjson": with_aiohttp,
     "urllib3 + orjson": with_urllib3,
-    "pyreqwest + orjson": with_pyreqwest,
+    **{
+        f"{client} + {parser}": partial(way, loads=loads)
+        for client, way in (("httpx2", with_httpx2), ("pyreqwest", with_pyreqwest))
+        for parser, loads in PARSERS.items()
+    },
     "dlt RESTClient": with_dlt,
     "openai's base (Stainless)": with_openai,
 }

@@ -17,59 +17,22 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-from peers import KEY, LIMIT, PATH, PEERS, aiohttp_rows, aiohttp_searches
+from peers import KEY, LIMIT, PATH, PEERS, aiohttp_rows, aiohttp_searches, count
+from service import server
 
 import docplatform
 
 HERE = Path(__file__).resolve().parent
-SERVER = HERE / "server" / "target" / "release" / "bench-server"
 
 LATENCY = 50
 """Milliseconds, for what a slow link does."""
 SLOW_ROWS = 10_000
 MANY_ROWS = 1_000_000
 CURSOR_ROWS = 100_000
-
-
-class Server:
-    """The local service, a process of its own."""
-
-    def __init__(self, rows: int, latency: int = 0) -> None:
-        command = [str(SERVER), str(rows), str(latency)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.url = f"http://127.0.0.1:{self._answer()}"
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-    def counts(self) -> tuple[int, int]:
-        """Requests so far, and those that asked for rows beyond the last one."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        requests, beyond = self._answer().split()
-        return int(requests), int(beyond)
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-@contextmanager
-def server(rows: int, latency: int = 0) -> Iterator[Server]:
-    running = Server(rows, latency)
-    try:
-        yield running
-    finally:
-        running.close()
 
 
 def medians(ways: dict[str, Callable[[], int]], rounds: int, rows: int) -> dict[str, float]:
@@ -92,13 +55,6 @@ def searches_frame(url: str) -> int:
     frame = pd.DataFrame(aiohttp_searches(url))
     frame["lastSearchedAt"] = pd.to_datetime(frame["lastSearchedAt"], utc=True)
     return len(frame)
-
-
-async def count(rows: Any) -> int:
-    number = 0
-    async for _ in rows:
-        number += 1
-    return number
 
 
 def ceiling(url: str) -> float | None:

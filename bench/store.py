@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from peers import KEY
-from run import Server, machine, server
+from run import machine
+from service import Server, server
 
 import docplatform
 

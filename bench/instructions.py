@@ -1,0 +1,99 @@
+"""Instructions a page of 250 rows, of this client and of what people use today: the same number in each run, however busy the machine is.
+
+make bench-instructions                       every way
+make bench-instructions BENCH="--profile 'docplatform: to_dicts()'"     where they go
+
+Each way runs twice under callgrind, over few pages and over more: what the additional pages took is what a page takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from peers import KEY, LIMIT, PEERS, aiohttp_rows, count
+from service import server
+
+FEW, MORE = 20, 60
+"""Pages of the two runs."""
+PROFILE_LINES = 60
+
+
+def ours(way: Callable[[Any], object], url: str) -> object:
+    import docplatform
+
+    return way(docplatform.Client(KEY, base_url=url, project_id="bench").visitors())
+
+
+def ours_async(url: str) -> object:
+    import docplatform
+
+    return asyncio.run(count(docplatform.AsyncClient(KEY, base_url=url, project_id="bench").visitors()))
+
+
+def to_csv(visitors: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        visitors.to_csv(Path(folder, "visitors.csv"))
+
+
+WAYS: dict[str, Callable[[str], object]] = {
+    "docplatform: collect()": partial(ours, lambda visitors: visitors.collect()),
+    "docplatform: to_dicts()": partial(ours, lambda visitors: visitors.to_dicts()),
+    "docplatform: to_csv()": partial(ours, to_csv),
+    "docplatform: async for": ours_async,
+    "aiohttp + orjson: async for": lambda url: asyncio.run(count(aiohttp_rows(url))),
+    **{
+        name: peer
+        for name, peer in PEERS.items()
+        if name.startswith(("urllib3", "aiohttp", "httpx2", "pyreqwest"))
+    },
+}
+
+
+def instructions(way: str, pages: int, out: Path) -> int:
+    """What a fresh process takes that reads this many pages."""
+    command = ["valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={out}"]
+    with server(pages * LIMIT) as running:
+        child = [sys.executable, __file__, "--run", way, "--url", running.url]
+        subprocess.run([*command, *child], check=True, env={"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"})
+    found = re.search(r"^(?:totals|summary): (\d+)", out.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", metavar="TEXT", default="", help="the ways whose name has this text")
+    parser.add_argument("--profile", choices=WAYS, help="where the instructions of one way go")
+    parser.add_argument("--run", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.run:
+        WAYS[arguments.run](arguments.url)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "callgrind.out")
+        if arguments.profile:
+            instructions(arguments.profile, MORE, out)
+            lines = subprocess.run(
+                ["callgrind_annotate", out], capture_output=True, text=True, check=True
+            ).stdout
+            print("\n".join(lines.splitlines()[:PROFILE_LINES]))
+            return
+        print("| way | instructions a page |\n|---|---|")
+        for way in WAYS:
+            if arguments.only in way:
+                few, more = (instructions(way, pages, out) for pages in (FEW, MORE))
+                print(f"| {way} | {(more - few) / (MORE - FEW):,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
