@@ -125,7 +125,7 @@ class ListingDataSource(_DataSource):
         unknown = {name.lower() for name in options} - _OPTIONS
         if unknown:
             raise ValueError(
-                f"no option of docplatform: {', '.join(sorted(unknown))}; there are {', '.join(sorted(_OPTIONS))}"
+                f"unknown option of docplatform: {', '.join(sorted(unknown))}; there are {', '.join(sorted(_OPTIONS))}"
             )
         self._lake = parts.Lake.of(
             options.get("store"),

@@ -90,8 +90,7 @@ impl Client {
 
         let (told, malformed) = retry_after(&incoming.headers, self.books.clock.time());
         if malformed {
-            let text =
-                format!("{}: a Retry-After that cannot be understood is ignored", messages::what(call));
+            let text = format!("{}: an unreadable Retry-After was ignored", messages::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
         match entry.ticket.take() {
@@ -112,7 +111,7 @@ impl Client {
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
             Some(encoding) => Some(Err(Lost::Unusable(format!(
-                "identity was asked for, but the body is encoded as {encoding}"
+                "no compression was requested, but the body is encoded as {encoding}"
             )))),
         };
         if !success {
@@ -131,7 +130,9 @@ impl Client {
             }
             Some(Err(Lost::TooLarge(body))) => Err(Failure::Unreadable {
                 head,
-                reason: format!("the answer is larger than {cap} bytes (see max_response_bytes)"),
+                reason: format!(
+                    "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
+                ),
                 body: Bytes::from(body).slice(..MAX_ERROR_BODY.min(cap)),
             }),
             None => Err(Failure::BodyLost { head, reason: late("no whole answer"), timeout: true }),

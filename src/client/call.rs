@@ -195,7 +195,8 @@ impl Client {
                 if let Some(journal) = &call.journal {
                     journal.nothing_happened();
                 }
-                let error = Error::new(Kind::Misuse, "the caller has gone, so the request was not sent");
+                let error =
+                    Error::new(Kind::Misuse, "the caller stopped waiting, so the request was not sent");
                 return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
             tries.begun = Some(Instant::now());

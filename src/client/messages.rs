@@ -21,7 +21,7 @@ const MAX_SEARCHED: usize = 4096;
 const PROMPT_PREFIX: usize = 24;
 
 /// Where to find what belongs together.
-const SAME_PAGE: &str = "the key and the project's id are copied from the same page of the dashboard";
+const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
 /// Why nothing is sent after a `Retry-After`.
 pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
@@ -38,7 +38,8 @@ pub(crate) fn still_throttled(call: &Call, status: u16, left: Duration) -> Error
     let mut error = Error::new(
         Kind::HeldBack,
         format!(
-            "{}: not sent: the service asked this client to wait for another {:.0} s",
+            "{}: not sent, because the service asked this client to wait for another {:.0} s: call \
+             again after that",
             what(call),
             left.as_secs_f64().ceil(),
         ),
@@ -55,8 +56,8 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
     let mut error = Error::new(
         Kind::Timeout,
         format!(
-            "{}: not sent within its deadline of {} s: too many other calls are in flight, or this process was \
-             stopped",
+            "{}: not sent within its deadline of {} s, because too many other calls were in flight or \
+             this process was suspended: call again, with fewer calls at a time or a longer deadline=",
             what(call),
             deadline.as_secs_f64(),
         ),
@@ -70,14 +71,15 @@ pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
 pub(crate) fn no_ledger(call: &Call, error: Error) -> Error {
     let mut error = error.with_outcome(Some(Outcome::NotSent));
     error.message =
-        format!("{}: not sent, because its request could not be entered: {}", what(call), error.message);
+        format!("{}: not sent, because the store could not count the request: {}", what(call), error.message);
     error
 }
 
 /// The line about an earlier request whose end the ledger does not know yet.
 pub(crate) fn not_settled(fault: &Error) -> Note {
     let text = format!(
-        "the end of an earlier request could not be entered; until it is, with a later request, that one counts as sent: {}",
+        "the store could not record the end of an earlier request, which counts as sent until a later \
+         request records it: {}",
         fault.message,
     );
     Note::new(Level::Warning, text)
@@ -171,7 +173,7 @@ impl Failed<'_> {
             message.push_str(&format!(" ({} attempts)", attempts.len()));
         }
         if deadline_exceeded {
-            message.push_str(" (no further attempt: the call's deadline comes first)");
+            message.push_str(" (no further attempt: its pause would end after the call's deadline)");
         }
         let mut error = Error::new(self.verdict.kind, message).with_outcome(self.verdict.outcome);
         error.attempts = attempts;
@@ -243,9 +245,9 @@ impl Failed<'_> {
     fn lead(&self) -> &'static str {
         match (self.verdict.kind, self.verdict.outcome) {
             (Kind::UnconfirmedWrite, Some(Outcome::Applied)) => {
-                "it happened, but the answer cannot be used: "
+                "the service did it, but its answer cannot be used: "
             }
-            (Kind::UnconfirmedWrite, _) => "it may or may not have happened: ",
+            (Kind::UnconfirmedWrite, _) => "the service may or may not have done it: ",
             (_, Some(Outcome::NotSent)) => "not sent: ",
             _ => "",
         }
@@ -282,34 +284,45 @@ impl Failed<'_> {
     /// What the user can do.
     fn advice(&self) -> Option<String> {
         if self.verdict.kind == Kind::UnconfirmedWrite {
-            return Some("it is not sent again by itself: look on the platform first".to_owned());
+            return Some(
+                "it is not sent again automatically: look on the platform before you send it again"
+                    .to_owned(),
+            );
         }
         let Failure::Refused { head, .. } = self.failure else {
             return None;
         };
         Some(match head.status {
             304 if head.location.is_none() => {
-                "nothing was asked on a condition: a cache on the way is broken".to_owned()
+                "the request was unconditional, so a proxy or cache on the way is broken: avoid it \
+                 with proxy= or trust_env=False"
+                    .to_owned()
             }
             300..=399 => {
                 let location = head.location.as_deref().unwrap_or("nowhere");
-                format!("redirects are never followed (to {}); check base_url", self.header(location))
+                format!(
+                    "redirects are never followed (to {}): set base_url to the service's own address",
+                    self.header(location)
+                )
             }
             401 => format!(
-                "check the API key ({}): keys expire, often after 90 days, and a key of another kind, with another \
-                 prefix, is refused, too; copy a valid one from the dashboard",
+                "check the API key ({}): it may have expired, often after 90 days, or be of another \
+                 kind; copy a valid one from the dashboard",
                 self.settings.api_key_from,
             ),
             403 if self.call.is_write() => format!(
-                "the API key may be read-only, bound to other network addresses, or of another project; {SAME_PAGE}"
+                "the API key may be read-only, limited to other network addresses, or of another \
+                 project: {SAME_PAGE}"
             ),
             403 => format!(
-                "the API key may be bound to other network addresses, or of another project; {SAME_PAGE}"
+                "the API key may be limited to other network addresses, or of another project: {SAME_PAGE}"
             ),
-            404 => format!("check the project and the ids; {SAME_PAGE}"),
+            404 => format!("check the project and the ids: {SAME_PAGE}"),
             429 => match head.retry_after {
                 Some(wait) => format!("try again after {} s", wait.as_secs()),
-                None => "the service did not say for how long".to_owned(),
+                None => "the service did not say how long to wait: try again in some minutes, or set \
+                 requests_per_hour="
+                    .to_owned(),
             },
             _ => return None,
         })

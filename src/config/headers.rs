@@ -28,12 +28,14 @@ pub(super) fn headers(given: &[(String, SecretString)]) -> Result<HeaderMap> {
     let mut map = HeaderMap::new();
     for (name, value) in given {
         let header = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| Error::argument(format!("headers: {name:?} is no header name")))?;
+            .map_err(|_| Error::argument(format!("headers: {name:?} is not a valid header name")))?;
         if RESERVED_HEADERS.contains(&header.as_str()) {
             return Err(Error::argument(format!("headers: {header} is set by the client itself")));
         }
         let mut value = HeaderValue::from_str(value.expose_secret()).map_err(|_| {
-            Error::argument(format!("headers: the value of {header} cannot stand in a header"))
+            Error::argument(format!(
+                "headers: the value of {header} has characters that a header cannot have"
+            ))
         })?;
         value.set_sensitive(true);
         map.append(header, value);

@@ -85,8 +85,11 @@ impl ApiKey {
     /// The value of the `Authorization` header, marked sensitive.
     pub(crate) fn header(&self) -> Result<HeaderValue> {
         let text = SecretString::from(format!("Bearer {}", self.0.expose_secret()));
-        let mut value = HeaderValue::from_str(text.expose_secret())
-            .map_err(|_| Error::configuration("the API key cannot stand in a header"))?;
+        let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| {
+            Error::configuration(
+                "the API key has characters that a header cannot have: copy it again from the dashboard",
+            )
+        })?;
         value.set_sensitive(true);
         Ok(value)
     }

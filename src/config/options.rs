@@ -247,7 +247,7 @@ impl Options {
         let (per_hour, reserve) = (self.name_of("requests_per_hour"), self.name_of("reserve"));
         match (self.requests_per_hour, self.reserve.unwrap_or(0)) {
             (None, 0) => Ok(None),
-            (None, _) => Err(Error::argument(format!("{reserve} is a part of {per_hour}: give that, too"))),
+            (None, _) => Err(Error::argument(format!("{reserve} is a part of {per_hour}: set that too"))),
             (Some(hour), left) => Terms::new(hour, left).map(Some).ok_or_else(|| {
                 Error::argument(format!(
                     "{reserve} must be less than {per_hour}, or no request could ever be sent; they are {left} and {hour}"
@@ -340,7 +340,7 @@ mod tests {
             ("api_key", ENV_API_KEY, " dp_key", "has white space around it"),
             ("base_url", ENV_BASE_URL, "https://docs.example.com\n", "has white space around it"),
             ("project_id", ENV_PROJECT_ID, "demo ", "has white space around it"),
-            ("project_id", ENV_PROJECT_ID, "de\u{fffd}mo", "holds U+FFFD"),
+            ("project_id", ENV_PROJECT_ID, "de\u{fffd}mo", "contains U+FFFD"),
         ];
         for (setting, variable, bad, why) in settings {
             let mut given = options();

@@ -30,7 +30,7 @@ impl Segment {
             "has white space around it".to_owned()
         } else if text.contains(char::REPLACEMENT_CHARACTER) {
             // A repaired id is another id, and must not be asked for.
-            "holds U+FFFD, which stands where invalid characters were".to_owned()
+            "contains U+FFFD, which replaces invalid characters".to_owned()
         } else if let Some(bad) = text.chars().find(|&c| forbidden(c)) {
             format!("contains {bad:?}, which cannot be part of an id")
         } else {
@@ -70,18 +70,18 @@ impl Template {
             return fail("must start with \"/\"");
         }
         if text.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#' | '%')) {
-            return fail("may hold no query, fragment, white space, backslash or percent sign");
+            return fail("must not contain a query, a fragment, white space, a backslash or a percent sign");
         }
         if text.contains(char::REPLACEMENT_CHARACTER) {
-            return fail("holds U+FFFD, which stands where invalid characters were");
+            return fail("contains U+FFFD, which replaces invalid characters");
         }
         for step in text.split('/').skip(1) {
             if matches!(step, "" | "." | "..") {
-                return fail("may hold no empty step and no \".\" or \"..\"");
+                return fail("must not contain empty, \".\" or \"..\" parts");
             }
             let bare = step.replace("{project_id}", "").replace("{id}", "");
             if bare.contains(['{', '}']) {
-                return fail("knows the placeholders {project_id} and {id} only");
+                return fail("may contain the placeholders {project_id} and {id} only");
             }
         }
         Ok(Self(text.to_owned()))
@@ -157,10 +157,13 @@ impl BaseUrl {
             return fail("must start with https:// (or http:// for loopback)");
         }
         if !url.username().is_empty() || url.password().is_some() || authority(text).contains('@') {
-            return fail("holds a user name or password; the API key is the only credential");
+            return fail(
+                "contains a user name or password: remove them, because the API key is the only \
+             credential",
+            );
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return fail("holds a query or a fragment; give the address up to the path");
+            return fail("contains a query or a fragment: give the address up to the path");
         }
         if text.contains('%') || url.path().contains("//") {
             return fail("has a percent sign or an empty step in its path");

@@ -25,7 +25,7 @@ impl Moment {
     pub fn parse(what: &str, text: &str) -> Result<Self> {
         let fail = || {
             Error::argument(format!(
-                "{what} {:?} is no date: use YYYY-MM-DD or an ISO 8601 date-time",
+                "{what} {:?} is not a date: use YYYY-MM-DD or an ISO 8601 date-time",
                 crate::text::safe(text, 60),
             ))
         };
@@ -93,7 +93,7 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
 
 /// A date-time in an answer: ISO 8601 with an offset. Leap seconds are refused, as no `datetime` can hold one.
 pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
-    let refused = || format!("{:?} is no ISO 8601 date-time with an offset", crate::text::safe(text, 60));
+    let refused = || format!("{:?} is not an ISO 8601 date-time with an offset", crate::text::safe(text, 60));
     if text.contains(":60") || !text.is_ascii() {
         return Err(refused());
     }

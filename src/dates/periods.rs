@@ -105,9 +105,7 @@ impl Period {
         };
         if period.days.from > today {
             let text = safe(text, 60);
-            return Err(Error::argument(format!(
-                "period {text:?} has not begun: it is {today} in UTC, and nobody has visited yet"
-            )));
+            return Err(Error::argument(format!("period {text:?} has not begun: today is {today} in UTC")));
         }
         Ok(period)
     }
@@ -187,7 +185,7 @@ fn named(words: &str, today: Date) -> Result<Period> {
             let month = today.strftime("%Y-%m");
             return Err(refuse(
                 words,
-                &format!("it is not over; name it by its date, as {today} or {month}"),
+                &format!("it is not over: name it by its date, such as {today} or {month}"),
             ));
         }
         _ => {
@@ -262,7 +260,7 @@ fn calendar(words: &str) -> Result<Period> {
         }
     };
     let end = |from: Date| Some(Slice { from, to: from.checked_add(kind.span()?).ok()? });
-    let days = from.and_then(end).ok_or_else(|| refuse(words, "no calendar here has it"))?;
+    let days = from.and_then(end).ok_or_else(|| refuse(words, "it is too far from today"))?;
     Ok(Period { days, kind })
 }
 

@@ -94,14 +94,18 @@ pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Sl
     let day = |what: &str, moment: &Moment| {
         moment.day().ok_or_else(|| {
             let text = moment.as_str();
-            Error::argument(format!("{what} must be a day, as slices are made of whole ones; it is {text}"))
+            Error::argument(format!(
+                "{what} must be a day without a time, because slices consist of whole days; it is {text}"
+            ))
         })
     };
     let (mut from, to) = (day("date_from", from)?, day("date_to", to)?);
     let mut slices = Vec::new();
     while from < to {
         if slices.len() == MAX_SLICES {
-            return Err(Error::argument(format!("the range has more than {MAX_SLICES} slices")));
+            return Err(Error::argument(format!(
+                "the range has more than {MAX_SLICES} slices: give a shorter range or a longer every="
+            )));
         }
         let end = every.and_then(|every| every.end(from)).map_or(to, |end| end.min(to));
         slices.push(Slice { from, to: end });

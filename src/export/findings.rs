@@ -45,8 +45,8 @@ impl fmt::Display for Finding {
         match self {
             Self::Irregular { received, limit } => write!(
                 f,
-                "the service sent {received} rows where {limit} were asked for, and said that there are more; \
-                 the export continues after the rows that came, so that none is skipped"
+                "the service sent {received} rows instead of {limit}, and said that there are more; \
+                 the export continues after these rows, so none is skipped"
             ),
             Self::Dropped(rows) => write!(
                 f,
@@ -62,7 +62,7 @@ impl fmt::Display for Finding {
             ),
             Self::Totals { first, last } => write!(
                 f,
-                "the totals moved during the export, from human={} ai={} total={} to human={} ai={} total={}",
+                "the totals changed during the export, from human={} ai={} total={} to human={} ai={} total={}",
                 first.human, first.ai, first.total, last.human, last.ai, last.total
             ),
             Self::Repaired(pages) => {

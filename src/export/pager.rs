@@ -197,7 +197,7 @@ impl Pager {
         let (page, limit) = match (&mut next.task).await {
             Ok(page) => page?,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => return Err(Error::new(Kind::Misuse, "the runtime was stopped")),
+            Err(_) => return Err(Error::new(Kind::Misuse, "this process is ending")),
         };
         drop(listening);
         let turn = self.take_in(page, limit).inspect_err(|error| self.broken = Some(error.clone()))?;
@@ -359,5 +359,5 @@ impl Pager {
 }
 
 fn broken(what: &str) -> Error {
-    Error::new(Kind::Pagination, format!("the service broke its paging rule: {what}"))
+    Error::new(Kind::Pagination, format!("the service broke its paging rule, so the export stopped: {what}"))
 }

@@ -65,7 +65,7 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
     let asked = listing.ask(client, &FIRST_ROW, &mut deadline, observer).await?;
     let totals = totals_of(&asked.page)?;
     if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
-        let text = format!("totals are returned, but could not be kept: {}", error.message);
+        let text = format!("the totals are returned, but the store could not keep them: {}", error.message);
         observer.note(Note::new(Level::Warning, text));
     }
     Ok(totals)
@@ -102,7 +102,7 @@ async fn keep(
         return kept.map(drop);
     }
     let fault = exports.fault(&Fault::Late);
-    let text = format!("a page is handed out before it is in the store: {}", fault.message);
+    let text = format!("a page is returned, although the store could not keep it yet: {}", fault.message);
     observer.note(Note::new(Level::Warning, text));
     Ok(())
 }

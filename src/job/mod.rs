@@ -245,7 +245,7 @@ fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result
     let job = Job::from_value(raw, project.clone())?;
     match asked {
         Some(asked) if *asked != job.id => Err(format!(
-            "it is about job {:?}, not the one asked for",
+            "it is about job {:?}, not the requested one",
             crate::text::safe(job.id.as_str(), 60)
         )),
         _ => Ok(job),

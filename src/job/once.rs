@@ -89,8 +89,9 @@ pub async fn create(
                 error.message.push_str(&format!("; {}", how_to_resolve(&key)));
             } else if let Some(fault) = fault {
                 let text = format!(
-                    "nothing was created under the name {:?}, but the store could not note that ({}): until somebody \
-                     resolves the name, its outcome counts as unknown",
+                    "no job was created under the name {:?}, but the store could not record that \
+                     ({}): its outcome counts as unknown until resolve_once() says that there is no \
+                     job",
                     key.name, fault.message
                 );
                 observer.note(Note::new(Level::Warning, text));
@@ -175,7 +176,8 @@ pub fn check(client: &Client) -> Result<()> {
 fn names(client: &Client) -> Result<&OnceNames> {
     client.names().ok_or_else(|| {
         Error::configuration(
-            "once= needs a store, which keeps the name: pass store=, or set DOCPLATFORM_STORE",
+            "once= needs a store, which keeps the name, so nothing was sent: pass store=, or set \
+             DOCPLATFORM_STORE",
         )
     })
 }
@@ -228,7 +230,8 @@ fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<CreatedJob>> {
         Standing::Free => Ok(None),
         Standing::Taken(creation) => Ok(creation.job),
         Standing::OtherPrompt => Err(Error::argument(format!(
-            "the name {:?} was used with another prompt in project '{}': take another name for another job",
+            "the name {:?} was used with another prompt in project '{}', so nothing was sent: use \
+             another name for another job",
             key.name, key.project_id
         ))),
     }
@@ -240,7 +243,7 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
         None => Ok(serde_json::json!({ "id": known.id, "status": STATUS_UNKNOWN })),
     };
     let job = raw.and_then(|raw| Job::from_value(raw, project));
-    job.map_err(|why| Error::new(Kind::Store, format!("the job that the store knows cannot be read: {why}")))
+    job.map_err(|why| Error::new(Kind::Store, format!("the store's copy of the job cannot be read: {why}")))
 }
 
 /// The error of a name whose outcome nobody knows.
@@ -248,8 +251,8 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
     Error::new(
         Kind::UnconfirmedWrite,
         format!(
-            "not sent: a creation under the name {:?} was begun at {begun:.0}, and nobody knows whether its job exists: look \
-             on the platform first; {}",
+            "not sent: a creation under the name {:?} began at {begun:.0}, and it is unknown whether its job exists: \
+             look on the platform; {}",
             key.name,
             how_to_resolve(key)
         ),
@@ -260,8 +263,8 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
 fn how_to_resolve(key: &OnceKey) -> String {
     let name = &key.name;
     format!(
-        "then say what became of it: resolve_once({name:?}, \"JOB-ID\"), or resolve_once({name:?}, None) if there is no \
-         such job"
+        "then record what you found: resolve_once({name:?}, \"JOB-ID\"), or resolve_once({name:?}, \
+         None) if there is no such job"
     )
 }
 
@@ -282,8 +285,8 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
 fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> String {
     let (name, id) = (&key.name, crate::text::safe(job.id.as_str(), 256));
     format!(
-        "job {id} was created under the name {name:?}, but the store could not note it ({}): until somebody resolves the \
-         name with this id, its outcome counts as unknown",
+        "job {id} was created under the name {name:?}, but the store could not record it ({}): its \
+         outcome counts as unknown until resolve_once() names this id",
         fault.message
     )
 }
@@ -323,7 +326,7 @@ impl Journal for Creating {
             let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
             self.names.within(deadline, noted).await.map_err(|mut error| {
                 error.message = format!(
-                    "not sent, because the name {:?} could not be noted: {}",
+                    "not sent, because the store could not record the name {:?}: {}",
                     self.key.name, error.message
                 );
                 error

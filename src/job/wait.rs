@@ -228,7 +228,11 @@ async fn rest(at: Instant, until: Option<Instant>) {
 
 fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
-        let message = format!("job {} failed; its last snapshot is in the error's `job`", shown(&job.id));
+        let message = format!(
+            "job {} failed; look at it on the platform, then send it a message or create another one (its \
+         last snapshot is error.job)",
+            shown(&job.id)
+        );
         observer.failed(Some(job));
         return Err(Error::new(Kind::JobFailed, message));
     }
@@ -244,7 +248,8 @@ fn too_late(
 ) -> Error {
     let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
     let message = format!(
-        "job {} was not final after {} s (last status: {}); it goes on by itself, and a new wait_for_job takes it up",
+        "job {} was not final after {} s (last status: {}). It keeps running: call wait_for_job() to \
+         wait for it again",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),

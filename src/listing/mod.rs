@@ -242,7 +242,7 @@ pub(crate) fn dates(from: Option<String>, to: Option<String>) -> Vec<(String, St
 fn check_query(query: &[(String, String)]) -> Result<()> {
     match query.iter().find(|(name, _)| matches!(name.as_str(), "limit" | "offset" | CURSOR)) {
         Some((name, _)) => Err(Error::argument(format!(
-            "params may not hold {name:?}: use page_size, offset and next_cursor"
+            "params must not contain {name:?}: use page_size, offset and next_cursor"
         ))),
         None => Ok(()),
     }

@@ -78,7 +78,9 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
     }
     let fits = |number: u64| T::try_from(number).ok();
     value.extract().ok().and_then(fits).ok_or_else(|| {
-        PyValueError::new_err(format!("{what} must be 0 or more, and not absurdly large; it is {value}"))
+        PyValueError::new_err(format!(
+            "{what} must be a whole number from 0 on, and not too large; it is {value}"
+        ))
     })
 }
 
@@ -167,7 +169,8 @@ pub(crate) fn two_periods(
         None => Period::parse("last month", Clock::system().today())?,
     };
     let before = period("before", name_before)?.or_else(|| now.before());
-    let before = before.ok_or_else(|| PyValueError::new_err("period: no calendar has one before it"))?;
+    let before =
+        before.ok_or_else(|| PyValueError::new_err("period: there is no earlier one: give before="))?;
     if before.days == now.days {
         return Err(PyValueError::new_err(format!(
             "before is the period itself, {}: name another",
@@ -195,9 +198,7 @@ fn ends(
         return Ok((from, to));
     };
     if from.is_some() || to.is_some() {
-        return Err(PyValueError::new_err(
-            "a range is named by a period, or by date_from and date_to: give one or the other",
-        ));
+        return Err(PyValueError::new_err("give either a period, or date_from and date_to, not both"));
     }
     Ok((Some(Moment::of(period.days.from)), Some(Moment::of(period.days.to))))
 }
@@ -254,7 +255,7 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let all = value.try_iter().map_err(|_| wrong_type(what, "a str, or several", value))?;
     let all = all.map(|one| text(what, &one?)).collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
-        return Err(PyValueError::new_err(format!("{what} may hold no empty text and no comma")));
+        return Err(PyValueError::new_err(format!("{what} must not contain an empty text or a comma")));
     }
     Ok(all.join(","))
 }
@@ -279,7 +280,7 @@ pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     value
         .to_cow()
         .map(std::borrow::Cow::into_owned)
-        .map_err(|_| PyValueError::new_err(format!("{what} holds lone surrogates, which are no valid text")))
+        .map_err(|_| PyValueError::new_err(format!("{what} contains invalid characters (lone surrogates)")))
 }
 
 /// A prompt.
@@ -347,7 +348,7 @@ pub(crate) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let text: String = py.import("json")?.call_method("dumps", (value,), Some(&strict))?.extract()?;
     serde_json::from_str(&text).map_err(|error| {
         PyValueError::new_err(format!(
-            "{what} cannot be sent as JSON (no valid text, or nested too deep): {error}"
+            "{what} cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
         ))
     })
 }

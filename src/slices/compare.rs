@@ -89,9 +89,9 @@ pub async fn compare(
         totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
         warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
         if period.days.to > client.today() {
-            warnings.push(format!("{} has not ended: it has fewer days than it will have", period.name()));
+            warnings.push(format!("{} is not over, so its numbers are of fewer days", period.name()));
         } else if reader.is_open(of, project, period.days).await? {
-            warnings.push(format!("{} may still change: it ended too short a time ago", period.name()));
+            warnings.push(format!("{} may still change, because it ended only recently", period.name()));
         }
     }
     let [totals, totals_before] =

@@ -139,7 +139,7 @@ fn several(slices: &[DatasetSlice]) -> Error {
         .map(|(url, name)| format!("base_url={:?}, organization={:?}", safe(url, 200), safe(name, 60)))
         .collect();
     Error::argument(format!(
-        "the store has what several organizations fetched; name one of them: {}",
+        "the store has data of several organizations: name one of them: {}",
         accounts.join("; "),
     ))
 }

@@ -155,7 +155,10 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
             return Ok(lock);
         }
         if on_running == OnRunning::Stop {
-            return Err(Error::new(Kind::StoreBusy, format!("{text}; nothing was asked for")));
+            return Err(Error::new(
+                Kind::StoreBusy,
+                format!("{text}, so nothing was sent: try again when it has ended"),
+            ));
         }
         wait.tell(observer, || format!("{text}: waiting for it"));
         sleep(LOCK_POLL).await;

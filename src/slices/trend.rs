@@ -75,7 +75,7 @@ pub async fn trend(
 /// The warning about slices that are not final.
 pub(crate) fn may_still_change(from: Date) -> String {
     format!(
-        "the slices from {from} on may still change: they ended too short a time ago, or have not ended yet"
+        "the slices from {from} on may still change, because they ended only recently or have not ended yet"
     )
 }
 

@@ -70,36 +70,36 @@ impl Fault {
             Self::Sqlite(error) => sqlite(error),
             Self::Io(error) => setting(format!("it cannot be used: {error}")),
             Self::NoDirectory => {
-                setting("its directory does not exist; make it, or give another path".to_owned())
+                setting("its directory does not exist: create it, or give another path".to_owned())
             }
             Self::Missing => setting(
-                "there is none yet: a client with this store= makes it, and sync() fills it; give its path"
+                "there is no such file: check the path. A client with this store= creates it, and \
+                 sync() fills it"
                     .to_owned(),
             ),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),
-            Self::NotALock => {
-                setting("the file beside it whose name ends in -sync is no plain file; remove it".to_owned())
-            }
+            Self::NotALock => setting(
+                "the file with the same name and -sync at its end is not a plain file: remove it".to_owned(),
+            ),
             Self::NoDatabase => setting(no_database()),
             Self::Foreign => setting(format!("it is the database of another program; {ANOTHER}")),
             Self::Unfinished => {
                 setting(format!("a transaction of another program is unfinished in it; {ANOTHER}"))
             }
             Self::Newer(version) => setting(format!(
-                "it is of version {version}, which a later docplatform wrote; it was left as it is; \
-                 update docplatform, or give another path"
+                "a later docplatform wrote it (version {version}), so it was left unchanged: update \
+                 docplatform, or give another path"
             )),
             Self::ReadOnly => {
-                setting("it may not be written; change its permissions, or give another path".to_owned())
+                setting("you may not write to it: change its permissions, or give another path".to_owned())
             }
             Self::Open(error) => setting(format!(
                 "other users can read it, and that cannot be changed ({error}); give another path"
             )),
             Self::Damaged(what) => setting(damaged(what)),
-            Self::Deleted(export) => (
-                Kind::Store,
-                format!("export {export} is not there any more: it was deleted meanwhile; start again"),
-            ),
+            Self::Deleted(export) => {
+                (Kind::Store, format!("export {export} was deleted meanwhile: start it again"))
+            }
             Self::Late => (
                 Kind::Store,
                 format!("it did not answer within the call's deadline; nothing is lost. {LOCKED}"),
@@ -112,14 +112,17 @@ impl Fault {
 /// SQLite reports a lock of another process and a file system without locks (`ENOLCK`) as the same.
 const LOCKED: &str = "Try again when no other program is writing to it; \
                       if none is, put it on a local disk: its file system may have no file locks";
-const ANOTHER: &str = "it was left as it is; give another path";
+const ANOTHER: &str = "it was left unchanged: give another path";
 
 fn no_database() -> String {
-    format!("it is no SQLite file, or its beginning is damaged; {ANOTHER}")
+    format!("it is not an SQLite file, or its beginning is damaged; {ANOTHER}")
 }
 
 fn damaged(what: &str) -> String {
-    format!("it is damaged ({}); move it away, and what can be saved with SQLite's .recover", safe(what, 200))
+    format!(
+        "it is damaged ({}): move it away, and recover what you can with SQLite's .recover",
+        safe(what, 200)
+    )
 }
 
 fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
@@ -139,9 +142,10 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             (Kind::Configuration, format!("it cannot be opened and written, with its directory ({text})"))
         }
-        Some(ErrorCode::ConstraintViolation) => {
-            (Kind::Store, format!("what this belongs to was deleted meanwhile ({text}); start again"))
-        }
+        Some(ErrorCode::ConstraintViolation) => (
+            Kind::Store,
+            format!("the data that this belongs to was deleted meanwhile ({text}): start again"),
+        ),
         // A table or a column that is not there, or a value of a wrong type.
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch) | None => {
             (Kind::Configuration, damaged(&text))

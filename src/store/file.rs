@@ -97,7 +97,7 @@ fn look(path: &Path) -> Result<(), Fault> {
         return Err(Fault::NotAFile("a symbolic link"));
     }
     if !found.is_file() {
-        return Err(Fault::NotAFile(if found.is_dir() { "a directory" } else { "no plain file" }));
+        return Err(Fault::NotAFile(if found.is_dir() { "a directory" } else { "not a plain file" }));
     }
     // SQLite takes a single byte for nothing.
     if found.len() == 1 {
@@ -117,7 +117,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
 
 /// A file that nobody can change: without locks, and without a log.
 fn connect_still(path: &Path) -> Result<Connection, Fault> {
-    let mut uri = url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("no absolute path"))?;
+    let mut uri = url::Url::from_file_path(path).map_err(|()| Fault::NotAFile("not an absolute path"))?;
     uri.set_query(Some("immutable=1"));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI

@@ -55,7 +55,7 @@ impl WholeFile {
             Ok(found) if !found.is_file() => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "it is no regular file, and only such a file can be replaced",
+                    "it is not a regular file, and only such a file can be replaced: give another path",
                 ));
             }
             Ok(found) if found.permissions().readonly() => return Err(io::Error::from_raw_os_error(EACCES)),
@@ -135,8 +135,8 @@ impl Sealed {
         }
         match folder.map_or(Ok(()), |folder| folder.sync_all()) {
             Err(error) if error.raw_os_error() != Some(EINVAL) => Err(io::Error::other(format!(
-                "the file is in its place and whole, but a power loss may still undo that: the folder could not be \
-                 written to the disk ({error})"
+                "the file is complete, but a power loss may still undo it, because its folder could \
+                 not be written to the disk ({error})"
             ))),
             // Or a file system that has no fsync for folders.
             _ => Ok(()),

@@ -62,7 +62,7 @@ pub fn parse_as<T>(
 pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let parsed = parse(body)?;
     if parsed.repaired {
-        return Err("it holds invalid characters, and what they stand for cannot be known".to_owned());
+        return Err("it contains invalid characters, whose meaning is lost".to_owned());
     }
     Ok(parsed.value)
 }

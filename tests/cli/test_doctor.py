@@ -36,11 +36,11 @@ def test_all_is_well(cli: Cli) -> None:
     ("variable", "value", "name", "code", "says"),
     [
         ("BASE_URL", None, "address", 2, "set DOCPLATFORM_BASE_URL"),
-        ("BASE_URL", "http://example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
-        ("BASE_URL", "docs.example.com", "address", 2, "mend DOCPLATFORM_BASE_URL"),
+        ("BASE_URL", "http://example.com", "address", 2, "correct DOCPLATFORM_BASE_URL"),
+        ("BASE_URL", "docs.example.com", "address", 2, "correct DOCPLATFORM_BASE_URL"),
         ("PROJECT_ID", None, "project", 2, "set DOCPLATFORM_PROJECT_ID"),
         ("BASE_URL", "x y", "address", 2, "\tDOCPLATFORM_BASE_URL contains white space"),
-        ("PROJECT_ID", "../x", "project", 2, "mend DOCPLATFORM_PROJECT_ID"),
+        ("PROJECT_ID", "../x", "project", 2, "correct DOCPLATFORM_PROJECT_ID"),
         ("PROJECT_ID", " demo", "project", 2, "\tDOCPLATFORM_PROJECT_ID has white space around it"),
         ("API_KEY", None, "API key", 3, "set DOCPLATFORM_API_KEY"),
         ("API_KEY", "Bearer hush", "API key", 3, "give the key alone"),
@@ -78,7 +78,7 @@ def test_all_settings_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     ("status", "code", "wrong", "says"),
     [
         (401, 3, "key taken", "keys expire, often after 90 days"),
-        (403, 3, "key taken", "where keys are bound to addresses"),
+        (403, 3, "key taken", "if keys are limited to addresses"),
         (404, 1, "project known", "compare the project's id"),
         (429, 4, "service", "requests of this hour are spent"),
         (500, 1, "service", "try again later"),
@@ -108,10 +108,10 @@ def test_listings_are_asked_for_where_the_flag_says_so(cli: Cli) -> None:
     ("status", "code", "states", "says"),
     [
         (403, 3, ["ok", "wrong", "ok", "ok"], "the right to read it"),
-        (404, 1, ["ok", "wrong", "ok", "ok"], "plan has it"),
+        (404, 1, ["ok", "wrong", "ok", "ok"], "plan includes it"),
         (500, 1, ["ok", "wrong", "ok", "ok"], "try again later"),
         # What follows would only be refused, too.
-        (429, 4, ["ok", "unknown", "unknown", "unknown"], "not asked"),
+        (429, 4, ["ok", "unknown", "unknown", "unknown"], "not checked"),
     ],
 )
 def test_a_listing_that_cannot_be_read_is_named(

@@ -94,7 +94,7 @@ def test_ctrl_c_during_a_wait_is_130_and_says_how_to_wait_again(
     assert (ended.status, ended.out) == (130, "")
     assert ended.err.splitlines()[-2:] == [
         "docplatform: interrupted",
-        "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1",
+        "Job job-1 keeps running. To wait for it: docplatform job wait job-1",
     ]
 
 

@@ -185,7 +185,7 @@ def test_force_alone_replaces_what_is_there(cli: Cli, tmp_path: Path, kind: str)
     forced = cli(*EXPORT, "-o", str(file), "--force")
     if kind == "pipe":
         assert (forced.status, cli.stub.requests) == (1, [])
-        assert "no regular file" in forced.err
+        assert "not a regular file" in forced.err
         assert stat.S_ISFIFO(file.stat().st_mode)
     else:
         assert (forced.status, file.is_symlink(), read(file)) == (0, False, ROWS)

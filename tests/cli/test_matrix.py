@@ -213,7 +213,7 @@ def test_days_that_cannot_be_cut_into_slices_are_wrong_usage(cli: Cli, row: Row)
         ((), "--from"),
         (("--from", "2024-01-01"), "--to"),
         (("--from", "2024-02-01", "--to", "2024-01-01"), "exclusive"),
-        (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices are made of whole ones"),
+        (("--from", "2024-01-01T12:00", "--to", "2024-02-01"), "slices consist of whole days"),
         ((*JANUARY, "--every", "hour"), "--every"),
     ):
         ended = cli(*line, *days)
@@ -407,7 +407,7 @@ def test_a_job_that_did_not_complete_is_printed_as_json(cli: Cli, row: Row, stat
     # After a message, a final status may be the old one.
     assert ended.status == (6 if row.name == "job message" else code)
     assert json.loads(ended.out)["status"] == status
-    running = "Job job-1 goes on by itself. To wait for it: docplatform job wait job-1"
+    running = "Job job-1 keeps running. To wait for it: docplatform job wait job-1"
     assert (ended.err.splitlines()[-1] == running) is (status == "active")
 
 

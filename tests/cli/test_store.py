@@ -75,7 +75,7 @@ def test_a_file_that_is_no_store_is_refused_and_unchanged(cli: Cli, store: Path)
     ended = cli("doctor", "--store", str(store))
     assert (ended.status, cli.stub.requests) == (2, [])
     assert "store\twrong" in ended.out
-    assert "mend --store" in ended.out
+    assert "correct --store" in ended.out
     assert store.read_text() == "path,human\n" * 100
 
 

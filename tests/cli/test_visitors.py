@@ -75,7 +75,7 @@ def test_changed_data_is_warned_about_once(cli: Cli) -> None:
     cli.stub.fail_next(status=200, body=page(*ROWS[250:]) | {"totals": {**TOTALS, "total": 11}})
     ended = cli("visitors", "top", "-q")
     assert (ended.status, len(ended.err.splitlines())) == (0, 1)
-    assert ended.err.startswith("Note: the totals moved")
+    assert ended.err.startswith("Note: the totals changed")
 
 
 # -- trend -----------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
     assert list(dict.fromkeys(row["date_from"] for row in table(ended.out))) == WEEKS
     assert ended.err.splitlines() == [
         f"Reading 5 slices for {'at least ' if by_path else ''}5 requests",
-        f"It took {requests} requests. Uniques do not add up, over days as over pages.",
+        f"It took {requests} requests. Unique visitors cannot be added up over days or paths.",
         AI_TRAFFIC,
     ]
     facts: Any = {**days, "every": "week", "open_from": None, "requests": requests, "warnings": []}
@@ -158,7 +158,7 @@ def test_a_dry_run_needs_no_service(cli: Cli) -> None:
 
 def test_a_dry_run_says_that_a_minimum_is_one(cli: Cli) -> None:
     line = ("visitors", "trend", *JANUARY, "--by-path", "--dry-run")
-    assert cli(*line).err == "It may be more: for each 250 rows it takes a request.\nNothing was sent.\n"
+    assert cli(*line).err == "It may be more: each 250 rows cost one request.\nNothing was sent.\n"
     assert cli(*line, "-q").err == ""
 
 

@@ -60,7 +60,7 @@ def test_a_long_wait_warns_with_the_time_at_which_it_ends(
     warning = caught.value
     assert warning.until is not None
     assert abs(warning.until - datetime.now(UTC) - timedelta(seconds=seconds)) < timedelta(seconds=10)
-    assert str(warning).startswith(f"{why}: the next request goes out at ")
+    assert str(warning).startswith(f"{why}: the next request is sent at ")
     assert str(warning).endswith(f"{warning.until.astimezone():%H:%M:%S}")
     assert len(stub.requests) == 1
     copy = pickle.loads(pickle.dumps(warning))

@@ -136,7 +136,7 @@ def test_what_is_cached_is_not_read_again(session: Any, filled: Filled) -> None:
     store.unlink()
     assert rows(table) == filled.rows
     table.unpersist()
-    with pytest.raises(PySparkException, match="there is none yet"):
+    with pytest.raises(PySparkException, match="there is no such file"):
         session.read.format("docplatform").option("store", str(store)).load().count()
     assert not store.exists()
 
@@ -206,9 +206,9 @@ def test_a_wrong_option_is_an_error(session: Any, filled: Filled, tmp_path: Path
     for options, text in (
         ({}, "give store="),
         ({"store": "a", "dataset": "b"}, "give store="),
-        ({"store": str(filled.store), "api_key": "dp_secret"}, "no option of docplatform: api_key"),
+        ({"store": str(filled.store), "api_key": "dp_secret"}, "unknown option of docplatform: api_key"),
         ({"store": str(filled.store), "every": "week"}, "no whole slices"),
-        ({"store": str(tmp_path / "none.db")}, "there is none yet"),
+        ({"store": str(tmp_path / "none.db")}, "there is no such file"),
         ({"dataset": str(tmp_path)}, "has no files of export_dataset"),
         ({"dataset": str(filled.dataset), "every": "month"}, "has slices of every='day'"),
     ):

@@ -37,7 +37,7 @@ def posts(stub: StubServer) -> int:
 def is_unknown(face: Face, client: Any) -> bool:
     """Whether a name's outcome is unknown; asking sends nothing."""
     before = client.stats.requests
-    with pytest.raises(UnconfirmedWriteError, match="say what became of it") as caught:
+    with pytest.raises(UnconfirmedWriteError, match="record what you found") as caught:
         create(face, client)
     assert caught.value.outcome == "unknown"
     return bool(client.stats.requests == before)

@@ -14,7 +14,7 @@ AT_ONCE = 10.0
 """Seconds within which what was to end has ended, also on a busy machine: without it, ``HOLD`` would be over first."""
 
 UNKNOWN = "its outcome is unknown"
-GOES_ON = "job job-1 goes on by itself"
+GOES_ON = "job job-1 keeps running"
 
 RARELY = "poll_interval=60, max_poll_interval=60"
 

@@ -61,7 +61,7 @@ def test_raw_is_the_whole_body_as_it_was_sent(face: Face, stub: StubServer) -> N
         ([], "an object"),
         ({"id": "job-1"}, "status"),
         ({**FULL, "id": "../job-1"}, "id"),
-        ({**FULL, "id": "job-2"}, "not the one asked for"),
+        ({**FULL, "id": "job-2"}, "not the requested one"),
         ({**FULL, "source": {"repository": 5}}, r"source\.repository"),
         ({**FULL, "createdAt": "0000-01-01T00:00:00Z"}, "createdAt"),
         ("<html>captive portal</html>", "captive portal"),

@@ -130,7 +130,7 @@ def test_while_the_outcome_is_unknown_nothing_is_sent(
     face: Face, stub: StubServer, client: Any, fault: dict[str, Any]
 ) -> None:
     stub.fail_next(**fault)
-    with pytest.raises(UnconfirmedWriteError, match="say what became of it"):
+    with pytest.raises(UnconfirmedWriteError, match="record what you found"):
         create(face, client)
     assert is_unknown(face, client)
     assert is_unknown(face, client)

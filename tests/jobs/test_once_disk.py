@@ -140,7 +140,7 @@ def test_nothing_is_sent_that_could_not_be_noted(
 ) -> None:
     create(face, client, once="another")
     alter(store, "CREATE TRIGGER full BEFORE INSERT ON once BEGIN SELECT raise(FAIL, 'no room'); END")
-    with pytest.raises(DocPlatformError, match=r"could not be noted.*no room") as caught:
+    with pytest.raises(DocPlatformError, match=r"could not record the name.*no room") as caught:
         create(face, client)
     assert caught.value.outcome == "not_sent"
     assert posts(stub) == 1

@@ -132,7 +132,7 @@ def test_another_query_is_refused(face: Face, given: StubServer, other: dict[str
     client = face.client(given)
     checkpoint = at(face, client.visitors(page_size=40, prefetch=0, **DATES), 10)
     given.reset()
-    with pytest.raises(ValueError, match="resume: the checkpoint is of another query"):
+    with pytest.raises(ValueError, match="resume: the checkpoint belongs to another query"):
         client.visitors(resume=checkpoint, **other)
     assert given.requests == []
 

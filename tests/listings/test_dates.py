@@ -166,7 +166,7 @@ def test_what_is_no_period_is_a_value_error_that_says_what_to_write(
         with pytest.raises(ValueError, match=f'^period "{period}"') as caught:
             call(client, period)
         assert says in str(caught.value)
-        with pytest.raises(ValueError, match="a period, or by date_from and date_to: give one or the other"):
+        with pytest.raises(ValueError, match="give either a period, or date_from and date_to, not both"):
             call(client, "2026-01", date_to="2026-02-01")
         with pytest.raises(TypeError, match=r'^period must be a str such as "2026-01" .*, not date$'):
             call(client, date(2026, 1, 1))

@@ -48,7 +48,7 @@ def test_a_service_that_caps_its_pages_is_followed_row_by_row(face: Face) -> Non
             assert face.all(visitors) == rows(0, 500)
         (record,) = records
         assert record.category is DataWarning
-        assert "50 rows where 250 were asked for" in str(record.message)
+        assert "50 rows instead of 250" in str(record.message)
         assert visitors.warnings == [str(record.message)]
         assert offsets(stub) == list(range(0, 500, 50))
 

@@ -204,10 +204,10 @@ def test_projects_and_days_are_chosen(store: Path, root: Path) -> None:
 def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=r"visitors\.db: there is none yet: .* sync\(\) fills it"):
+    with pytest.raises(ValueError, match=r"visitors\.db: there is no such file: .* sync\(\) fills it"):
         export_dataset(root, store=store)
     store.touch()
-    with pytest.raises(ValueError, match="there is none yet"):
+    with pytest.raises(ValueError, match="there is no such file"):
         export_dataset(root, store=store)
     alter(store, "CREATE TABLE theirs (a)")
     before = store.read_bytes()
@@ -215,7 +215,7 @@ def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
         export_dataset(root, store=store)
     assert store.read_bytes() == before
     store.write_bytes(b"no database, but long enough to be looked at")
-    with pytest.raises(ValueError, match="no SQLite file"):
+    with pytest.raises(ValueError, match="not an SQLite file"):
         export_dataset(root, store=store)
     with pytest.raises(ValueError, match="a directory"):
         export_dataset(root, store=tmp_path)

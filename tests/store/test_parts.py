@@ -73,7 +73,7 @@ def test_a_part_drops_repeats_as_a_client_does(store: Path) -> None:
     given[300] = given[550] = given[3]
     with StubServer(given) as stub:
         day = stub.client(store=store).visitors(date_from="2024-01-01", date_to="2024-01-02")
-        with pytest.warns(UserWarning, match="a second time, unchanged"):
+        with pytest.warns(UserWarning, match="twice, unchanged"):
             fetched = day.collect()
         (part,) = parts(store=store)
         assert [(line["path"], line["total"]) for line in read(part)] == [
@@ -105,10 +105,10 @@ def test_a_wrong_source_is_an_error(stub: StubServer, store: Path, tmp_path: Pat
     for where, text in (
         ({}, "give store="),
         ({"store": store, "dataset": tmp_path / "lake"}, "give store="),
-        ({"dataset": tmp_path / "lake", "organization": "acme"}, "a dataset is of one"),
+        ({"dataset": tmp_path / "lake", "organization": "acme"}, "a dataset has only one"),
         ({"dataset": tmp_path / "lake", "every": "week"}, "has slices of every='day'"),
         ({"dataset": tmp_path}, "has no files"),
-        ({"store": tmp_path / "none.db"}, "there is none yet"),
+        ({"store": tmp_path / "none.db"}, "there is no such file"),
     ):
         with pytest.raises(ValueError, match=text):
             parts(**where)
@@ -157,7 +157,7 @@ def test_a_source_has_the_columns_of_a_dataset(store: Path) -> None:
     assert list(columns) == COLUMNS
     assert columns["date_from"] == "DATE NOT NULL"
     assert columns["extra"] == "STRING"
-    with pytest.raises(ValueError, match="no option of docplatform: api_key"):
+    with pytest.raises(ValueError, match="unknown option of docplatform: api_key"):
         ListingDataSource({"api_key": "dp_secret"})
     for wrong in ({"settle_days": "two"}, {"partition_rows": "1e5"}, {"settle_days": "-1"}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be a whole number"):

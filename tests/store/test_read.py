@@ -177,7 +177,7 @@ def test_several_projects_have_to_be_told_apart(
 def test_several_organizations_have_to_be_told_apart(face: Face, stub: StubServer, store: Path) -> None:
     for name in ("one", "two"):
         face.run(face.client(stub, store=store, organization=name).visitors(**JANUARY).collect())
-    with pytest.raises(ValueError, match=r'several organizations fetched.*organization="name:two"'):
+    with pytest.raises(ValueError, match=r'several organizations: name one.*organization="name:two"'):
         read_visitors(store, **JANUARY)
     assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
 

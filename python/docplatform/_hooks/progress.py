@@ -76,7 +76,7 @@ def _waiting(why: str, until: datetime | None) -> str:
         return f"{why}: waiting for it"
     local = until.astimezone()
     day = "" if local.date() == datetime.now().astimezone().date() else f"{local:%Y-%m-%d} "
-    return f"{why}: the next request goes out at {day}{local:%H:%M:%S}"
+    return f"{why}: the next request is sent at {day}{local:%H:%M:%S}"
 
 
 def warning(why: str, until: datetime | None) -> WaitWarning:

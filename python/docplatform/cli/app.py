@@ -72,7 +72,7 @@ def _report_usage(error: click.ClickException) -> None:
         say(context.get_usage())
     say(f"docplatform: {message}")
     if context is not None:
-        say(f"`{context.command_path} --help` says more.")
+        say(f"`{context.command_path} --help` lists the options.")
 
 
 def _codes() -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, as 2026-01-31.")
-TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last: the end is exclusive.")
+FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, such as 2026-01-31.")
+TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last day: the end is exclusive.")
 LAST = click.option(
     "--last", type=click.IntRange(1), metavar="N", help="The last N whole days, up to yesterday in UTC."
 )
@@ -24,7 +24,7 @@ PERIODS = """\b
 A PERIOD is one of
   2026  2026-Q1  2026-01  2026-W03  2026-01-31  2026-01-15 to 2026-02-14
   yesterday  last 7 days  last week  last month  last quarter  last year
-Weeks begin on Monday. Relative periods are of whole days in UTC, without today.
+Weeks begin on Monday. Relative periods mean whole days in UTC, without today.
 """
 """For the help of a command that takes a range."""
 
@@ -117,6 +117,6 @@ def both_ends(date_from: str | None, date_to: str | None) -> dict[str, str]:
     """A range that has both ends; else a usage error."""
     if date_from is None or date_to is None:
         raise click.UsageError(
-            "say which days: with a PERIOD as 2026-01, with --from and --to, or with --last"
+            "say which days: with a PERIOD such as 2026-01, with --from and --to, or with --last"
         )
     return {"date_from": date_from, "date_to": date_to}

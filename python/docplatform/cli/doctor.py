@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
-NOT_ASKED = "not asked, as a setting is missing or wrong"
+NOT_ASKED = "not checked, because a setting is missing or wrong"
 
 
 class Finding(NamedTuple):
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 @click.option(
     "--listings",
     is_flag=True,
-    help="Also ask which listings the key may read: a request more for each.",
+    help="Also check which listings the key may read: one more request for each.",
 )
 @with_store
 @click.pass_context
@@ -107,7 +107,7 @@ def _setting(name: str, given: str | None, argument: str, variable: str = "", **
     try:
         _check(settings)
     except ValueError as error:
-        return Finding(name, "wrong", words.as_options(str(error), **{argument: where}), f"mend {where}")
+        return Finding(name, "wrong", words.as_options(str(error), **{argument: where}), f"correct {where}")
     return Finding(name, "ok", f"{value} (from {where})")
 
 
@@ -116,13 +116,13 @@ def _store(path: str) -> Finding:
         return _setting("store", path, "store", "DOCPLATFORM_STORE")
     if not Path(path).parent.is_dir():
         return Finding(
-            "store", "wrong", f"there is no folder {Path(path).parent}", "create it, or mend the path"
+            "store", "wrong", f"there is no folder {Path(path).parent}", "create it, or correct the path"
         )
     return Finding(
         "store",
         "unknown",
         f"{path} is not there; the first command that reads visitors creates it",
-        "look at the name again if you have a store already",
+        "if you have a store already, check its name",
     )
 
 
@@ -165,7 +165,7 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
             continue
         if spent:
             found.append(
-                Finding(listing.name, "unknown", "not asked, as the requests of this hour are spent")
+                Finding(listing.name, "unknown", "not checked, because the requests of this hour are spent")
             )
             continue
         # A row is enough.
@@ -186,9 +186,9 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
     said = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
     match error:
         case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
-            return Finding(listing, "wrong", said, "let the dashboard give the key the right to read it")
+            return Finding(listing, "wrong", said, "give the key the right to read it, in the dashboard")
         case docplatform.NotFoundError():
-            return Finding(listing, "wrong", said, "ask whether your platform's plan has it")
+            return Finding(listing, "wrong", said, "ask whether your platform's plan includes it")
         case docplatform.RateLimitError() | docplatform.BudgetError():
             return Finding(listing, "unknown", said, "wait: the requests of this hour are spent")
         case _:
@@ -205,16 +205,10 @@ def _after(error: DocPlatformError) -> list[Finding]:
     )
     match error:
         case docplatform.AuthenticationError():
-            advice = (
-                "copy the key again from the dashboard, or make a new one: keys expire, often after 90 days, and a key "
-                "of another kind is refused, too"
-            )
+            advice = "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a key of another kind is refused"
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.PermissionDeniedError():
-            advice = (
-                "let the dashboard give the key the right to read analytics; where keys are bound to addresses, this "
-                "machine's has to be one of them"
-            )
+            advice = "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add this machine's"
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
@@ -223,9 +217,7 @@ def _after(error: DocPlatformError) -> list[Finding]:
             advice = "wait: the requests of this hour are spent"
             return [Finding("service", "wrong", words, advice), taken, known]
         case docplatform.StatusError() | docplatform.ResponseError():
-            advice = "look whether the address is that of the platform's API, or try again later"
+            advice = "check that the address is that of the platform's API, or try again later"
         case _:
-            advice = (
-                "check the address, the network, the proxy; with a company's own certificates, --ca-bundle"
-            )
+            advice = "check the address, the network and the proxy; if your company has its own certificates, name them with --ca-bundle"
     return [Finding("service", "wrong", words, advice), taken, known]

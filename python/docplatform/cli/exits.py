@@ -40,16 +40,13 @@ MEANINGS = {
     Exit.JOB_FAILED: "the job failed",
     Exit.WAIT_TIMED_OUT: "the job was not final in time; it keeps running, and `job wait` waits for it again",
     Exit.UNCONFIRMED: "a write whose outcome is unknown: look on the platform before you run it again",
-    Exit.BUSY: "another sync is filling the store, and this one was not to wait",
+    Exit.BUSY: "another sync is filling the store, and this one does not wait for it",
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }
-"""As the help and the documentation give them."""
+"""As the help and the documentation show them."""
 
-UNKNOWN = (
-    "Look on the platform whether it happened: sent twice, it would be two runs of the agent. If it did, "
-    "wait for it with `{wait}`; if it did not, run this again."
-)
+UNKNOWN = "Look on the platform whether it was carried out, because sending it again would run the agent twice. If it was, wait for it with `{wait}`; if not, run this again."
 APPLIED = (
     "Do not run this again: it would be a second run of the agent. Find the job on the platform, and "
     "wait for it with `{wait}`."
@@ -78,7 +75,7 @@ class UnresolvedNameError(docplatform.UnconfirmedWriteError):
     @classmethod
     def of(cls, error: docplatform.UnconfirmedWriteError, name: str) -> UnresolvedNameError:
         """``error``, without what it says to users of Python."""
-        made = cls(str(error).partition("; then say what became of it")[0])
+        made = cls(str(error).partition("; then record what you found")[0])
         made.__dict__.update(error.__dict__)
         made.name = name
         return made
@@ -171,4 +168,4 @@ def _message(error: Exception) -> str:
 
 def goes_on(job: str, again: Callable[..., str]) -> str:
     """Says that a job keeps running, and how to wait for it."""
-    return f"Job {shown(job)} goes on by itself. To wait for it: {again('job', 'wait', job=job)}"
+    return f"Job {shown(job)} keeps running. To wait for it: {again('job', 'wait', job=job)}"

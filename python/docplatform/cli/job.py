@@ -38,20 +38,20 @@ _wait_options = options(
         default="30m",
         show_default=True,
         metavar="TIME",
-        help="How long to wait: seconds, or as 45m or 1.5h. The job keeps running after it.",
+        help="How long to wait: seconds, or a time such as 45m or 1.5h. The job keeps running after it.",
     ),
     click.option(
         "--poll-interval",
         type=interval,
         metavar="TIME",
-        help="How soon to ask again at first; it grows to 30 s.  [default: 2s]",
+        help="The time before the second poll; later intervals grow to 30 s.  [default: 2s]",
     ),
 )
 _once_option = click.option(
     "--once",
     "name",
     metavar="NAME",
-    help="Create the job once: run again with the same NAME and --store, this uses that job instead of creating another.",
+    help="Create the job only once: run again with the same NAME and --store to use that job instead of creating another.",
 )
 
 
@@ -73,10 +73,9 @@ def run(
 ) -> None:
     """Create a job and wait until it is final.
 
-    PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
+    PROMPT says in plain words what the agent is to do. Without PROMPT, it is read from --file or standard input.
 
-    The pull request's URL is printed last, on stdout. Where there is none, nothing is: nothing changed, or the
-    project publishes without one.
+    The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
@@ -96,7 +95,7 @@ def run(
 def create(session: Session, prompt: tuple[str, ...], file: str | None, name: str | None) -> None:
     """Create a job, and print its id without waiting.
 
-    PROMPT says in plain words what the agent is to do. Without it, it is read from --file or from standard input.
+    PROMPT says in plain words what the agent is to do. Without PROMPT, it is read from --file or standard input.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:
@@ -135,8 +134,7 @@ def get(session: Session, job: str) -> None:
 def wait(session: Session, job: str, *, timeout: float, poll_interval: float | None) -> None:
     """Wait until a job is final. JOB is its id.
 
-    The pull request's URL is printed last, on stdout. Where there is none, nothing is: nothing changed, or the
-    project publishes without one.
+    The pull request's URL is printed last, on stdout. Nothing is printed there if there is none: nothing changed, or the project publishes without one.
     """
     with session.client() as client, _waiting(session, job) as on_poll:
         found = client.wait_for_job(job, on_poll=on_poll, **_intervals(timeout, poll_interval))
@@ -161,7 +159,7 @@ def message(
 ) -> None:
     """Send a follow-up message to a job. JOB is its id.
 
-    PROMPT is the message. Without it, it is read from --file or from standard input.
+    PROMPT is the message. Without PROMPT, it is read from --file or standard input.
     """
     text = read_prompt(prompt, file, quiet=session.quiet)
     with session.client() as client:

@@ -51,10 +51,9 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
 @click.option("--never-created", is_flag=True, help="There is no such job: the next run creates it.")
 @with_names
 def once(session: Session, name: str | None, found: str | None, *, never_created: bool) -> None:
-    """Show the names that were given with --once, or say what became of one.
+    """Show the names that were given with --once, or record whether the job of one exists.
 
-    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job or
-    --never-created. Nothing is sent.
+    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job or --never-created. Nothing is sent.
     """
     resolves = found is not None or never_created
     if found is not None and never_created:

@@ -37,7 +37,7 @@ def duration(value: str) -> float:
         raise click.BadParameter("give seconds, or minutes or hours as 45m or 1.5h")
     seconds = float(found[1]) * _UNITS[found[2]]
     if seconds > MAX_DURATION:
-        raise click.BadParameter("it is too long: a year is the most")
+        raise click.BadParameter("it is too long: at most one year")
     return seconds
 
 

@@ -33,12 +33,9 @@ def on_command_line(arguments: Sequence[str]) -> str | None:
     """The message if an argument is a key, or an option for one. It never repeats the argument."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if any(_OPTION.match(argument) for argument in arguments[:end]):
-        return f"the API key is not taken from the command line, where others can read it; {WHERE}"
+        return f"the API key is not accepted on the command line, where others can read it: {WHERE}"
     if any(contains_key(argument) for argument in arguments):
-        return (
-            f"an argument contains the API key; it is read from {VARIABLE} alone. As others could read it there and "
-            "in your shell's history, consider a new key"
-        )
+        return f"an argument contains the API key, which others can read there and in your shell's history: create a new key, and put it into {VARIABLE} only"
     return None
 
 

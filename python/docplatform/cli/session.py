@@ -37,7 +37,12 @@ _SHARED = (
         help="A file with the API key, which only you can read.  [default: DOCPLATFORM_API_KEY's value, or "
         "DOCPLATFORM_API_KEY_FILE]",
     ),
-    click.option("--ca-bundle", type=FILE, metavar="FILE", help="A PEM file of certificates to trust, too."),
+    click.option(
+        "--ca-bundle",
+        type=FILE,
+        metavar="FILE",
+        help="A PEM file with certificates to trust in addition to the system's.",
+    ),
     click.option("-q", "--quiet", is_flag=True, help="No progress on stderr, only errors."),
     click.option("-v", "--verbose", is_flag=True, help="Print every failed attempt on stderr."),
     click.option("--json", is_flag=True, help="Print one JSON document, and nothing else."),
@@ -48,7 +53,7 @@ _STORE = (
         envvar="DOCPLATFORM_STORE",
         type=FILE,
         metavar="FILE",
-        help="A file that keeps what was fetched, so that no request is spent twice.  [default: DOCPLATFORM_STORE, or none]",
+        help="A file that caches what was fetched, so that nothing is fetched twice.  [default: DOCPLATFORM_STORE, or none]",
     ),
     click.option(
         "--requests-per-hour",
@@ -72,7 +77,7 @@ _STORE = (
     click.option(
         "--organization",
         metavar="NAME",
-        help="Whose budget it is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
+        help="The organization whose budget this is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
 _STORE_OF_JOBS = click.option(
@@ -92,7 +97,7 @@ _JOBS_PER_HOUR = click.option(
 _JOB_PATH = click.option(
     "--job-path",
     metavar="PATH",
-    help="Where your platform reads a job.  [default: /v2/agent/{project_id}/job/{id}]",
+    help="The path at which your platform shows a job.  [default: /v2/agent/{project_id}/job/{id}]",
 )
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Print what it would cost in requests, and send none."

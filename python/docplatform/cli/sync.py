@@ -35,7 +35,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
     "--file",
     type=FILE,
     metavar="FILE",
-    help="Read ids of projects from a file, one a line; - is standard input.",
+    help="Read ids of projects from a file, one per line; - is standard input.",
 )
 @options(FROM, TO, LAST, every_option("day"))
 @click.option(
@@ -78,7 +78,9 @@ def sync(
     A project or a day that fails does not stop the others. At the end the exit code shows it, and --json lists every failure.
     """
     if session.store is None:
-        raise click.UsageError("it fills a store: name its file with --store, or in DOCPLATFORM_STORE")
+        raise click.UsageError(
+            "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
+        )
     dated = date_from is not None or date_to is not None or last is not None
     period, projects = ("", words) if dated else (words[:1], words[1:])
     days = both_ends(*resolve("".join(period), date_from, date_to, last))

@@ -125,7 +125,7 @@ def output_options(
             type=FILE,
             default=default,
             metavar="FILE",
-            help="Where to: a name that ends in .csv, .jsonl, .parquet, .arrow or .xlsx; - is standard output.  "
+            help="The file to write: its name ends in .csv, .jsonl, .parquet, .arrow or .xlsx; - is standard output.  "
             f"[default: {otherwise}]",
         ),
         click.option(
@@ -136,12 +136,14 @@ def output_options(
         ),
         click.option("--force", is_flag=True, help="Replace the file if it is there."),
         click.option(
-            "--raw", is_flag=True, help="CSV: no apostrophe before what a spreadsheet would run as a formula."
+            "--raw",
+            is_flag=True,
+            help="CSV: no apostrophe before texts that a spreadsheet would run as formulas.",
         ),
         click.option(
             "--bom",
             is_flag=True,
-            help="CSV: a byte order mark, without which Excel does not take it for UTF-8.",
+            help="CSV: begin with a byte order mark, which Excel needs to read it as UTF-8.",
         ),
     )
 
@@ -160,7 +162,7 @@ def begin(
     path = None if name == "-" else Path(name)
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
-        raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or say --format")
+        raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
     files.check(path, force=force)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")

@@ -76,7 +76,9 @@ class Lake(NamedTuple):
                 "give store=, the file of a client's store, or dataset=, a folder of export_dataset()"
             )
         if dataset is not None and (base_url, organization) != (None, None):
-            raise ValueError("base_url and organization choose from a store; a dataset is of one")
+            raise ValueError(
+                "base_url and organization choose from a store, and a dataset has only one: leave them out"
+            )
         paths = [None if path is None else str(Path(path).absolute()) for path in (store, dataset)]
         return cls(paths[0], paths[1], every, base_url, organization, settle_days, listing)
 

@@ -177,7 +177,7 @@ def make_answer(status: int, body: object, headers: Sequence[tuple[str, str]]) -
         raise ValueError(f"status must be from 200 to 599, not {status}")
     for name, value in headers:
         if not _header(f"{name}: {value}"):
-            raise ValueError(f"{name!r} is no header that can be sent")
+            raise ValueError(f"{name!r} is not a header that can be sent")
         if name.lower() in ("content-length", "transfer-encoding", "connection"):
             raise ValueError(f"{name} is set by the stub")
     if body is None:

@@ -403,7 +403,7 @@ impl Running {
                 let quoted =
                     PyString::new(py, &id).repr().map_or_else(|_| String::new(), |id| id.to_string());
                 let shown = crate::text::safe(&id, MAX_SEGMENT);
-                format!("job {shown} goes on by itself; wait_for_job({quoted}) takes the wait up again")
+                format!("job {shown} keeps running: wait_for_job({quoted}) waits for it again")
             }
             (None, Some(outcome)) => of_write(outcome, lost),
             (None, None) => return error,

@@ -159,7 +159,7 @@ impl RuntimeThread {
 fn cannot_start(error: &io::Error, writes: bool) -> Error {
     let advice = match error.kind() {
         io::ErrorKind::WouldBlock => {
-            "Allow this process more threads (ulimit -u, or the pids limit of its container), or have fewer of them"
+            "Allow this process more threads (ulimit -u, or the pids limit of its container), or use fewer"
         }
         _ => "Close files, or allow this process more of them (ulimit -n)",
     };

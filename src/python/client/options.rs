@@ -68,7 +68,7 @@ macro_rules! python_options {
             match name {
                 $(stringify!($option) => options.$option = Setting::read(name, value)?,)*
                 _ => {
-                    return Err(PyTypeError::new_err(format!("{name:?} is no setting of a docplatform client")));
+                    return Err(PyTypeError::new_err(format!("{name:?} is not a setting of a docplatform client")));
                 }
             }
             options.from_env.retain(|(from_env, _)| *from_env != name);

@@ -61,8 +61,8 @@ impl PagingArguments {
                 let other_begin = self.offset.is_some_and(|offset| offset != place.begin);
                 if place.listing != listing || other_pages || other_begin {
                     return Err(PyValueError::new_err(
-                        "resume: the checkpoint is of another query; leave out what it knows \
-                         (dates, project_id, page_size, offset), or give what the export began with",
+                        "resume: the checkpoint belongs to another query: leave out what it contains \
+                         (dates, project_id, page_size, offset), or give the same values",
                     ));
                 }
                 place
@@ -131,7 +131,8 @@ impl ListingArguments {
         }
         if endpoint.paged_by == PagedBy::Cursor && read.paging.prefetch > 1 {
             return Err(PyValueError::new_err(format!(
-                "prefetch must be 0 or 1 for {}: each page names the next one, so none can be asked for ahead of it",
+                "prefetch must be 0 or 1 for {}: each page names the next one, so no other can be \
+                 requested ahead",
                 endpoint.name
             )));
         }

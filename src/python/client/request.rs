@@ -116,7 +116,9 @@ pub(super) fn project(
 pub(super) fn plain_path(path: &str) -> PyResult<Template> {
     let template = Template::parse("path", path)?;
     if template.has_id() {
-        return Err(PyValueError::new_err("path may hold {project_id}; put the id in as it is"));
+        return Err(PyValueError::new_err(
+            "path may contain the placeholder {project_id} only: write other ids as they are",
+        ));
     }
     Ok(template)
 }

@@ -32,8 +32,11 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     let mut told: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
     told.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
     let what = match given_up {
-        true => "the sync was given up, as failure came upon failure",
-        false => "all else is in the store, but some slices could not be fetched",
+        true => "the sync stopped after repeated failures: call it again to continue",
+        false => {
+            "some slices could not be fetched; all others are in the store, and another sync fetches what \
+         is missing"
+        }
     };
     let error = py
         .import("docplatform.errors")?

@@ -85,7 +85,7 @@ async fn an_answer_beyond_its_cap_is_read_no_further() {
         let error = fail(&client(&script), of).await;
         assert_eq!((error.kind, error.outcome), (kind, outcome));
         assert!(
-            error.message.contains(&format!("larger than {cap} bytes (see max_response_bytes)")),
+            error.message.contains(&format!("larger than {cap} bytes: raise max_response_bytes=")),
             "{error}"
         );
         assert!(error.body.as_deref().unwrap().starts_with("start"));
@@ -214,18 +214,15 @@ async fn errors_say_what_to_do_about_them() {
     for (step, advice) in [
         (
             reply(401, ""),
-            "check the API key (api_key): keys expire, often after 90 days, and a key of another kind",
+            "check the API key (api_key): it may have expired, often after 90 days, or be of another kind",
         ),
-        (reply(403, ""), "the API key may be bound to other network addresses"),
+        (reply(403, ""), "the API key may be limited to other network addresses"),
         (
             reply(404, ""),
-            "check the project and the ids; the key and the project's id are copied from the same page",
+            "check the project and the ids: copy the key and the project's id from the same page",
         ),
         (reply(429, "").header("retry-after", "3600"), "try again after 3600 s"),
-        (
-            reply(308, "").header("location", "https://new.example"),
-            "(to https://new.example); check base_url",
-        ),
+        (reply(308, "").header("location", "https://new.example"), "(to https://new.example): set base_url"),
     ] {
         let script = Script::new([step]);
         let error = fail(&client(&script), read()).await;
@@ -236,5 +233,5 @@ async fn errors_say_what_to_do_about_them() {
     assert!(error.message.contains("the API key may be read-only"), "{error}");
     let script = Script::each(|_| Step::from(reply(429, "")));
     let error = fail(&client(&script), read()).await;
-    assert!(error.message.contains("the service did not say for how long"), "{error}");
+    assert!(error.message.contains("the service did not say how long to wait"), "{error}");
 }

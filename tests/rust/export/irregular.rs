@@ -27,11 +27,7 @@ async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
         let export = export(pager(&script, 250, Paging { prefetch, ..PLAIN })).await.unwrap();
         assert_eq!(export.paths, site.paths());
         assert_eq!(export.findings, [Finding::Irregular { received: 50, limit: 250 }], "told once");
-        assert!(
-            export.warnings[0].contains("sent 50 rows where 250 were asked for"),
-            "{:?}",
-            export.warnings
-        );
+        assert!(export.warnings[0].contains("sent 50 rows instead of 250"), "{:?}", export.warnings);
         let sent = asked(&script);
         let wasted = sent.len() - 10;
         assert!(wasted < prefetch.max(1) as usize, "{wasted} requests wasted: {sent:?}");
@@ -119,7 +115,7 @@ async fn an_irregular_page_is_an_error_where_that_was_asked_for() {
         let script = site.serve();
         let error = fails(&script, 10, STRICT).await;
         assert_eq!((error.kind, script.count()), (Kind::Pagination, 1));
-        assert!(error.message.contains("where 10 were asked for"), "{error}");
+        assert!(error.message.contains("instead of 10"), "{error}");
     }
     let export = export(pager(&Site::new(95).serve(), 10, STRICT)).await.unwrap();
     assert_eq!(export.paths.len(), 95, "a short last page is no fault");

@@ -36,7 +36,7 @@ async fn an_identical_repeat_is_dropped_and_counted() {
     assert_eq!(export.paths, ["/0", "/1", "/2", "/3"]);
     assert_eq!(export.findings, [Finding::Dropped(1)], "told when it is found first");
     assert_eq!(export.warnings.len(), 1);
-    assert!(export.warnings[0].starts_with("2 rows came a second time, unchanged"), "{:?}", export.warnings);
+    assert!(export.warnings[0].starts_with("2 rows came twice, unchanged"), "{:?}", export.warnings);
 }
 
 /// Rows: E5.
@@ -47,7 +47,7 @@ async fn a_differing_repeat_is_kept_and_reported() {
     assert_eq!(export.paths, ["/0", "/1", "/1", "/2", "/2"]);
     assert_eq!(export.findings, [Finding::Differing(1), Finding::Dropped(1)]);
     assert!(
-        export.warnings[0].starts_with("2 rows came a second time with other values"),
+        export.warnings[0].starts_with("2 rows came twice with different values"),
         "{:?}",
         export.warnings
     );
@@ -66,8 +66,8 @@ async fn a_row_that_came_before_is_no_differing_one_whatever_came_between() {
         let export = export(pager(&script, u32::try_from(size).unwrap() + 1, PLAIN)).await.unwrap();
         assert_eq!(export.paths.iter().filter(|path| *path == "/0").count(), 3, "192, 193 and 194");
         let warnings = export.warnings.join("; ");
-        assert!(warnings.contains("3 rows came a second time, unchanged"), "{warnings}");
-        assert!(warnings.contains("2 rows came a second time with other values"), "{warnings}");
+        assert!(warnings.contains("3 rows came twice, unchanged"), "{warnings}");
+        assert!(warnings.contains("2 rows came twice with different values"), "{warnings}");
     }
 }
 

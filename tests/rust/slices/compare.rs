@@ -135,7 +135,7 @@ async fn what_the_store_has_of_either_period_is_not_fetched_again() {
 #[tokio::test]
 async fn a_period_that_is_not_over_or_not_final_is_told() {
     let shop = Shop::new();
-    for (day, says) in [(END - 5, "January 2026 has not ended"), (END + 1, "January 2026 may still change")] {
+    for (day, says) in [(END - 5, "January 2026 is not over"), (END + 1, "January 2026 may still change")] {
         shop.day.store(day, Ordering::Relaxed);
         let warnings = compared(&shop, &serve(paths([("/a", 1)]), Paths::new())).await.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains(says), "{warnings:?}");

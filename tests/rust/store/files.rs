@@ -161,9 +161,9 @@ fn what_is_no_store_is_left_byte_for_byte() {
         store(&move |connection| connection.pragma_update(None, name, value).unwrap())
     };
     for (what, bytes, words) in [
-        ("text", b"path,human,ai,total\n".to_vec(), "no SQLite file"),
-        ("noise", vec![0xa5; 10_000], "no SQLite file"),
-        ("short", b"S".to_vec(), "no SQLite file"),
+        ("text", b"path,human,ai,total\n".to_vec(), "not an SQLite file"),
+        ("noise", vec![0xa5; 10_000], "not an SQLite file"),
+        ("short", b"S".to_vec(), "not an SQLite file"),
         ("foreign", foreign(""), "another program"),
         ("foreign with a log", foreign("PRAGMA journal_mode = WAL"), "another program"),
         (
@@ -292,7 +292,7 @@ mod unix {
         let (_directory, path) = place();
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
-        assert!(refused(&path).message.contains("no plain file"));
+        assert!(refused(&path).message.contains("not a plain file"));
     }
 
     /// Whether this user may write anyway.

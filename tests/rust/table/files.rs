@@ -155,8 +155,8 @@ mod unix {
         assert!(Command::new("mkfifo").arg(&target).status().unwrap().success());
         let error = refused(&target);
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        assert!(error.to_string().contains("no regular file"), "{error}");
-        assert!(refused(Path::new("/dev/null")).to_string().contains("no regular file"));
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        assert!(refused(Path::new("/dev/null")).to_string().contains("not a regular file"));
         assert_eq!(names(folder.path()), ["target"]);
     }
 

@@ -112,7 +112,7 @@ impl Cursor {
                 Some(totals) => convert::totals(py, totals).map(Next::Value),
                 None if more => cursor.totals(name).map(Next::Then),
                 None => Err(PyRuntimeError::new_err(
-                    "no page was asked for, so there are no totals; use visitor_totals()",
+                    "no page was requested, so there are no totals: use visitor_totals()",
                 )),
             }
         })
