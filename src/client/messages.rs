@@ -320,9 +320,7 @@ impl Failed<'_> {
             404 => format!("check the project and the ids: {SAME_PAGE}"),
             429 => match head.retry_after {
                 Some(wait) => format!("try again after {} s", wait.as_secs()),
-                None => "the service did not say how long to wait: try again in some minutes, or set \
-                 requests_per_hour="
-                    .to_owned(),
+                None => "the service did not say how long to wait: try again in some minutes".to_owned(),
             },
             _ => return None,
         })

@@ -229,8 +229,7 @@ async fn rest(at: Instant, until: Option<Instant>) {
 fn finish(job: Job, check: bool, observer: &dyn JobObserver) -> Result<Job> {
     if check && job.is_failed() {
         let message = format!(
-            "job {} failed; look at it on the platform, then send it a message or create another one (its \
-         last snapshot is error.job)",
+            "job {} failed: look at it on the platform, then send it a message or create another one",
             shown(&job.id)
         );
         observer.failed(Some(job));
@@ -248,8 +247,7 @@ fn too_late(
 ) -> Error {
     let status = last.as_ref().map_or("never seen", |job| job.status.as_str());
     let message = format!(
-        "job {} was not final after {} s (last status: {}). It keeps running: call wait_for_job() to \
-         wait for it again",
+        "job {} was not final after {} s (last status: {}); it keeps running, and you can wait for it again",
         shown(id),
         timeout.unwrap_or_default().as_secs_f64(),
         crate::text::safe(status, 60),

@@ -118,7 +118,7 @@ def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) ->
     ended = cli(*line, "-q")
     assert (ended.status, len(ended.out.splitlines())) == (0, 11)
     assert ended.err.startswith("Note: the service cut the listing off after 10 rows")
-    assert ended.err.endswith("such as --every day\n")
+    assert ended.err.endswith("such as --every day, to get more\n")
     ended = cli(*line, "--strict")
     assert (ended.status, ended.out, "cut the listing off" in ended.err) == (1, "", True)
 

@@ -99,7 +99,7 @@ def test_many_failures_are_reported_briefly(face: Face, store: Path) -> None:
             face.run(client.sync(["a", *gone], **JANUARY))
         assert len(caught.value.failures) == 9
         before = len(stub.requests)
-        with pytest.raises(SyncError, match="given up") as caught:
+        with pytest.raises(SyncError, match="repeated failures") as caught:
             face.run(client.sync(gone, **JANUARY))
         assert (len(caught.value.failures), len(stub.requests) - before) == (3, 3)
 

@@ -32,7 +32,7 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     let mut told: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
     told.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
     let what = match given_up {
-        true => "the sync stopped after repeated failures: call it again to continue",
+        true => "the sync stopped after repeated failures; the next one continues",
         false => {
             "some slices could not be fetched; all others are in the store, and another sync fetches what \
          is missing"
