@@ -18,7 +18,7 @@ with docplatform.Client() as client:
         # The answer was lost: the job may exist. Only you can look, and only then send it again.
         sys.exit(f"look on the platform before you run this again: {error}")
     except docplatform.WaitTimeoutError as error:
-        # The job goes on by itself; the wait can be taken up again, from another process too.
+        # The job keeps running: wait for it again, from another process too.
         sys.exit(f"still {error.job.status if error.job else 'unseen'} after half an hour: {error}")
     job = client.follow_up(job, "Mention the new port, too")
     print(job.pr_link)

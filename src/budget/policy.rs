@@ -171,7 +171,7 @@ impl Account {
                 continue;
             }
             let known = self.told.entry(name).or_insert(told);
-            // Of answers that were under way together nobody knows which came last: the strictest holds.
+            // Which of several answers under way came last is unknown: the strictest counts.
             *known = if begun >= known.at {
                 told
             } else {

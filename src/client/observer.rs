@@ -55,7 +55,7 @@ impl Waiting {
     }
 }
 
-/// Tells of a wait of which nobody knows the end: once it has lasted a while, and again once it is long.
+/// Announces a wait whose end is unknown: once it has lasted a while, and again once it is long.
 pub(crate) struct OpenWait {
     why: &'static str,
     begun: Instant,

@@ -13,7 +13,7 @@ const CHECKPOINT_VERSION: u32 = 1;
 /// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
 /// for: this is more than any answer of 32 MiB can bring about.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
-/// How many of the last visitors' rows it knows, so that the next part finds those that come again: two full pages, in
+/// How many of the last visitors' rows it knows, so that the next part finds those that come twice: two full pages, in
 /// some 8 KB of text.
 pub const RECENT: usize = 500;
 /// Bytes of a row in the text.

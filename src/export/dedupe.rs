@@ -95,7 +95,7 @@ impl<T: Copy> Spread<T> {
     }
 }
 
-/// The rows that a page brought, and the offset from which on none of them can come again: it was asked for no row
+/// The rows that a page brought, and the offset from which on none of them can come twice: it was asked for no row
 /// after that.
 #[derive(Debug)]
 struct Brought {
@@ -146,7 +146,7 @@ impl Seen {
         self.fingerprints.insert(hasher.digest(), ()).is_some()
     }
 
-    /// Remembers a page's rows, which can come again up to an offset of `until`, and says of each what it is.
+    /// Remembers a page's rows, which can come twice up to an offset of `until`, and says of each what it is.
     pub(crate) fn take_in(&mut self, rows: &[Identity], until: u64) -> Vec<Repeat> {
         let page = self.count;
         self.count += 1;

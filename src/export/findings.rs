@@ -50,13 +50,13 @@ impl fmt::Display for Finding {
             ),
             Self::Dropped(rows) => write!(
                 f,
-                "{} came a second time, unchanged, and {} dropped: the data moved during the export",
+                "{} came twice, unchanged, and {} dropped: the data changed during the export",
                 number(*rows, "row"),
                 if *rows == 1 { "was" } else { "were" }
             ),
             Self::Differing(rows) => write!(
                 f,
-                "{} came a second time with other values, and {} kept: the data moved during the export",
+                "{} came twice with different values, and {} kept: the data changed during the export",
                 number(*rows, "row"),
                 if *rows == 1 { "was" } else { "were" }
             ),
@@ -76,8 +76,8 @@ impl fmt::Display for Finding {
             ),
             Self::CutOff(rows) => write!(
                 f,
-                "the service cut the listing off after {}: it says that there are more and has no way to them. \
-                 Ask for shorter periods to get the rest, such as every=\"day\"",
+                "the service cut the listing off after {} and offers no way to the rest: read shorter periods, such as \
+                 every=\"day\", to get more",
                 number(*rows as u64, "row")
             ),
         }

@@ -236,7 +236,7 @@ impl Pager {
         }
         let cursor = self.next_cursor(&page)?;
         let skip = self.trail.take_skip().min(received);
-        // Rows that are known to come again, and so are no change of the data.
+        // Rows that are known to come twice: no change of the data.
         let expected = self.trail.is_irregular() || skip > 0;
         let mut fresh = self.findings.page(&page, limit, by_offset, cut_off);
 

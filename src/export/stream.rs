@@ -168,7 +168,7 @@ impl ExportStream {
         }
     }
 
-    /// As [`ExportStream::table`], of what came before an error. Should the caller not get it, its rows come again.
+    /// As [`ExportStream::table`], of what came before an error. If the caller does not get it, its rows are handed out again.
     pub async fn partial(&mut self) -> Result<Arc<Table>> {
         let table = self.table().await?;
         self.hand_out_again(Arc::clone(&table));
@@ -230,7 +230,7 @@ impl ExportStream {
         Ok(())
     }
 
-    /// Has the rows of a table come again, page by page; the pager's come after them.
+    /// Hands out the rows of a table again, page by page, before those of the pager.
     fn hand_out_again(&mut self, table: Arc<Table>) {
         if let Some(arrival) = self.arrival.take() {
             self.replay = Some(arrival.replay(table));

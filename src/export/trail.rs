@@ -9,7 +9,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Identity, Rows, Totals};
 
-/// All of a page but its rows: what there is to know for the places behind them. Many pages are alike in it.
+/// All of a page but its rows, which the places after it need. Many pages share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageShape {
     /// How many rows came.
@@ -91,9 +91,9 @@ impl Mark {
 pub(crate) struct Trail {
     /// Where the next page starts.
     pub(crate) place: Checkpoint,
-    /// A page was short: rows may come again, and offsets are not positions.
+    /// A page was short: rows may come twice, and offsets are not positions.
     irregular: bool,
-    /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come again.
+    /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
     near: VecDeque<(usize, u64)>,
     /// Where pages are not told apart by offsets: how many rows of the next page were handed out before.
     skip: usize,
@@ -162,7 +162,7 @@ impl Trail {
         self.irregular
     }
 
-    /// The offset from which on none of the rows that came at `place` and before can come again.
+    /// The offset from which on none of the rows that came at `place` and before can come twice.
     pub(crate) fn until(&self) -> u64 {
         self.near.back().map_or(self.place.offset, |(_, until)| *until)
     }

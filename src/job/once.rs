@@ -131,7 +131,7 @@ pub async fn resolve(
     }
 }
 
-/// A job that somebody found.
+/// A job that the caller found.
 pub enum ResolvedJob {
     /// As the service showed it.
     Snapshot(Box<Job>),
@@ -146,7 +146,7 @@ pub enum NameState {
     Created,
     /// Its job is being created.
     Creating,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -246,7 +246,7 @@ fn known_job(known: CreatedJob, project: Segment) -> Result<Job> {
     job.map_err(|why| Error::new(Kind::Store, format!("the store's copy of the job cannot be read: {why}")))
 }
 
-/// The error of a name whose outcome nobody knows.
+/// The error of a name whose outcome is unknown.
 fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
     Error::new(
         Kind::UnconfirmedWrite,

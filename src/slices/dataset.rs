@@ -349,7 +349,7 @@ mod tests {
             Wish { from: "2026-01-06".parse().ok(), to: "2026-01-07".parse().ok(), ..wish(Every::Day) };
         assert_eq!(chosen(&some, all()), [(5, true)]);
         assert_eq!(chosen(&wish(Every::Day), Vec::new()), []);
-        // Fetched while the clock was ahead: nobody knows whether those days were over.
+        // Fetched while the clock was ahead: whether those days were over is unknown.
         let earlier = Wish { now: NOW - 1, ..wish(Every::Day) };
         assert_eq!(chosen(&earlier, all()), [(5, false), (4, false), (1, false)]);
     }

@@ -74,7 +74,7 @@ impl ExportTable<'_> {
             .prepare(UNFINISHED)?
             .query_row((account, project, path, from, to, kind, page_size), read)
             .optional()?;
-        // One that a later, finished one has overtaken is not taken up again.
+        // One that a later, finished one has overtaken is not resumed.
         let unfinished =
             unfinished.filter(|export| latest.as_ref().is_none_or(|latest| latest.id < export.id));
         let mut stock = Stock { finished, unfinished, latest };
@@ -114,10 +114,10 @@ const UNFINISHED: &str = "SELECT id, page_size, begun, finished, pages, rows, hu
         AND page_size = ?7 AND finished IS NULL
     ORDER BY id DESC LIMIT 1";
 
-/// Of exports that seem to come from the future nobody knows any more when they were begun: the clock was ahead, and
+/// When exports that seem to come from the future were begun is unknown: the clock was ahead, and
 /// was set back. That is written down, for the time when they lie in the past again.
 ///
-/// Numbers rise and, behind this, so does time: the last export tells whether there are such.
+/// Numbers rise and, after this, so does time: the last export shows whether there are such.
 pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fault> {
     let last = "SELECT max(begun, ifnull(finished, begun)) FROM export ORDER BY id DESC LIMIT 1";
     let last: Option<Millis> = connection.query_row(last, [], |row| row.get(0)).optional()?;

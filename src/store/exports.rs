@@ -56,7 +56,7 @@ pub struct Range {
 }
 
 /// Whether what was asked for at `begun` is the last word on a range that changes no more from `settles` on. What seems
-/// to come from the future was asked for while the clock was wrong: nobody knows when.
+/// to come from the future was fetched while the clock was wrong, at an unknown time.
 pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
     settles.is_some_and(|settles| settles <= begun) && begun <= now
 }
@@ -186,7 +186,7 @@ impl Exports {
         self.store.run(move |connection| pages::find(connection, export, offset)).await
     }
 
-    /// The right to fill the store, unless somebody has it.
+    /// The right to fill the store, unless another has it.
     pub async fn lock(&self) -> Result<Option<SyncLock>> {
         let store = self.store.clone();
         self.store.run(move |_| SyncLock::take(store.path())).await

@@ -7,7 +7,7 @@ use crate::store::fault::Fault;
 use crate::store::file::{beside, private};
 use crate::store::fork::LockedFile;
 
-/// Opens the file at `path`, which is made where there is none, and locks it, unless somebody has it locked.
+/// Opens the file at `path`, which is made where there is none, and locks it, unless another has it locked.
 pub(super) fn take(path: &Path) -> Result<Option<File>, Fault> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Fault::NotALock);
@@ -27,7 +27,7 @@ pub struct SyncLock {
 }
 
 impl SyncLock {
-    /// Takes it, unless somebody has it.
+    /// Takes it, unless another has it.
     pub(super) fn take(store: &Path) -> Result<Option<Self>, Fault> {
         // Beside the store: closing the store's own file anywhere in the process would drop SQLite's locks.
         Ok(take(&beside(store, "-sync"))?.map(|file| Self { _file: LockedFile::keep(file) }))

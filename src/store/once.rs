@@ -21,7 +21,7 @@ use crate::store::{account, lock};
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
-/// The row of a name whose job nobody knows.
+/// The row of a name whose job is unknown.
 const OUTCOME_UNKNOWN: &str = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
 
 /// A name, in its project.
@@ -40,7 +40,7 @@ pub struct Creation {
     pub key: OnceKey,
     /// When its request was about to leave.
     pub begun: Millis,
-    /// What became of it; `None`: nobody knows, or it is being created.
+    /// What became of it; `None`: unknown, or it is being created.
     pub job: Option<CreatedJob>,
 }
 
@@ -49,11 +49,11 @@ pub struct Creation {
 pub struct CreatedJob {
     /// Its id.
     pub id: String,
-    /// As the service showed it; `None` where somebody named the id.
+    /// As the service showed it; `None` where the caller named the id.
     pub body: Option<Vec<u8>>,
 }
 
-/// A name, as it stands for somebody who asks with a prompt.
+/// The state of a name for a caller with a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It is free.
@@ -87,7 +87,7 @@ impl OnceNames {
         self.store.within(deadline, waiting).await
     }
 
-    /// How a name stands for somebody with this prompt.
+    /// The state of a name for a caller with this prompt.
     pub async fn standing(&self, key: OnceKey, prompt: Arc<str>) -> Result<Standing> {
         let owner = Arc::clone(&self.owner);
         let look = move |connection: &mut Connection| {
@@ -126,7 +126,7 @@ impl OnceNames {
         self.store.run(look).await
     }
 
-    /// The right to create the job of a name, unless somebody has it.
+    /// The right to create the job of a name, unless another has it.
     pub async fn lock(&self, key: OnceKey) -> Result<Option<CreationLock>> {
         let (store, owner) = (self.store.clone(), Arc::clone(&self.owner));
         let take = move |connection: &mut Connection| {
@@ -239,7 +239,7 @@ fn change(
     Ok(changed)
 }
 
-/// Removes a name whose job nobody knows; returns how many were there.
+/// Removes a name whose job is unknown; returns how many were there.
 fn free(transaction: &Transaction<'_>, account: i64, key: &OnceKey) -> rusqlite::Result<usize> {
     let sql = format!("DELETE FROM once {OUTCOME_UNKNOWN}");
     transaction.execute(&sql, (account, &key.project_id, &key.name))
@@ -285,7 +285,7 @@ impl PackedCreation {
 const LOCK_NAME: usize = 8;
 
 /// The right to create the job of a name. The file system keeps it, and drops it with the process: a name that nobody has
-/// locked, and that has no job, was left by somebody who died.
+/// locked, and that has no job, was left by a process that died.
 #[derive(Debug)]
 pub struct CreationLock {
     file: LockedFile,

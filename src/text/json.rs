@@ -58,7 +58,7 @@ pub fn parse_as<T>(
     Ok(Parsed { value, repaired })
 }
 
-/// As [`parse`], for a body of which nobody knows what in it identifies something: it is not repaired.
+/// As [`parse`], for a body in which any text may be an identifier: it is not repaired.
 pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let parsed = parse(body)?;
     if parsed.repaired {

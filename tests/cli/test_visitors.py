@@ -96,7 +96,7 @@ def test_trend_as_a_table_and_as_json(cli: Cli, by_path: bool) -> None:
     assert list(dict.fromkeys(row["date_from"] for row in table(ended.out))) == WEEKS
     assert ended.err.splitlines() == [
         f"Reading 5 slices for {'at least ' if by_path else ''}5 requests",
-        f"It took {requests} requests. Unique visitors cannot be added up over days or paths.",
+        f"It took {requests} requests. Uniques do not add up over days or paths.",
         AI_TRAFFIC,
     ]
     facts: Any = {**days, "every": "week", "open_from": None, "requests": requests, "warnings": []}

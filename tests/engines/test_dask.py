@@ -107,7 +107,7 @@ def test_persisted_rows_are_not_read_again(cluster: Any, filled: Filled) -> None
     distributed.wait(frame)
     store.unlink()
     assert rows(frame) == filled.rows
-    with pytest.raises(ValueError, match="there is none yet"):
+    with pytest.raises(ValueError, match="there is no such file"):
         read_listing(store=store)
 
 

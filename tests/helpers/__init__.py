@@ -1,4 +1,4 @@
-"""What the tests share: both faces of the client behind one."""
+"""What the tests share: both faces of the client as one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 /* Stands in for the system's resolver in a process of a test: LD_PRELOAD.
 
    TEST_HOSTS names a file of lines "name milliseconds [address ...]"; a name without an address does not exist, any
-   other name is left to the system. It is read anew each time. Each question is noted in TEST_HOSTS.asked. */
+   other name is left to the system. It is read each time. Each question is noted in TEST_HOSTS.asked. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

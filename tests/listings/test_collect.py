@@ -158,7 +158,7 @@ def test_a_warning_that_is_made_an_error_keeps_the_rows(
     assert visitors.checkpoint == before
     given.reset()
     with warnings.catch_warnings():
-        # Nothing warns a second time, unless the pages themselves come again.
+        # Nothing warns a second time, unless the pages themselves are fetched again.
         warnings.simplefilter("ignore" if way in FILES else "error", DataWarning)
         assert [first, *dicts(face.run(visitors.collect()))] == ROWS
     # A request may have been under way. Rows that an export to a file had written are asked for again, and no others.

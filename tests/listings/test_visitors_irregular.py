@@ -63,8 +63,8 @@ def test_an_identical_repeat_is_dropped_and_a_differing_one_kept(face: Face, stu
     assert {record.category for record in records} == {DataChangedWarning}
     assert len(list(records)) == 2
     dropped, differing = visitors.warnings
-    assert dropped.startswith("2 rows came a second time")
-    assert differing.startswith("1 row came a second time with other values")
+    assert dropped.startswith("2 rows came twice, unchanged")
+    assert differing.startswith("1 row came twice with different values")
 
 
 @pytest.mark.row("E13")

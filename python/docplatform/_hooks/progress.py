@@ -26,7 +26,7 @@ class Progress(Protocol):
         """Shows how many rows or slices there are so far."""
 
     def waits(self, why: str, until: datetime | None) -> None:
-        """Nothing is sent until then, or for a time that nobody knows."""
+        """Nothing is sent until then, or for an unknown time."""
 
 
 INSTEAD: ContextVar[Callable[[int | None, str], Progress] | None] = ContextVar("INSTEAD", default=None)

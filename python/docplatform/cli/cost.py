@@ -59,12 +59,12 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
             slices = len(plan.slices)
     doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
     if session.store is not None and "refresh" not in query:
-        doubts.append("What the store has takes none.")
+        doubts.append("What the store has costs none.")
     tell(session, [Plan(slices, 0, False, None, ())], doubts)
 
 
 def _floor(rows: int) -> str:
-    return f"It may be more: for each {rows:,} rows it takes a request."
+    return f"It may be more: each {rows:,} rows cost one request."
 
 
 def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None) -> None:

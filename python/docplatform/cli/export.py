@@ -42,7 +42,7 @@ def export(listing: Listing) -> click.Command:
     )
     @click.option("--max-rows", type=click.IntRange(0), metavar="N", help="Export at most N rows.")
     @click.option("--refresh", is_flag=True, help="Fetch the range again even if the --store has it.")
-    @click.option("--strict", is_flag=True, help="Fail where the data would only cause a warning.")
+    @click.option("--strict", is_flag=True, help="Fail if the data is unusual, instead of only warning.")
     @options(*_own(listing))
     @with_budget
     def run(
@@ -96,7 +96,7 @@ def _help(listing: Listing) -> str:
     slices = "\n\nIf the service finds a range too long, --every reads it slice by slice, with at least one request for each; every row then says which slice it belongs to."
     return (
         f"Export {listing.rows}.\n\nA file is written whole or not at all. With --json, a summary goes to standard output. "
-        f"{listing.meaning}\n\nIt takes one request for each {listing.endpoint.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
+        f"{listing.meaning}\n\nIt costs one request for each {listing.endpoint.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "
         f"--store keeps what was fetched.{'' if listing.endpoint.has_totals else slices}"
     )
 
@@ -118,7 +118,7 @@ def _own(listing: Listing) -> list[Callable[..., Any]]:
                 "--by-page",
                 is_flag=True,
                 help="One row for each page of the site: thumbs up and down. The service cuts it off after "
-                f"{listing.endpoint.page_size} rows, of which a note tells; shorter ranges have more of them.",
+                f"{listing.endpoint.page_size} rows, and a note says so; shorter ranges have more of them.",
             )
         )
     return own if listing.endpoint.has_totals else [*own, every_option(None)]

@@ -66,31 +66,31 @@ VISITORS = Listing(
     name="visitors",
     summary="The site's readers, human and AI.",
     rows="the unique visitors of every path, one row each",
-    meaning="Uniques do not add up: not over paths, not over days, and not over kinds.",
+    meaning="Unique visitors cannot be added up over paths, days or kinds.",
 )
 VIEWS = Listing(
     name="views",
     summary="How often the site's pages were read, by people and by AI agents.",
     rows="the page views of every path, one row each",
-    meaning="Views are events, and do add up: over paths and over days.",
+    meaning="Page views can be added up over paths and days.",
 )
 SEARCHES = Listing(
     name="searches",
     summary="What readers searched for.",
     rows="what readers searched for, one row for each phrase: how often, and which page they then read most",
-    meaning="Hits add up, over phrases and over days; the click rate (ctr) is a share, and does not.",
+    meaning="Hits can be added up over phrases and days; the click rate (ctr) is a share and cannot.",
 )
 FEEDBACK = Listing(
     name="feedback",
     summary="What readers said about the site's pages.",
     rows="what readers said, one row for each piece of feedback",
-    meaning="Each piece counts once, so that rows add up, over days and over pages.",
+    meaning="Each piece counts once, so rows can be added up over days and pages.",
     by_page="feedback_by_page",
 )
 CONVERSATIONS = Listing(
     name="conversations",
     summary="What readers asked the site's assistant.",
     rows="what readers asked the assistant, one row for each question with its answer",
-    meaning="Each question counts once, so that rows add up over days; a conversation may have several.",
+    meaning="Each question counts once, so rows can be added up over days; a conversation may have several.",
 )
 LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)

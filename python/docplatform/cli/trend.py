@@ -37,7 +37,7 @@ def trend(listing: Listing) -> click.Command:
     @click.option(
         "--whole",
         is_flag=True,
-        help="Leave out the first and the last slice where the range cuts them: no request is sent for them.",
+        help="Leave out a first or last slice that the range cuts; no request is sent for it.",
     )
     @output_options(None, "a table")
     @with_budget
@@ -96,9 +96,7 @@ def trend(listing: Listing) -> click.Command:
             )
         elif writer.path is not None:
             session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
-        session.say(
-            f"It took {count(found.requests, 'request')}. {listing.in_short}, over days as over pages."
-        )
+        session.say(f"It took {count(found.requests, 'request')}. {listing.in_short} over days or paths.")
         session.say(AI_TRAFFIC)
         if found.open_from is not None:
             session.say(f"From {found.open_from} on the numbers may still change.")
@@ -113,7 +111,7 @@ def _help(listing: Listing) -> str:
         else "Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range."
     )
     return (
-        f"Show the site's {listing.name} by day, week or month.\n\nIt takes one request for each slice; with --by-path, one for "
+        f"Show the site's {listing.name} by day, week or month.\n\nIt costs one request for each slice; with --by-path, one for "
         f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
         f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the rows are in the document, or in the "
         "file where -o names one."

@@ -101,7 +101,7 @@ impl AtHand {
         self.0.take_row()
     }
 
-    /// An awaitable for the row behind them. Warnings are about the code that goes through the generator.
+    /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let how = How { stop: stop_async, depth: 2 };
         awaitable(py, self.0.next_lazily("Rows.__anext__", how, Cursor::take_row, row)?)

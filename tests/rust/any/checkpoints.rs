@@ -20,11 +20,11 @@ fn any_listing() -> impl Strategy<Value = Listing> {
             Some(Listing::of(VISITORS, &project, from, to))
         });
     let query = prop::collection::vec(("[a-z]{1,8}", any::<String>()), 0..4);
-    let sibling = (query, "[a-z]{1,5}", "[A-Z]{1,5}").prop_filter_map("reserved", |(query, items, more)| {
+    let other = (query, "[a-z]{1,5}", "[A-Z]{1,5}").prop_filter_map("reserved", |(query, items, more)| {
         let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
         Listing::other(&path, Some(&segment("demo")), query, shape(&items, &more)).ok()
     });
-    prop_oneof![visitors, sibling]
+    prop_oneof![visitors, other]
 }
 
 fn any_count() -> impl Strategy<Value = i64> {

@@ -199,7 +199,7 @@ async fn a_dropped_request_spends_nothing() {
         let mut asking = Box::pin(budget.acquire(far()));
         assert!(asking.as_mut().now_or_never().is_none());
     }
-    // What was granted while nobody waited any more is given back behind this.
+    // What was granted while nobody waited any more is given back after this.
     budget.left().await.unwrap();
     assert_eq!(budget.left().await.unwrap(), 100);
 }

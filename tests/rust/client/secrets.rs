@@ -89,7 +89,7 @@ fn told_reply(quoted: &str) -> Reply {
     reply(429, format!("{{\"message\": {quoted}}}")).header("retry-after", "3600")
 }
 
-/// So that what is behind them lies across every cut that is made, at one place or another.
+/// So that what comes after them lies across every cut that is made, at one place or another.
 fn paddings() -> impl Iterator<Item = String> {
     let cuts = [60, 120, 256, 500].into_iter().flat_map(|cut| (cut - 56..cut).step_by(7));
     [0, 1].into_iter().chain(cuts).map(|length| "x".repeat(length))

@@ -223,9 +223,9 @@ async fn each_of_these_is_an_error_where_that_was_asked_for() {
     let differing = pages([page(&[row("/0", 1)], 9, true), page(&[row("/0", 2)], 9, false)]);
     let repaired = pages([page(&[row("/0", 1)], 9, true), page(&[row("/\\ud800", 2)], 9, false)]);
     for (script, words) in [
-        (moved, "the totals moved during the export, from human=9"),
-        (dropped, "1 row came a second time"),
-        (differing, "1 row came a second time with other values"),
+        (moved, "the totals changed during the export, from human=9"),
+        (dropped, "1 row came twice, unchanged"),
+        (differing, "1 row came twice with different values"),
         (repaired, "1 page had invalid characters"),
     ] {
         let mut pager = pager(&script, 1, STRICT);

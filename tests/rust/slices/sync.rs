@@ -243,5 +243,5 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
     assert_eq!(other.await.unwrap().filled.rows, 30);
     let announced: Vec<_> = told.notes().into_iter().filter_map(|note| note.waiting).collect();
     assert_eq!(announced.iter().map(|waiting| waiting.long).collect::<Vec<_>>(), [false, true]);
-    assert_eq!(announced[1].until, None, "nobody knows when the other one ends");
+    assert_eq!(announced[1].until, None, "when the other one ends is unknown");
 }

@@ -144,7 +144,7 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floo
         planned.iter().map(|slice| (slice.requests, slice.exact, slice.estimated)).collect::<Vec<_>>()
     };
     assert_eq!(cost(&days[2..5]).await, [(3, true, false), (3, false, true), (3, false, true)]);
-    // A range of another length: no fewer rows than the days within it, and nobody knows how many more.
+    // A range of another length: no fewer rows than the days within it, and how many more is unknown.
     let whole = Slice { from: days[0].from, to: days[6].to };
     assert_eq!(cost(&[whole]).await, [(3, false, false)]);
     let elsewhere = Slice { from: days[5].from, to: days[6].to.checked_add(20.days()).unwrap() };
