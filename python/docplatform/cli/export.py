@@ -62,7 +62,8 @@ def export(listing: Listing) -> click.Command:
         method = listing.by_page if by_page and listing.by_page else listing.name
         days = {"date_from": date_from, "date_to": date_to}
         # An option that was not given, or no times, is left to the client.
-        query = {key: value for key, value in {**days, **query}.items() if value not in (None, (), False)}
+        query = {**days, **query}
+        query = {key: value for key, value in query.items() if value not in (None, ()) and value is not False}
         if session.dry_run:
             cost.show_export(session, method, query)
             return
