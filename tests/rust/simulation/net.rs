@@ -19,7 +19,7 @@ use crate::world::{End, Life, Sent};
 /// The connections of a process.
 pub(crate) struct Net(pub(crate) Arc<Life>);
 
-/// A request under way; whoever drops it has given it up.
+/// A request under way; dropping it gives it up.
 struct Flight {
     life: Arc<Life>,
     number: usize,

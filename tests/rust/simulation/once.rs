@@ -1,4 +1,4 @@
-//! Creations under a name: one job, whoever asks, however often, and whatever breaks.
+//! Creations under a name: one job for all callers, however often they ask, and whatever breaks.
 
 use docplatform::error::{Kind, Outcome};
 use docplatform::job::Prompt;
@@ -84,7 +84,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
     }
 }
 
-/// Whether nobody knows what became of a request.
+/// Whether the outcome of a request is unknown.
 pub(crate) fn is_doubtful(end: End) -> bool {
     matches!(
         end,

@@ -38,7 +38,7 @@ pub(crate) struct Habits {
     pub(crate) filters: bool,
     /// How many of a hundred pages come after a change of the data.
     pub(crate) moving: u64,
-    /// It forgets where it was: pages and cursors come again.
+    /// It forgets where it was: pages and cursors come twice.
     pub(crate) stands: bool,
     /// The longest way of an answer, in milliseconds.
     pub(crate) latency: u64,
