@@ -64,7 +64,7 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     from matplotlib.patches import Patch
 
     counted = comparison.listing if comparison._adds_up else "readers"
-    handles = [Patch(**style | {"label": f"{style['label']} {counted}"}) for style in (GAIN, LOSS)]
-    plots._finish(axes, title(comparison), "x", handles=handles)
+    key: list[dict[str, Any]] = [{**style, "label": f"{style['label']} {counted}"} for style in (GAIN, LOSS)]
+    plots._finish(axes, title(comparison), "x", handles=[Patch(**style) for style in key])
     axes.xaxis.set_major_formatter("{x:+,.0f}")
     return axes
