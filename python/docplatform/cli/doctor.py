@@ -205,10 +205,16 @@ def _after(error: DocPlatformError) -> list[Finding]:
     )
     match error:
         case docplatform.AuthenticationError():
-            advice = "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a key of another kind is refused"
+            advice = (
+                "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
+                "key of another kind is refused"
+            )
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.PermissionDeniedError():
-            advice = "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add this machine's"
+            advice = (
+                "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
+                "this machine's"
+            )
             return [answered, Finding("key taken", "wrong", words, advice), known]
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
@@ -219,5 +225,8 @@ def _after(error: DocPlatformError) -> list[Finding]:
         case docplatform.StatusError() | docplatform.ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
         case _:
-            advice = "check the address, the network and the proxy; if your company has its own certificates, name them with --ca-bundle"
+            advice = (
+                "check the address, the network and the proxy; if your company has its own certificates, name them "
+                "with --ca-bundle"
+            )
     return [Finding("service", "wrong", words, advice), taken, known]

@@ -46,7 +46,10 @@ MEANINGS = {
 }
 """As the help and the documentation show them."""
 
-UNKNOWN = "Look on the platform whether it was carried out, because sending it again would run the agent twice. If it was, wait for it with `{wait}`; if not, run this again."
+UNKNOWN = (
+    "Look on the platform whether it was carried out, because sending it again would run the agent twice."
+    " If it was, wait for it with `{wait}`; if not, run this again."
+)
 APPLIED = (
     "Do not run this again: it would be a second run of the agent. Find the job on the platform, and "
     "wait for it with `{wait}`."

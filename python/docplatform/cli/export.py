@@ -94,7 +94,10 @@ def export(listing: Listing) -> click.Command:
 
 
 def _help(listing: Listing) -> str:
-    slices = "\n\nIf the service finds a range too long, --every reads it slice by slice, with at least one request for each; every row then says which slice it belongs to."
+    slices = (
+        "\n\nIf the service finds a range too long, --every reads it slice by slice, with at least one "
+        "request for each; every row then says which slice it belongs to."
+    )
     return (
         f"Export {listing.rows}.\n\nA file is written whole or not at all. With --json, a summary goes to standard output. "
         f"{listing.meaning}\n\nIt costs one request for each {listing.endpoint.page_size:,} rows. If the rate limit or Ctrl-C ends it, a "

@@ -35,7 +35,10 @@ def on_command_line(arguments: Sequence[str]) -> str | None:
     if any(_OPTION.match(argument) for argument in arguments[:end]):
         return f"the API key is not accepted on the command line, where others can read it: {WHERE}"
     if any(contains_key(argument) for argument in arguments):
-        return f"an argument contains the API key, which others can read there and in your shell's history: create a new key, and put it into {VARIABLE} only"
+        return (
+            f"an argument contains the API key, which others can read there and in your shell's history: create a "
+            f"new key, and put it into {VARIABLE} only"
+        )
     return None
 
 
