@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use docplatform::dates::slices::Slice;
 use docplatform::error::{Error, Kind};
@@ -17,6 +18,7 @@ use docplatform::listing::rows::Cell;
 use docplatform::slices::Subject;
 use docplatform::slices::sync::{OnRunning, SyncScope, sync};
 use docplatform::store;
+use tokio::time::sleep;
 
 use crate::calls::segment;
 use crate::process::{BASE_URL, Done, Process};
@@ -105,6 +107,9 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         format!("process {} has {} rows", process.life.process, progress.rows.len())
                     });
                     process.desk.lock().unwrap().export = Some(progress.clone());
+                    if plan.thinks > 0 {
+                        sleep(Duration::from_millis(plan.thinks)).await;
+                    }
                 }
                 Ok(None) => {
                     check(process, plan, &progress, true);
@@ -196,6 +201,9 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
     let bad = |what: &str| process.violation(format!("{plan:?}: {what}; {progress:?}; of {versions:?}"));
     if rows.len() > most {
         return bad("more rows than were wanted");
+    }
+    if *changed && versions.len() == 1 && !stands && !filters {
+        return bad("told of a change that there was not");
     }
     // Where rows are left out or stand still, an offset is no row's number.
     if *changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {

@@ -103,6 +103,8 @@ pub(crate) struct Export {
     pub(crate) refresh: bool,
     /// After so many rows the reader stops, and resumes from its checkpoint.
     pub(crate) stop_every: Option<u64>,
+    /// So many milliseconds it takes the reader to look at a page.
+    pub(crate) thinks: u64,
 }
 
 /// What a process does, one after another.
@@ -273,6 +275,7 @@ fn op(dice: &mut Dice) -> Op {
             remember_all: dice.chance(50),
             refresh: dice.chance(10),
             stop_every: dice.chance(40).then(|| 1 + dice.below(12)),
+            thinks: dice.pick(&[0, 0, 10, 5_000]),
         }),
         45..50 => Op::Totals(What { endpoint: dice.below(2) as usize, ..what(dice) }),
         50..60 => Op::Sync {
