@@ -170,6 +170,9 @@ def test_a_file_of_another_owner_is_refused(table: VisitorTable, way: str) -> No
     open_folder.mkdir()
     try:
         open_folder.chmod(0o777)
+        # What it imports, the other user may not be able to read.
+        getattr(table, way)(open_folder / "imports")
+        open_folder.joinpath("imports").unlink()
         target = open_folder / "target"
         target.write_text("before")
         os.seteuid(65534)
