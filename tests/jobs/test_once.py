@@ -379,7 +379,7 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
         child = int(parent.read())
         try:
             with pytest.raises(RequestTimeoutError, match="still creating"):
-                create(face, face.client(stub, store=store, deadline=0.2))
+                create(face, face.client(stub, store=store, deadline=1.5))
             parent.signal(signal.SIGKILL)
             parent.end()
             assert is_unknown(face, face.client(stub, store=store, deadline=5))
