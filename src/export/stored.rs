@@ -20,6 +20,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::export::service::{Answered, Asking, ServicePages};
 use crate::listing::Listing;
+use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Page, Totals};
 use crate::store::{self, Export, Exports, Fault, What};
@@ -148,10 +149,11 @@ impl StoredRange {
         let mut deadline = self.client.deadline();
         let look = async {
             let export = self.export(wanted.days).await?;
-            let stored = self.stored(&export, &wanted).await?;
-            Ok((export, stored))
+            let is_led_to = self.is_led_to(&export, &wanted).await?;
+            let stored = if is_led_to { self.stored(&export, &wanted).await? } else { None };
+            Ok((export, is_led_to, stored))
         };
-        let (export, stored) = self.exports.within(deadline, look).await?;
+        let (export, keeps, stored) = self.exports.within(deadline, look).await?;
         if let Some(page) = stored {
             let (range, asked) = (Arc::clone(&self), page.asked);
             let (skip, limit) = left_of(asked, wanted.offset - page.offset);
@@ -163,15 +165,29 @@ impl StoredRange {
         }
         let Wanted { days, cursor, .. } = wanted.clone();
         let mut asking = Asking { days, offset: self.start(&wanted), cursor, limit: self.page_size };
-        let mut page = self.ask(&export, &asking, &mut deadline, observer).await?;
+        let kept_in = keeps.then_some(&export);
+        let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
         if page.has_more && skip >= page.rows.len() && skip > 0 {
             // It is short, so that the row is not where its offset says.
             asking.offset = wanted.offset;
-            page = self.ask(&export, &asking, &mut deadline, observer).await?;
+            page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
             (skip, limit) = (0, self.page_size);
         }
         Ok(Fetched { limit, promises_more: false, decode: Box::new(move || Ok(without(page, skip))) })
+    }
+
+    /// Whether the export's pages lead to the wanted one. Where pages name each other, the export may be of another time, from
+    /// another process: what follows its cursor is not what follows this one.
+    async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
+        let Some(cursor) = &wanted.cursor else { return Ok(true) };
+        let before = self.exports.page_before(export.id, wanted.offset).await?;
+        let Some(before) = before.filter(|page| page.offset + page.rows == wanted.offset) else {
+            return Ok(false);
+        };
+        let page = decode(&self.listing, export.id, &before).map_err(|fault| self.exports.fault(&fault))?;
+        let base_url = self.client.settings().base_url.as_str();
+        Ok(page.cursor.and_then(|sent| cursor::plain(base_url, &sent).ok()).as_ref() == Some(cursor))
     }
 
     /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
@@ -197,10 +213,10 @@ impl StoredRange {
         wanted.offset - into
     }
 
-    /// Asks the service for a page, and keeps it.
+    /// Asks the service for a page, and keeps it in an unfinished export.
     async fn ask(
         &self,
-        export: &Export,
+        export: Option<&Export>,
         asking: &Asking,
         deadline: &mut Instant,
         observer: &dyn Observer,
@@ -213,7 +229,7 @@ impl StoredRange {
         let is_last_there_is = by == PagedBy::Nothing && std::mem::take(&mut asked.page.has_more);
         let leads_on =
             by == PagedBy::Offset || !asked.page.has_more || (rows > 0 && asked.page.cursor.is_some());
-        if export.finished.is_none() && leads_on {
+        if let Some(export) = export.filter(|export| export.finished.is_none() && leads_on) {
             keep(&self.exports, export, &asked, (asking.offset, limit), *deadline, observer).await?;
         }
         asked.page.has_more |= is_last_there_is;

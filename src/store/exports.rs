@@ -15,7 +15,7 @@ use crate::store::export_table::{self, ExportTable};
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
 use crate::store::neighbours::{self, Neighbour};
-use crate::store::pages::{self, StoredPage};
+use crate::store::pages::{self, StoredPage, Which};
 
 /// What of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +183,12 @@ impl Exports {
 
     /// The page at `offset`, where there is one.
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.store.run(move |connection| pages::find(connection, export, offset)).await
+        self.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
+    }
+
+    /// The last page that begins before `offset`, where there is one.
+    pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
+        self.store.run(move |connection| pages::find(connection, export, Which::Before(offset))).await
     }
 
     /// The right to fill the store, unless another has it.

@@ -10,7 +10,7 @@ use crate::listing::rows::Totals;
 use crate::store::Store;
 use crate::store::exports::What;
 use crate::store::fault::Fault;
-use crate::store::pages::{self, StoredPage, page_size, whole};
+use crate::store::pages::{self, StoredPage, Which, page_size, whole};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl FinishedExports {
     /// Its page at `offset`.
     pub async fn page(&self, export: i64, offset: u64) -> Result<StoredPage> {
         let find = move |connection: &mut Connection| {
-            pages::find(connection, export, offset)?.ok_or(Fault::Deleted(export))
+            pages::find(connection, export, Which::At(offset))?.ok_or(Fault::Deleted(export))
         };
         self.store.run(find).await
     }

@@ -55,13 +55,24 @@ impl PageExtent {
     }
 }
 
-/// The page of an export at `offset`, where there is one.
-pub(super) fn find(connection: &Connection, export: i64, offset: u64) -> Result<Option<StoredPage>, Fault> {
+/// Which page of an export.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Which {
+    /// The one that begins there.
+    At(u64),
+    /// The last one that begins before.
+    Before(u64),
+}
+
+/// A page of an export, where there is one.
+pub(super) fn find(connection: &Connection, export: i64, which: Which) -> Result<Option<StoredPage>, Fault> {
     let columns = PageExtent::SQL_COLUMNS;
+    let (is_it, offset) = match which {
+        Which::At(offset) => (r#""offset" = ?2"#, offset),
+        Which::Before(offset) => (r#""offset" < ?2 ORDER BY "offset" DESC LIMIT 1"#, offset),
+    };
     let found = connection
-        .prepare(&format!(
-            r#"SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND "offset" = ?2"#
-        ))?
+        .prepare(&format!("SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND {is_it}"))?
         .query_row((export, wire(offset)), |row| {
             Ok((PageExtent::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
         })

@@ -35,10 +35,13 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     env::var(name).ok()?.parse().ok()
 }
 
+/// Seeds that found a bug, which is mended: the pages of two who read a moving listing by cursors were put together.
+const FOUND: [u64; 1] = [20_545];
+
 #[test]
 fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
     let mut runs = Runs::new();
-    for seed in 0..number("SEEDS").unwrap_or(30) {
+    for seed in (0..number("SEEDS").unwrap_or(30)).chain(FOUND) {
         let first = runs.run(seed, &[], false);
         assert_eq!(first.violations, [] as [String; 0], "{}", runs.command(seed));
         assert_eq!(first.hash, runs.run(seed, &[], false).hash, "seed {seed} runs another way each time");
