@@ -40,10 +40,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
         yield Filled(stub, store, dataset, rows)
 
 
-def check_example(documented: Any, **names: Any) -> None:
-    """The example of a docstring prints what it shows; its store is the one that is in the working folder."""
+def check_example(documented: Any, store: Path, **names: Any) -> None:
+    """The example of a docstring prints what it shows. Its store is given whole: an engine's processes have folders of their own."""
     (found,) = doctest.DocTestFinder(recurse=False).find(documented, "example", globs=names)
     assert found.examples
+    for example in found.examples:
+        example.source = example.source.replace('"visitors.db"', repr(str(store)))
     assert doctest.DocTestRunner().run(found).failed == 0
 
 

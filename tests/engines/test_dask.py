@@ -58,11 +58,8 @@ def test_every_row_is_there(read: Callable[..., Any], filled: Filled) -> None:
     assert (kinds["date_from"], kinds["total"], kinds["settled"]) == ("datetime64[s]", "int64", "bool")
 
 
-def test_the_example_prints_what_it_shows(
-    cluster: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(filled.store.parent)
-    check_example(read_listing, docplatform=docplatform)
+def test_the_example_prints_what_it_shows(cluster: Any, filled: Filled) -> None:
+    check_example(read_listing, filled.store, docplatform=docplatform)
 
 
 def test_both_workers_read(cluster: Any, read: Callable[..., Any]) -> None:

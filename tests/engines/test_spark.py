@@ -65,11 +65,8 @@ def rows(table: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("documented", [source_module.register, ListingDataSource])
-def test_the_example_prints_what_it_shows(
-    documented: Any, session: Any, filled: Filled, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(filled.store.parent)
-    check_example(documented, spark=session, docplatform=docplatform)
+def test_the_example_prints_what_it_shows(documented: Any, session: Any, filled: Filled) -> None:
+    check_example(documented, filled.store, spark=session, docplatform=docplatform)
 
 
 def test_every_row_is_there(read: Callable[..., Any], filled: Filled) -> None:
