@@ -77,7 +77,7 @@ impl JobObserver for Ear {}
 /// Whether what was done is done with.
 pub(crate) enum Done {
     Yes,
-    /// The user tries it again after so many seconds.
+    /// The user tries again after this number of seconds.
     Again(u64),
 }
 

@@ -101,9 +101,9 @@ pub(crate) struct Export {
     pub(crate) strict: bool,
     pub(crate) remember_all: bool,
     pub(crate) refresh: bool,
-    /// After so many rows the reader stops, and resumes from its checkpoint.
+    /// After this number of rows the reader stops, and resumes from its checkpoint.
     pub(crate) stop_every: Option<u64>,
-    /// So many milliseconds it takes the reader to look at a page.
+    /// How long the reader looks at a page, in milliseconds.
     pub(crate) thinks: u64,
 }
 
@@ -130,7 +130,7 @@ pub(crate) enum Op {
         message: bool,
         timeout: u64,
     },
-    /// So many reads at one time.
+    /// This number of reads at one time.
     Reads {
         count: u64,
         analytics: bool,
