@@ -68,8 +68,10 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     let by_offset = what.endpoint().paged_by == PagedBy::Offset;
     let offset = if by_offset { plan.offset } else { 0 };
     let saved = process.desk.lock().unwrap().export.clone();
+    // Where pages name each other, who resumes may not use the pages of another who read at the same time.
+    let is_whole_read = by_offset || saved.is_none();
     let mut progress = saved.unwrap_or_default();
-    let is_there = world.state().whole.contains(&what) && !plan.refresh;
+    let is_there = world.state().whole.contains(&what) && !plan.refresh && is_whole_read;
     let asked_before = asked(process).len();
     loop {
         let place = match &progress.place {
