@@ -23,6 +23,7 @@ use crate::listing::Listing;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Page, Totals};
+use crate::lock;
 use crate::store::{self, Export, Exports, Fault, What};
 
 /// A `Date` header is in whole seconds, and older by the way that the answer took.
@@ -34,8 +35,17 @@ pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Sour
     match client.exports().filter(|_| listing.is_known()).cloned() {
         None => Arc::new(ServicePages::new(client, listing)),
         Some(exports) => {
-            let (page_size, export) = (place.page_size, Mutex::default());
-            Arc::new(Stored(Arc::new(StoredRange { client, listing, exports, page_size, refresh, export })))
+            let (page_size, export, leads_to) =
+                (place.page_size, Mutex::default(), std::sync::Mutex::default());
+            Arc::new(Stored(Arc::new(StoredRange {
+                client,
+                listing,
+                exports,
+                page_size,
+                refresh,
+                export,
+                leads_to,
+            })))
         }
     }
 }
@@ -119,6 +129,8 @@ struct StoredRange {
     refresh: bool,
     /// What is read and added to, and the slice that it is of; found or begun with its first page.
     export: Mutex<Option<(Option<Slice>, Export)>>,
+    /// Where the stored page that was read last leads: its export, the next offset and its cursor. It is not read again for that.
+    leads_to: std::sync::Mutex<Option<(i64, u64, String)>>,
 }
 
 impl Source for Stored {
@@ -157,10 +169,7 @@ impl StoredRange {
         if let Some(page) = stored {
             let (range, asked) = (Arc::clone(&self), page.asked);
             let (skip, limit) = left_of(asked, wanted.offset - page.offset);
-            let read = move || {
-                let read = decode(&range.listing, export.id, &page);
-                Ok(without(read.map_err(|fault| range.exports.fault(&fault))?, skip))
-            };
+            let read = move || Ok(without(range.read(export.id, &page)?, skip));
             return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
         }
         let Wanted { days, cursor, .. } = wanted.clone();
@@ -181,13 +190,22 @@ impl StoredRange {
     /// another process: what follows its cursor is not what follows this one.
     async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else { return Ok(true) };
-        let before = self.exports.page_before(export.id, wanted.offset).await?;
-        let Some(before) = before.filter(|page| page.offset + page.rows == wanted.offset) else {
-            return Ok(false);
-        };
-        let page = decode(&self.listing, export.id, &before).map_err(|fault| self.exports.fault(&fault))?;
+        let here = Some((export.id, wanted.offset, cursor.clone()));
+        if *lock(&self.leads_to) != here
+            && let Some(before) = self.exports.page_before(export.id, wanted.offset).await?
+        {
+            self.read(export.id, &before)?;
+        }
+        Ok(*lock(&self.leads_to) == here)
+    }
+
+    /// Reads a stored page, and keeps where it leads.
+    fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
+        let page = decode(&self.listing, export, stored).map_err(|fault| self.exports.fault(&fault))?;
         let base_url = self.client.settings().base_url.as_str();
-        Ok(page.cursor.and_then(|sent| cursor::plain(base_url, &sent).ok()).as_ref() == Some(cursor))
+        let cursor = page.cursor.as_deref().and_then(|sent| cursor::plain(base_url, sent).ok());
+        *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));
+        Ok(page)
     }
 
     /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
