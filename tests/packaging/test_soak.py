@@ -15,33 +15,23 @@ from soak.account import Tally, discrepancies, table
 ROOT = Path(__file__).parents[2]
 
 
+def soak(module: str, *arguments: str) -> str:
+    """What a soak prints that ends without a discrepancy, with a seed of its own."""
+    command = [sys.executable, "-W", "error", "-m", module, *arguments, "--seed", "7"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    return done.stdout
+
+
 def test_a_short_soak_leaves_no_discrepancy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "soak", "--operations", "40", "--seed", "7"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    assert "0 discrepancies (seed 7)" in done.stdout
-    assert "finished" in done.stdout
+    printed = soak("soak", "--operations", "40")
+    assert "0 discrepancies (seed 7)" in printed
+    assert "finished" in printed
 
 
 @pytest.mark.row("E10")
 def test_a_cursor_export_that_is_killed_at_random_instants_has_every_row_once() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "soak.cursor", "--kills", "4", "--seed", "7"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert done.stdout.startswith("4 kills in ")
+    assert soak("soak.cursor", "--kills", "4").startswith("4 kills in ")
 
 
 def books() -> tuple[Tally, dict[str, Any]]:
@@ -94,13 +84,4 @@ def test_wrong_rows_requests_and_messages_are_discrepancies() -> None:
 
 
 def test_a_step_that_dies_at_random_creates_no_job_twice() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "soak.pipeline", "--runs", "25", "--seed", "7"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert "0 discrepancies (seed 7)" in done.stdout
+    assert "0 discrepancies (seed 7)" in soak("soak.pipeline", "--runs", "25")

@@ -13,7 +13,7 @@ from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.report.words import CHANCE
 from docplatform.cli.session import Session, with_budget
-from docplatform.cli.writing import begin, output_options
+from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
     from docplatform import Comparison
@@ -71,10 +71,7 @@ def compare(listing: Listing) -> click.Command:
             ends = [(str(days.date_from), str(days.date_to)) for days in (now, other)]
             cost.show(session, ends, listing=listing.name)
             return
-        writer = None
-        if name is not None or format_ is not None:
-            writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
-            writer.check()
+        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
         with (
             session.client() as client,
             Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),

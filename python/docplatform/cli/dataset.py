@@ -10,7 +10,7 @@ from docplatform import export_dataset
 from docplatform.cli import output
 from docplatform.cli.days import PERIODS, every_option, range_options
 from docplatform.cli.help import Command
-from docplatform.cli.listings import ENDPOINTS
+from docplatform.cli.listings import listing_option
 from docplatform.cli.session import Session, with_store
 
 EXAMPLE = """\b
@@ -25,13 +25,7 @@ After each sync; files that are there already are kept:
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
 @range_options
 @every_option("day")
-@click.option(
-    "--listing",
-    type=click.Choice(list(ENDPOINTS)),
-    default="visitors",
-    show_default=True,
-    help="What to write.",
-)
+@listing_option("What to write.")
 @with_store
 def dataset(
     session: Session, date_from: str | None, date_to: str | None, *, folder: str, every: Any, listing: Any

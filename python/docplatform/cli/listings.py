@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from docplatform._native import _endpoints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Endpoint(NamedTuple):
@@ -94,3 +99,10 @@ CONVERSATIONS = Listing(
     meaning="Each question counts once, so rows can be added up over days; a conversation may have several.",
 )
 LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)
+
+
+def listing_option(help_: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """``--listing``, of all that can be listed."""
+    return click.option(
+        "--listing", type=click.Choice(list(ENDPOINTS)), default="visitors", show_default=True, help=help_
+    )

@@ -12,7 +12,7 @@ from docplatform.cli import cost, output
 from docplatform.cli.days import FROM, LAST, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command, options
-from docplatform.cli.listings import ENDPOINTS
+from docplatform.cli.listings import ENDPOINTS, listing_option
 from docplatform.cli.output import Progress
 from docplatform.cli.params import FILE, read_text
 from docplatform.cli.session import Session, with_budget
@@ -38,13 +38,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
     help="Read ids of projects from a file, one per line; - is standard input.",
 )
 @options(FROM, TO, LAST, every_option("day"))
-@click.option(
-    "--listing",
-    type=click.Choice(list(ENDPOINTS)),
-    default="visitors",
-    show_default=True,
-    help="What to fetch.",
-)
+@listing_option("What to fetch.")
 @click.option(
     "--totals", is_flag=True, help="The totals alone, of visitors or views: one request for each slice."
 )

@@ -17,7 +17,7 @@ from docplatform.cli.output import Progress, count, shown
 from docplatform.cli.report.words import AI_TRAFFIC
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.visitors import COUNTS
-from docplatform.cli.writing import begin, output_options
+from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
     from docplatform import Plan, TrendTable
@@ -59,10 +59,7 @@ def trend(listing: Listing) -> click.Command:
             ends = [(date_from, date_to)]
             cost.show(session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole)
             return
-        writer = None
-        if name is not None or format_ is not None:
-            writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=session.json)
-            writer.check()
+        writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
         slices: dict[str, Any] = {
             "date_from": date_from,
             "date_to": date_to,

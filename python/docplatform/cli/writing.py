@@ -176,3 +176,14 @@ def begin(
     except ImportError as error:
         raise click.UsageError(str(error).replace(f"{NEEDS[kind]}()", f"{kind} output")) from None
     return Writer(path, kind, raw, bom, reading)
+
+
+def begin_named(
+    name: str | None, format_: str | None, *, raw: bool, bom: bool, force: bool, json: bool
+) -> Writer | None:
+    """A writer that is checked, if a file or a format is named; else ``None``, for a table."""
+    if name is None and format_ is None:
+        return None
+    writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=json)
+    writer.check()
+    return writer
