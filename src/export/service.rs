@@ -32,6 +32,11 @@ const TOO_SLOW: u16 = 504;
 /// Statuses with which a service refuses a cursor.
 const REFUSED: [u16; 4] = [400, 404, 410, 422];
 
+/// Whether the service may have refused the cursor that it was sent.
+pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
+    error.status.is_some_and(|status| REFUSED.contains(&status))
+}
+
 /// What is asked for a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking {
@@ -98,10 +103,7 @@ impl Listing {
                 client.fetch(self.call(client, asking, true)?, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(asking.days, error)),
-            Err(mut error)
-                if asking.cursor.is_some()
-                    && error.status.is_some_and(|status| REFUSED.contains(&status)) =>
-            {
+            Err(mut error) if asking.cursor.is_some() && may_be_of_a_cursor(&error) => {
                 error.message += "; the cursor of the page before may have expired: read the range from its beginning, with \
                                   refresh=True where a store has a part of it, and without resume";
                 Err(error)

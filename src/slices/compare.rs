@@ -85,7 +85,7 @@ pub async fn compare(
             side.add(&turn.rows);
             Ok(())
         };
-        let read = reader.pages(of, project, period.days, None, take).await?;
+        let read = reader.pages(of, project, period.days, false, None, take).await?;
         totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
         warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
         if period.days.to > client.today() {

@@ -18,6 +18,7 @@ use crate::dates::slices::Slice;
 use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Turn, WINDOW};
+use crate::export::service::may_be_of_a_cursor;
 use crate::slices::Subject;
 use crate::slices::plan::stored_slice;
 use crate::slices::trend::Reader;
@@ -238,15 +239,35 @@ impl Sync {
         match of.what {
             What::Totals => drop(reader.totals(of, project, slice).await?),
             What::Pages => {
-                let count = |turn: Turn| {
-                    self.filled.rows += turn.rows.len() as u64;
-                    Ok(())
-                };
-                reader.pages(of, project, slice, Some(WINDOW), count).await?;
+                let sent = reader.requests();
+                let (mut rows, mut read) = count_rows(reader, of, project, slice, false).await;
+                if rows > 0 && reader.requests() == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor) {
+                    // The store has the first pages, and the cursor that leads on from them has expired since.
+                    (rows, read) = count_rows(reader, of, project, slice, true).await;
+                }
+                self.filled.rows += rows;
+                return read;
             }
         }
         Ok(())
     }
+}
+
+/// Reads a slice into the store, and counts its rows, also where it fails.
+async fn count_rows(
+    reader: &mut Reader<'_>,
+    of: Subject,
+    project: &Segment,
+    slice: Slice,
+    refresh: bool,
+) -> (u64, Result<()>) {
+    let mut rows = 0;
+    let count = |turn: Turn| {
+        rows += turn.rows.len() as u64;
+        Ok(())
+    };
+    let read = reader.pages(of, project, slice, refresh, Some(WINDOW), count).await;
+    (rows, read.map(drop))
 }
 
 /// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the

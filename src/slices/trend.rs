@@ -54,7 +54,7 @@ pub async fn trend(
                     builder.extend(&turn.rows);
                     Ok(())
                 };
-                let read = reader.pages(of, project, slice, None, take).await?;
+                let read = reader.pages(of, project, slice, false, None, take).await?;
                 warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", slice.from)));
             }
         }
@@ -136,12 +136,13 @@ impl<'a> Reader<'a> {
         totals
     }
 
-    /// Gives every page to `take`.
+    /// Gives every page to `take`. `refresh`: stored pages are not used.
     pub(crate) async fn pages(
         &mut self,
         of: Subject,
         project: &Segment,
         slice: Slice,
+        refresh: bool,
         window: Option<usize>,
         mut take: impl FnMut(Turn) -> Result<()> + Send,
     ) -> Result<Ended> {
@@ -153,7 +154,7 @@ impl<'a> Reader<'a> {
             0,
         );
         let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
-        let mut pager = Pager::new(stored::source(self.client.clone(), &place, false), place, paging);
+        let mut pager = Pager::new(stored::source(self.client.clone(), &place, refresh), place, paging);
         let ended = loop {
             match pager.next_page(&self.observer).await {
                 Ok(Some(mut turn)) => {

@@ -340,6 +340,17 @@ def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_anew(
     assert len(face.run(listed(client, name, refresh=True).collect())) == ENDPOINTS[name].rows
 
 
+def test_a_sync_reads_a_slice_anew_whose_stored_cursor_expired(
+    face: Face, site: StubServer, store: Path
+) -> None:
+    client = face.client(site, store=store)
+    face.next(weeks(client, "searches", prefetch=0)[0])
+    site.fail_next(status=410, body={"error": "cursor has expired"})
+    report = face.run(client.sync("demo", **{**WEEKS, "date_to": "2025-12-08"}, listing="searches"))
+    refused, pages, rows = 1, 2, ENDPOINTS["searches"].rows
+    assert report == SyncReport(slices=1, cached=0, open=0, requests=refused + pages, rows=rows)
+
+
 @pytest.mark.row("M9")
 def test_a_range_that_takes_too_long_names_a_shorter_period(site: StubServer) -> None:
     site.fail_next(status=504, path="/searches")
