@@ -1,4 +1,4 @@
-"""``docplatform visitors compare``: what moved, as a table, a document and a file."""
+"""``docplatform visitors compare``: the changes, as a table, a document and a file."""
 
 from __future__ import annotations
 

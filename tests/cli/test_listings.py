@@ -174,7 +174,7 @@ def test_a_trend_and_a_comparison_of_views(cli: Cli) -> None:
     ended = cli("views", "compare", MONTH, "--json")
     assert json.loads(ended.out)["totals"] == totals._asdict()
     assert "Views add up" in cli("views", "trend", MONTH).err
-    for command, sums in (("views", "sum up to"), ("visitors", "counts in both")):
+    for command, sums in (("views", "sum up to"), ("visitors", "counts on both")):
         assert sums in cli(command, "trend", "--help").out
 
 

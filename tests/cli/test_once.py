@@ -134,7 +134,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         ),
         (("job", "create", "Fix it", "--once", "", *kept), "once must be a name"),
         (("job", "create", "Fix it", *once[:2], "--store", str(tmp_path / "no" / "x.db")), "does not exist"),
-        (("job", "once", *kept, "--job", "job-1"), "name the creation"),
+        (("job", "once", *kept, "--job", "job-1"), "say which NAME"),
         (("job", "once", "links-1.4", "--job", "job-1", "--never-created", *kept), "not both"),
         (("job", "once", "links-1.4", "--never-created", *kept), "nothing was changed"),
         (("job", "once", "other", *kept), "no name other"),

@@ -59,7 +59,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("sync", "demo", *JANUARY), "--store"),
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
     (("sync", "--store", "v.db", "--last", "9999999"), "too far"),
-    (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "there is no project"),
+    (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "names no project"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "."), "cannot be read"),
     (("sync", "--store", "v.db", *JANUARY, "a/b"), "projects"),
     # Which of them was meant?

@@ -24,7 +24,7 @@ SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 """A range of days."""
 
-LOST = "the answers are lost. With --store FILE they are kept, and a second run continues there."
+LOST = "the answers are lost. With --store FILE they are kept, and the next run continues after them."
 """How a message ends if answers were not kept."""
 
 SOON = ("--poll-interval", "0.01")

@@ -199,9 +199,9 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
             "[...document.querySelectorAll('.summary p')].filter(e => e.getBoundingClientRect().bottom < 700).map(e => e.innerText)"
         )
         assert seen == [
-            "Readers fell 20% against December 2025: 800, after 1,000.",
-            "People fell 22%, AI agents fell 5.0%; 24% of all readers are AI agents.",
-            "/auth (\u2212300) lost most.",
+            "The number of readers fell by 20%: from 1,000 in December 2025 to 800.",
+            "There were 22% fewer people and 5.0% fewer AI agents; 24% of all readers are AI agents.",
+            "/auth (\u2212300) lost the most readers.",
         ]
 
 

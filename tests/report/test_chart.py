@@ -27,10 +27,10 @@ def test_a_trend_is_two_lines_and_a_table() -> None:
     ]
     assert ["2 January 2026", "20", "5", "12"] in parsed.tables["The trend"]
     assert "2 January 2026: 20 people, 5 AI agents, 12 in all" in parsed.hovers
-    assert "They do not add up: the whole period has 4." in parsed.text
-    assert "From 2026-01-04 on the counts may still change." in parsed.text
-    assert "What counts as an AI agent is the service's to say" in parsed.text
-    assert "hollow" not in parsed.text
+    assert "Points do not add up to the period's 4:" in parsed.text
+    assert "Counts from 2026-01-04 on may still change." in parsed.text
+    assert "The service decides which visitors are AI agents" in parsed.text
+    assert "A hollow point" not in parsed.text
     assert [a for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])] == []
 
 
@@ -45,7 +45,7 @@ def test_slices_that_are_cut_are_off_the_line_and_marked() -> None:
     assert lines == ["50.00", "50.00"]
     assert ["1 to 4 January 2026 (4 of 7 days)", "7", "5", "9"] in parsed.rows
     assert ["week 3 of 2026 (from 12 January)", "7", "5", "9"] in parsed.rows
-    assert "a hollow point has fewer days than the others" in parsed.text
+    assert "A hollow point covers fewer days" in parsed.text
     months = [
         figures.Slice(date(2026, 1, 1), date(2026, 2, 1), 1, 1, 1),
         figures.Slice(date(2026, 2, 1), date(2026, 2, 28), 1, 1, 1),

@@ -64,8 +64,8 @@ def test_it_says_what_the_page_says() -> None:
     )
     report = made(totals=Totals(600, 330, 800), comparison=found, trend=trend(10, 20, first=date(2026, 1, 1)))
     text = markdown.render(report)
-    assert "**Readers fell 20% against December 2025: 800, after 1,000.**" in text
-    assert "`/auth` (\u2212200) lost most. `/up` (+30) gained most." in text
+    assert "**The number of readers fell by 20%: from 1,000 in December 2025 to 800.**" in text
+    assert "`/auth` (\u2212200) lost the most readers. `/up` (+30) gained the most." in text
     assert "| Readers | December 2025 | January 2026 | Change | % |" in text
     assert "| All | 1,000 | 800 | \u2212200 | \u221220% |" in text
     assert text.index("### Fallers") < text.index("### Risers")
@@ -76,8 +76,8 @@ def test_it_says_what_the_page_says() -> None:
 
 def test_a_site_without_readers_says_what_to_check() -> None:
     text = markdown.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0))
-    assert "**Nobody read a page in January 2026.** What to check:" in text
-    assert "- Is the project right?" in text
+    assert "**January 2026: nobody read a page.** What to check:" in text
+    assert "- Is this the right project?" in text
     assert "###" not in text
 
 

@@ -293,21 +293,22 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
     """Each number of the sentences on top, of the advice and of the notes."""
     before, now = truth.totals_before, truth.totals
     first, second, *rest = shown.summary
-    assert numbers(first)[-2:] == [f"{now.total:,}", f"{before.total:,}"]
+    assert numbers(first)[-2:] == [f"{before.total:,}", f"{now.total:,}"]
     if len(numbers(first)) == 3:
-        check_said(numbers(first)[0], first.split("Readers")[1], before.total, now.total)
-    people, agents, of_all = re.split(", AI agents|;", second)
+        check_said(numbers(first)[0], first, before.total, now.total)
+    people, agents, of_all = re.split(" and |;", second)
     for words, was, is_ in ((people, before.human, now.human), (agents, before.ai, now.ai)):
         for text in numbers(words):
             check_said(text, words, was, is_)
-        assert ("rose" in words and is_ > was) or ("fell" in words and is_ < was) or not numbers(words)
+        more = "more" in words or "times as many" in words
+        assert (more and is_ > was) or ("fewer" in words and is_ < was) or not numbers(words)
     check(numbers(of_all), [Share(now.ai, now.total)], second)
     for sentence in rest:
         for path, number in re.findall(r"(/[\w./]+) \(([+\u2212][\d,]*\d)", sentence):
             assert agrees(number, Signed(truth.gain(path)))
         came, gone = len(truth.once(truth.now, truth.before)), len(truth.once(truth.before, truth.now))
         for count, word in ((came, "new"), (gone, "vanished")):
-            found = re.search(rf"(\d+) pages? {word}", sentence)
+            found = re.search(rf"(\d+) pages? \w+ {word}", sentence)
             assert (int(found[1]) if found else 0) == count
     for advice in shown.advice:
         if "lost" in advice or "gained" in advice:
@@ -318,7 +319,7 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
                 expected.append(Percent(truth.before[path[1]].total, truth.now[path[1]].total))
             check(numbers(advice.replace(path[1], "")), expected, advice)
         elif "AI agents read" in advice:
-            path = re.search(r"AI agents read (\S+)", advice)
+            path = re.search(r"AI agents read (/[\w./]+)", advice)
             assert path is not None
             human, ai, _ = truth.now[path[1]]
             check(numbers(advice.replace(path[1], "")), [Share(ai, human + ai)], advice)
@@ -329,8 +330,8 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
 
 
 def check_said(text: str, words: str, before: int, now: int) -> None:
-    """A share within a sentence, which has a verb for its sign."""
-    sign = "" if text.endswith("\u00d7") else "\u2212" if "fell" in words else "+"
+    """A share within a sentence, which has a word for its sign."""
+    sign = "" if text.endswith("\u00d7") else "\u2212" if "fell" in words or "fewer" in words else "+"
     assert agrees(sign + text, Percent(before, now)), (words, before, now)
 
 

@@ -110,15 +110,15 @@ def test_a_missing_part_says_why_and_an_unwanted_one_nothing() -> None:
     assert not parts & set(headings(page.render(made())))
     html = page.render(made(left_out={"trend": "so it is", "comparison": "just because"}))
     assert parts <= set(headings(html))
-    assert "The trend: not shown, as so it is." in html
-    assert "The pages that changed: not shown, as just because." in html
+    assert "The trend: not shown, because so it is." in html
+    assert "The pages that changed: not shown, because just because." in html
 
 
 def test_a_site_without_readers_says_what_to_check() -> None:
     empty = page.render(made(totals=Totals(0, 0, 0), top=[], top_ai=[], pages=0, comparison=comparison()))
     text = Parsed(empty).text
-    assert "Nobody read a page in January 2026. What to check:" in text
-    assert "Is the project right? It is demo." in text
+    assert "January 2026: nobody read a page. What to check:" in text
+    assert "Is this the right project? The report is about demo." in text
     assert "docplatform doctor" in text
     assert not {"What changed", "The most read pages"} & set(headings(empty))
 
@@ -128,25 +128,27 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
         totals=Totals(800, 300, 1_000), fallers=[change("/auth", 500, 300)], risers=[change("/up", 10, 40)]
     )
     parsed = Parsed(page.render(made(totals=Totals(600, 330, 800), comparison=found)))
-    assert "Readers fell 20% against December 2025: 800, after 1,000." in parsed.text
-    assert "People fell 25%, AI agents rose 10%; 41% of all readers are AI agents." in parsed.text
-    assert "/auth (\u2212200) lost most. /up (+30) gained most." in parsed.text
+    assert "The number of readers fell by 20%: from 1,000 in December 2025 to 800." in parsed.text
+    assert (
+        "There were 25% fewer people and 10% more AI agents; 41% of all readers are AI agents." in parsed.text
+    )
+    assert "/auth (\u2212200) lost the most readers. /up (+30) gained the most." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
     assert "Look at /auth first: it lost 200 readers (\u221240%)." in parsed.text
     # The side that made the difference comes first.
     assert [heading for heading in parsed.tables if heading in ("Risers", "Fallers")] == ["Fallers", "Risers"]
     rising = made(totals=Totals(900, 330, 1_200), comparison=found)
     text = Parsed(page.render(rising)).text
-    assert "Readers rose 20% against December 2025" in text
-    assert "/up (+30) gained most. /auth (\u2212200) lost most." in text
+    assert "The number of readers rose by 20%: from 1,000 in December 2025" in text
+    assert "/up (+30) gained the most readers. /auth (\u2212200) lost the most." in text
 
 
 def test_a_comparison_of_the_totals_alone_is_no_comparison_of_pages() -> None:
     found = figures.Comparison(name="December 2025", days=31, totals=Totals(2, 1, 2_000))
     report = made(totals=Totals(3, 2, 4_000), comparison=found, left_out={"comparison": "it is large"})
     html = page.render(report)
-    assert "Readers rose 100% against December 2025: 4,000, after 2,000." in html
-    assert "The pages that changed: not shown, as it is large." in html
+    assert "The number of readers rose by 100%: from 2,000 in December 2025 to 4,000." in html
+    assert "The pages that changed: not shown, because it is large." in html
     assert "Risers" not in html
 
 
@@ -155,12 +157,12 @@ def test_what_is_not_sure_is_said() -> None:
         more = {name: changes.pop(name) for name in ("unfinished", "days") if name in changes}
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
-    assert "No page changed more than chance may bring, none is new, and none vanished." in said()
+    assert "No page changed by more than chance can explain. No page is new, and none has vanished." in said()
     assert "The period had not ended" in said(unfinished=True)
     assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(pages=0, totals=Totals(0, 0, 0))
-    assert "Readers are about as many as in December 2025: 4, after 2." in said()
+    assert "The number of readers hardly changed: from 2 in December 2025 to 4." in said()
     assert "one side alone" not in said()
 
 
@@ -207,7 +209,9 @@ def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     parsed = Parsed(html)
     assert parsed.tables["Read by AI agents"][0] == ["/llms.txt", "2", "998", ">99%"]
     assert parsed.tables["Read by people"][0] == ["/tutorial", "2,000", "1", "<1%"]
-    assert "AI agents read /llms.txt and people hardly do: >99% of its readers are agents." in parsed.text
+    assert (
+        "AI agents read /llms.txt, but hardly any people do: >99% of its readers are agents." in parsed.text
+    )
 
 
 def test_sections_go_by_the_first_part_of_the_path() -> None:
@@ -225,7 +229,7 @@ def test_sections_go_by_the_first_part_of_the_path() -> None:
         ["/gone", "0", "0", "0%", "\u22122 \u2212100%"],
         ["All other pages", "2", "54", "93%", "+54 new"],
     ]
-    assert "these do add up" in parsed.text
+    assert "readings do add up" in parsed.text
 
 
 def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

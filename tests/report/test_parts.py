@@ -108,7 +108,7 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
         ("2026-01-01", "2026-02-01"),
         ("2025-01-01", "2025-02-01"),
     }
-    assert "against January 2025" in file.read_text(encoding="utf-8")
+    assert "in January 2025 to" in file.read_text(encoding="utf-8")
     sent = len(cli.stub.requests)
     for wrong, says in (
         (("--compare", "soon"), "--compare"),
@@ -149,7 +149,7 @@ def test_the_range_decides_the_length_of_the_slices(
 @pytest.mark.parametrize(
     ("days", "why"),
     [
-        (["--from", "2026-01-01"], "no first and last day were named"),
+        (["--from", "2026-01-01"], "no first and last day were given"),
         (["--from", "2026-01-01T12:00", "--to", "2026-02-01"], "the period does not consist of whole days"),
     ],
 )
@@ -158,9 +158,9 @@ def test_without_days_there_is_no_trend_and_no_comparison(
 ) -> None:
     ended = cli("report", "-o", str(file), *days)
     assert ended.status == 0
-    assert f"Left out: the trend, as {why}." in ended.err
-    assert f"Left out: the pages that changed, as {why}." in ended.err
-    assert file.read_text(encoding="utf-8").count(f"not shown, as {why}.") == 2
+    assert f"Left out: the trend, because {why}." in ended.err
+    assert f"Left out: the pages that changed, because {why}." in ended.err
+    assert file.read_text(encoding="utf-8").count(f"not shown, because {why}.") == 2
     for option in (["--compare", "2025"], ["--every", "week"]):
         ended = cli("report", "-o", str(file), "--force", *days, *option)
         assert (ended.status, ended.out) == (2, "")
@@ -175,10 +175,10 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert (ended.status, len(stub.requests)) == (0, 27)
         assert asked(stub)[-1] == ("2025-12-01", "2026-01-01", "1")
         why = "that takes 26 more requests, and --compare was not given"
-        assert ended.err.splitlines()[2:3] == [f"Left out: the pages that changed, as {why}."]
+        assert ended.err.splitlines()[2:3] == [f"Left out: the pages that changed, because {why}."]
         html = file.read_text(encoding="utf-8")
-        assert f"not shown, as {why}." in html
-        assert "Readers rose 8.5% against December 2025" in html
+        assert f"not shown, because {why}." in html
+        assert "The number of readers rose by 8.5%: from" in html
         stub.reset()
         found = summary(cli, file, *there, "--compare", "2025-12", "-n", "7")
         assert (found["requests"], found["left_out"]) == (52, {})
@@ -189,14 +189,14 @@ def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     today = datetime.now(UTC).date()
     summary(cli, file, "--from", str(today - timedelta(9)), "--to", str(today + timedelta(5)))
     html = file.read_text(encoding="utf-8")
-    assert "The period had not ended when this was made" in html
-    assert "on the counts may still change." in html
+    assert "The period had not ended when this report was made" in html
+    assert "on may still change." in html
 
 
 @pytest.mark.parametrize(
     ("part", "name", "left"),
     [
-        ({"status": 429, "retry_after": 3600}, 4, "the limit of requests was reached"),
+        ({"status": 429, "retry_after": 3600}, 4, "the request limit was reached"),
         ({"status": 422}, 1, "it could not be read (UnprocessableError)"),
     ],
 )
@@ -215,9 +215,9 @@ def test_a_part_that_cannot_be_read_is_left_out_alone(
     assert found["rows"] == 1
     assert found["requests"] == len(cli.stub.requests)
     html = file.read_text(encoding="utf-8")
-    assert html.count(f"not shown, as {left}.") == 2
+    assert html.count(f"not shown, because {left}.") == 2
     assert "/a" in html
-    assert ("The report is written all the same" in ended.err) == named
+    assert ("The report was written without this part" in ended.err) == named
     assert ended.err.count("Left out: ") == (0 if named else 2)
 
 
@@ -240,7 +240,7 @@ def test_with_a_store_it_costs_nothing_the_second_time(cli: Cli, file: Path, tmp
 def test_a_budget_is_not_waited_for_unasked(cli: Cli, file: Path) -> None:
     # Four requests for the pages, five for the trend, four for the days before.
     found = summary(cli, file, *JANUARY, "--requests-per-hour", "8")
-    assert found["left_out"] == {"trend": "the request budget does not have enough left for it"}
+    assert found["left_out"] == {"trend": "too little of the request budget is left"}
     assert found["requests"] == len(cli.stub.requests) == 8
 
 
@@ -249,9 +249,9 @@ def test_a_budget_stops_a_part_that_was_asked_for(cli: Cli, file: Path) -> None:
     ended = cli("report", "-o", str(file), "--json", *JANUARY, "--every", "week", "--no-compare", *budget)
     assert ended.status == 4
     found = json.loads(ended.out)
-    assert found["left_out"] == {"trend": "the limit of requests was reached"}
+    assert found["left_out"] == {"trend": "the request limit was reached"}
     assert found["totals"] is not None
-    assert "not shown, as the limit of requests was reached." in file.read_text(encoding="utf-8")
+    assert "not shown, because the request limit was reached." in file.read_text(encoding="utf-8")
     # The range itself is not written in part.
     file.unlink()
     ended = cli("report", "-o", str(file), *JANUARY, "--requests-per-hour", "3", "--on-budget", "stop")

@@ -37,7 +37,7 @@ def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path)
         f"Wrote {file}, about 600 pages; it took 3 requests.",
     ]
     parsed = Parsed(file.read_text(encoding="utf-8"))
-    for said in ("30,000", "20,000", "40,000", "January 2026", "They do not add up", "demo", "UTC"):
+    for said in ("30,000", "20,000", "40,000", "January 2026", "they do not add up", "demo", "UTC"):
         assert said in parsed.text
     shown = [row[0] for row in parsed.tables["The most read pages"]]
     assert shown == [row["path"] for row in sorted(ROWS, key=lambda row: -int(row["total"]))[:3]]
@@ -62,7 +62,7 @@ def test_a_report_as_json_and_on_standard_output(
         "every": None,
         "slices": 0,
         "comparison": None,
-        "left_out": dict.fromkeys(("trend", "comparison"), "no first and last day were named"),
+        "left_out": dict.fromkeys(("trend", "comparison"), "no first and last day were given"),
     }
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     ended = cli("report", "-o", "-", "--json")
@@ -98,7 +98,7 @@ def test_a_report_has_the_title_and_the_links_that_were_asked_for(cli: Cli, tmp_
     ):
         ended = cli("report", "2026-01", "-o", str(file), "--force", "--site-url", wrong)
         assert (ended.status, len(cli.stub.requests)) == (2, sent)
-        assert "--site-url is an address such as https://docs.example.com" in ended.err
+        assert "--site-url must be an address such as https://docs.example.com" in ended.err
 
 
 def test_a_file_that_ends_in_md_is_markdown(cli: Cli, tmp_path: Path) -> None:

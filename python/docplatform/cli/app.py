@@ -85,7 +85,7 @@ def _codes() -> str:
 )
 @click.version_option(docplatform.__version__, prog_name=NAME, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Hand the documentation platform's agent a task, and read what the site's readers do.
+    """Hand the documentation platform's agent a task, and read what readers do on the site.
 
     The address, the API key and the project come from DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and
     DOCPLATFORM_PROJECT_ID.
@@ -93,7 +93,7 @@ def cli() -> None:
 
 
 def _as_plain(name: str, summary: str) -> click.Command:
-    """A command that takes no extra: listed here, run by the standard library."""
+    """A command that needs no extra: it is listed here, and :mod:`plain` runs it."""
 
     def callback(arguments: tuple[str, ...]) -> None:
         raise click.exceptions.Exit(plain.run([name, *arguments]))

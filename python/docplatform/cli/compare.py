@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 COLUMNS = ("", "path", "before", "now", "change")
 MOVERS = {"riser": "risers", "faller": "fallers", "new": "new", "vanished": "vanished"}
-"""What a path is that moved, and the method that lists those."""
+"""The kinds of change, and the method that lists the paths of each."""
 
 
 def compare(listing: Listing) -> click.Command:
-    """The command that puts a period of a listing beside the one before."""
+    """The command that compares a period of a listing with the one before."""
 
     @click.command("compare", cls=Command, epilog=PERIODS, help=_help(listing))
     @range_options
     @click.option(
-        "--before", metavar="PERIOD", help="What to compare with.  [default: the same kind of period before]"
+        "--before",
+        metavar="PERIOD",
+        help="The period to compare with.  [default: the same kind of period before]",
     )
     @click.option(
         "-n",
@@ -42,7 +44,7 @@ def compare(listing: Listing) -> click.Command:
         metavar="N",
         help="How many risers, fallers, new and vanished paths to list.",
     )
-    @output_options(None, "a table of what moved")
+    @output_options(None, "a table of the changes")
     @with_budget
     def run(
         session: Session,
@@ -63,10 +65,10 @@ def compare(listing: Listing) -> click.Command:
             raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
         pair = beside(date_from, date_to, "--before", before)
         if pair is None:
-            raise click.UsageError("a comparison is of whole days")
+            raise click.UsageError("a comparison needs whole days: give dates without times")
         now, other = pair
         if other is None:
-            raise click.UsageError("no calendar has a period before this one")
+            raise click.UsageError("there is no period before this one: name one with --before")
         if session.dry_run:
             ends = [(str(days.date_from), str(days.date_to)) for days in (now, other)]
             cost.show(session, ends, listing=listing.name)
@@ -111,20 +113,20 @@ def compare(listing: Listing) -> click.Command:
 
 def _help(listing: Listing) -> str:
     return (
-        "Compare a period with the one before: the whole site, and the paths that moved.\n\nWithout a PERIOD it is the last month, "
-        f"beside the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; with --store, what was "
-        "fetched before costs nothing.\n\nA path rises or falls if it was read in both periods and changed by more than chance may "
-        f"bring. With -o, the file has every path. {listing.in_short}."
+        "Compare a period with the one before: the whole site, and the paths that changed.\n\nWithout a PERIOD, it compares the last month "
+        f"with the month before. It reads all rows of both, one request for each {listing.endpoint.page_size}; rows that are in the --store "
+        "already cost nothing.\n\nA path is a riser or faller if it was read in both periods and changed by more than chance can "
+        f"explain. With -o, the file has every path. {listing.in_short}."
     )
 
 
 def _words(days: Days) -> str:
-    """The days as a period: both of its ends are named."""
+    """The days as a PERIOD that names the first and the last day."""
     return f"{days.date_from} to {days.date_to - timedelta(1)}"
 
 
 def _change(before: int, now: int) -> str:
-    """How much more or less, also as a share of what was."""
+    """A change as a number, and as a share of the number before."""
     if not before:
         return f"{now - before:+,}"
     share = (now - before) / before

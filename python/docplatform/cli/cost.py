@@ -25,7 +25,7 @@ def show(
     whole: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what some ranges of some projects cost, of which the store may have a part."""
+    """Prints what ranges cost for each project. What the store has costs nothing."""
     with session.client() as client:
         plans = [
             client._plan(
@@ -42,9 +42,9 @@ def show(
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
-    """Prints what an export costs: a plan of all rows in pages of the usual size, else the least."""
+    """Prints what an export costs: exactly if it reads all rows in pages of the usual size, else the minimum."""
     with session.client() as client:
-        # Wrong arguments are found here as in the command; nothing is sent before a row is wanted.
+        # Checks the arguments as the command does. Nothing is sent before a row is read.
         getattr(client, method)(**query)
     ends: Any = query.get("date_from"), query.get("date_to")
     if query.keys() <= {"date_from", "date_to", "every", "strict"}:
@@ -59,7 +59,7 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
             slices = len(plan.slices)
     doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
     if session.store is not None and "refresh" not in query:
-        doubts.append("What the store has costs none.")
+        doubts.append("Rows that the store has cost no request.")
     tell(session, [Plan(slices, 0, False, None, ())], doubts)
 
 
@@ -68,11 +68,11 @@ def _floor(rows: int) -> str:
 
 
 def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None) -> None:
-    """Prints what some plans cost together. If they cannot know, ``doubts`` say why."""
+    """Prints what some plans cost together. If this is not exact, ``doubts`` say why."""
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
     estimated = not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)
-    # Each plan begins with the budget that there is now: the hours of several cannot be had from them.
+    # Each plan assumes that it has the whole budget, so the hours of several plans do not add up.
     hours = int(plans[0].hours) if len(plans) == 1 and plans[0].hours is not None else None
     if session.json:
         slices = [part._asdict() for plan in plans for part in plan.slices]

@@ -30,13 +30,13 @@ After each sync; files that are there already are kept:
 def dataset(
     session: Session, date_from: str | None, date_to: str | None, *, folder: str, every: Any, listing: Any
 ) -> None:
-    """Write what the --store has of a listing into FOLDER, as a Parquet dataset: one file for each project and slice.
+    """Write a listing from the --store into FOLDER, as a Parquet dataset: one file for each project and slice.
 
     It sends no request and needs no API key. pandas, polars, DuckDB, Spark, Dask and Ray read FOLDER/listing=visitors.
-    Without a PERIOD it is all that the store has in slices of this length, and without --project of all projects.
+    Without a PERIOD, it writes every slice of this length that the store has; without --project, those of all projects.
     """
     if session.store is None:
-        raise click.UsageError("it reads a store: name its file with --store, or in DOCPLATFORM_STORE")
+        raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
     report = export_dataset(
         folder,

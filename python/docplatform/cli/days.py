@@ -83,7 +83,7 @@ def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable
 def resolve(
     period: str, date_from: str | None, date_to: str | None, last: int | None
 ) -> tuple[str | None, str | None]:
-    """The two ends of the range that the options name, if they do."""
+    """The ends of the range that the options name; ``None`` for each that they do not."""
     dates = date_from is not None or date_to is not None
     if bool(period) + dates + (last is not None) > 1:
         raise click.UsageError("name the range once: as PERIOD, with --from and --to, or with --last")
@@ -99,8 +99,8 @@ def resolve(
 
 
 def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:
-    """A period and what it is compared with: ``before``, which ``option`` names, or the same kind of period before it; ``None`` for no
-    whole days.
+    """A period and the one to compare it with: ``before``, given by ``option``, or the same kind of period before it. ``None`` if the
+    period does not consist of whole days.
     """
     found = _period(None, date_from, date_to)
     if found is None:
@@ -114,7 +114,7 @@ def beside(date_from: str, date_to: str, option: str, before: str | None) -> tup
 
 
 def both_ends(date_from: str | None, date_to: str | None) -> dict[str, str]:
-    """A range that has both ends; else a usage error."""
+    """The range, with both ends; a usage error if one is missing."""
     if date_from is None or date_to is None:
         raise click.UsageError(
             "say which days: with a PERIOD such as 2026-01, with --from and --to, or with --last"

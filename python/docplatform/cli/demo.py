@@ -1,4 +1,4 @@
-"""``docplatform demo``: the lines that are shown are the lines that run."""
+"""``docplatform demo``: shows a few steps in Python, and runs exactly the lines that it shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from docplatform.testing import StubServer
 
-# A title and code, for each step. The steps share their names, as the cells of a notebook do.
+# Each step has a title and code. Like the cells of a notebook, later steps see the names of earlier ones.
 STEPS = [
     (
         "Ask the docs agent, and wait for the pull request",
@@ -27,7 +27,7 @@ STEPS = [
         """,
     ),
     (
-        "Read the site's visitors: a page of 250 rows a request, the next one always on its way",
+        "Read the site's visitors: 250 rows per request, the next page fetched in advance",
         """
         visitors = client.visitors(date_from="2026-10-01", date_to="2026-11-01")  # the end is exclusive
         rows = list(visitors)

@@ -139,7 +139,7 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
     """Sends one request, without retries; with ``listings``, one more for each."""
     begun = time.monotonic()
     if session.store is not None and not os.path.lexists(session.store):
-        # Looking for a store must not create one, not where the environment names it, either.
+        # The check must not create a store, not even one that the environment names.
         os.environ.pop("DOCPLATFORM_STORE", None)
         session = replace(session, store=None)
     with session.client(max_retries=0, timeout=MAX_WAIT, deadline=MAX_WAIT) as client:
@@ -158,7 +158,7 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
 
 
 def _others(client: Client) -> tuple[Exit, list[Finding]]:
-    """Which listings beside the visitors can be read. The first that cannot makes the exit code."""
+    """Checks which other listings can be read. The first failure decides the exit code."""
     code, found, spent = Exit.DONE, [], False
     for listing in LISTINGS:
         if listing is VISITORS:
@@ -168,7 +168,7 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
                 Finding(listing.name, "unknown", "not checked, because the requests of this hour are spent")
             )
             continue
-        # A row is enough.
+
         rows = getattr(client, listing.name)(page_size=1, max_rows=1, prefetch=0, on_budget="stop")
         try:
             next(rows, None)
@@ -182,7 +182,7 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
 
 
 def _unread(listing: str, error: DocPlatformError) -> Finding:
-    """Why a listing cannot be read, where visitors can."""
+    """Why a listing cannot be read although visitors can."""
     said = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
     match error:
         case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
@@ -196,7 +196,7 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
 
 
 def _after(error: DocPlatformError) -> list[Finding]:
-    """What an error says of the service, the key and the project."""
+    """What an error says about the service, the key and the project."""
     words = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
     answered = Finding("service", "ok", "answered; this cost one request")
     taken, known = (

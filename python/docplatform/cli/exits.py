@@ -33,7 +33,7 @@ class Exit(IntEnum):
 
 MEANINGS = {
     Exit.DONE: "done",
-    Exit.FAILURE: "failure: the message says which",
+    Exit.FAILURE: "another failure: the message says what happened",
     Exit.USAGE: "wrong usage or settings; nothing was sent",
     Exit.KEY: "the API key is missing, was refused, or lacks a permission",
     Exit.LIMIT: "the rate limit or the request budget is spent",
@@ -44,7 +44,7 @@ MEANINGS = {
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }
-"""As the help and the documentation show them."""
+"""The texts of ``--help`` and of the documentation."""
 
 UNKNOWN = (
     "Look on the platform whether it was carried out, because sending it again would run the agent twice."
@@ -77,7 +77,7 @@ class UnresolvedNameError(docplatform.UnconfirmedWriteError):
 
     @classmethod
     def of(cls, error: docplatform.UnconfirmedWriteError, name: str) -> UnresolvedNameError:
-        """``error``, without what it says to users of Python."""
+        """``error`` without its advice for users of Python."""
         made = cls(str(error).partition("; then record what you found")[0])
         made.__dict__.update(error.__dict__)
         made.name = name
@@ -104,7 +104,7 @@ def code_of(error: Exception) -> Exit:
         case docplatform.StoreBusyError():
             return Exit.BUSY
         case docplatform.SyncError():
-            # A permission that is missing, say, fails every slice the same way.
+            # A missing permission fails every slice, and has an exit code of its own.
             codes = {code_of(failure.error) for failure in error.failures}
             return codes.pop() if len(codes) == 1 else Exit.FAILURE
         case docplatform.JobFailedError():
@@ -154,15 +154,15 @@ def _message(error: Exception) -> str:
             | docplatform.ConnectError()
             | docplatform.PaginationError()
         ):
-            # They may name an argument; all others may contain text of the service.
+            # These name Python's arguments. Other texts may be the service's, and stay as they are.
             return words.as_options(str(error))
         case docplatform.JobFailedError() | docplatform.WaitTimeoutError():
-            # What to do then differs here, and is said below.
+            # Without the advice for users of Python; the command's own follows.
             return str(error).rpartition("; ")[0] or str(error)
         case docplatform.AuthenticationError():
             return str(error).replace("(api_key)", "(--api-key-file)")
         case docplatform.StatusError():
-            # What to ask for instead comes after the text of the service.
+            # Only the advice after the service's text names arguments.
             told, semicolon, advice = str(error).rpartition("; ")
             return told + semicolon + (words.as_options(advice) if semicolon else advice)
         case _:

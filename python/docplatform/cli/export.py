@@ -61,7 +61,7 @@ def export(listing: Listing) -> click.Command:
     ) -> None:
         method = listing.by_page if by_page and listing.by_page else listing.name
         days = {"date_from": date_from, "date_to": date_to}
-        # An option that was not given, or no times, is left to the client.
+        # The client has its own defaults for options that were not given.
         query = {**days, **query}
         query = {key: value for key, value in query.items() if value not in (None, ()) and value is not False}
         if session.dry_run:
@@ -121,8 +121,8 @@ def _own(listing: Listing) -> list[Callable[..., Any]]:
             click.option(
                 "--by-page",
                 is_flag=True,
-                help="One row for each page of the site: thumbs up and down. The service cuts it off after "
-                f"{listing.endpoint.page_size} rows, and a note says so; shorter ranges have more of them.",
+                help="One row for each page of the site, with its thumbs up and down. The service returns at most "
+                f"{listing.endpoint.page_size} rows; if there are more, a note says so, and shorter ranges show them.",
             )
         )
     return own if listing.endpoint.has_totals else [*own, every_option(None)]

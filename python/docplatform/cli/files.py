@@ -19,7 +19,7 @@ def check(path: Path | None, *, force: bool) -> None:
     Only ``force`` replaces what is there; a link counts as a file, whatever it points to.
     """
     if path is None:
-        # Python's value for a closed one.
+        # Python sets it to None if it was closed.
         if sys.stdout is None:
             raise click.UsageError("standard output is closed: name a file with -o")
         return

@@ -36,7 +36,7 @@ def options(*given: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
 
 
 class Command(click.Command):
-    """A command with such a help."""
+    """A command whose ``--help`` has these headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options, heading by heading."""
@@ -52,6 +52,6 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group of such commands."""
+    """A group whose commands are of this class."""
 
     command_class: type[click.Command] | None = Command

@@ -209,21 +209,21 @@ def _waiting(session: Session, job: str, *, writing: bool = False) -> Iterator[C
 
 
 def _print_id(session: Session, job: Job) -> None:
-    """For a job that is not waited for."""
+    """Prints the id of a job without waiting for it."""
     # A script needs the exact id. Job ids hold no control characters.
     id_ = whole(job.id) if output.is_terminal(sys.stdout) else job.id
     _print(session, job, id_, exits.goes_on(job.id, session.again))
 
 
 def _print_result(session: Session, job: Job) -> None:
-    """For a job that is final."""
+    """Prints the pull request of a final job."""
     link = "" if job.pr_link or job.status != "completed" else f"; {NO_LINK}"
     line = f"Job {shown(job.id)} is {shown(job.status, MAX_STATUS)}{link}."
     _print(session, job, job.pr_link and whole(job.pr_link), line)
 
 
 def _print(session: Session, job: Job, text: str | None, line: str) -> None:
-    """Prints the job as a document or as ``text``; ``line`` says on stderr how it stands."""
+    """Prints the job as a JSON document or as ``text``, and ``line`` on stderr."""
     session.say(line)
     try:
         if session.json:

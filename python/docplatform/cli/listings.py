@@ -1,4 +1,4 @@
-"""What the commands say of each listing. How it is read, and whether its counts add up, the extension knows."""
+"""What the commands say about each listing. The extension knows how it is read and whether its counts add up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Endpoint(NamedTuple):
-    """What the extension knows of what the service lists."""
+    """What the extension knows about a listing."""
 
     name: str
     """The name of the client's method."""
@@ -25,7 +25,7 @@ class Endpoint(NamedTuple):
     adds_up: bool
     """Whether its counts add up over days and rows."""
     filters: list[str]
-    """What else chooses rows."""
+    """The parameters that choose rows."""
 
 
 ENDPOINTS = {endpoint.name: endpoint for endpoint in map(Endpoint._make, _endpoints())}
@@ -42,9 +42,9 @@ class Listing:
     rows: str
     """What a row of it is, as in "Export …"."""
     meaning: str
-    """What adds up of it, for the help."""
+    """What adds up, for the help."""
     by_page: str | None = None
-    """The client's method for one row for each page of the site, which the service cuts off."""
+    """The client's method that has one row for each page of the site."""
 
     @property
     def endpoint(self) -> Endpoint:
@@ -53,7 +53,7 @@ class Listing:
 
     @property
     def noun(self) -> str:
-        """One of what it counts: its methods are named with it, as ``visitor_totals``."""
+        """The singular, as in the method ``visitor_totals``."""
         return self.name.removesuffix("s")
 
     @property
@@ -63,7 +63,7 @@ class Listing:
 
     @property
     def in_short(self) -> str:
-        """Whether its counts add up, for a line after them."""
+        """Whether its counts add up, in a few words."""
         return f"{self.name.capitalize()} add up" if self.endpoint.adds_up else "Uniques do not add up"
 
 
@@ -102,7 +102,7 @@ LISTINGS = (VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS)
 
 
 def listing_option(help_: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """``--listing``, of all that can be listed."""
+    """The option ``--listing``, which takes every listing."""
     return click.option(
         "--listing", type=click.Choice(list(ENDPOINTS)), default="visitors", show_default=True, help=help_
     )

@@ -1,4 +1,4 @@
-"""``--once NAME`` and ``docplatform job once``: creations that are made once, and what became of them."""
+"""``--once NAME`` creates a job only once; ``docplatform job once`` shows the names, and records the outcome of one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def once(session: Session, name: str | None, found: str | None, *, never_created
     if found is not None and never_created:
         raise click.UsageError("give --job or --never-created, not both")
     if resolves and name is None:
-        raise click.UsageError("name the creation: docplatform job once NAME --job ID")
+        raise click.UsageError("say which NAME: docplatform job once NAME --job ID")
     if session.store is not None and not Path(session.store).exists():
         raise Refusal(f"{session.store}: there is no such store; give the one that --once was used with")
     with session.client() as client:

@@ -1,4 +1,4 @@
-"""Where output goes: data to stdout, all else to stderr. Foreign text is shown, never obeyed."""
+"""Output of commands: data goes to stdout, everything else to stderr. Control characters in foreign text are escaped."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def count(number: int, thing: str) -> str:
 
 
 def shown(value: object, limit: int = MAX_LINE) -> str:
-    """``value``, cut, with everything escaped that a terminal would obey instead of show."""
+    """``value``, shortened, with everything escaped that a terminal would interpret."""
     # Arguments may contain bytes that are not UTF-8.
     return _safe(str(value).encode("utf-8", "backslashreplace").decode(), limit)
 
 
 def whole(value: object) -> str:
-    """As :func:`shown`, for scripts: nothing is cut."""
+    """Like :func:`shown`, but nothing is cut, for scripts."""
     return shown(value, sys.maxsize)
 
 
 def ready() -> None:
-    """Has characters that the locale cannot write escaped, so that none ends a command."""
+    """Escapes characters that the locale cannot write, so that they do not end a command."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -59,7 +59,7 @@ def flush() -> None:
 
 
 def give_up(stream: TextIO | None) -> None:
-    """Discards what is left for a stream that nobody reads, which would fail again at exit."""
+    """Discards what is left in a stream whose reader is gone, which would otherwise fail again at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
@@ -72,9 +72,9 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def say(line: str) -> None:
-    """Prints a line for people on stderr. A command does not end because nobody reads it."""
+    """Prints a line for people on stderr. It never fails, so that a command does not end because its stderr is closed."""
     if sys.stderr is None:
-        # It was closed; `print` would use stdout instead.
+        # Closed. `print` would use stdout instead.
         return
     try:
         print(line, file=sys.stderr, flush=True)
@@ -83,7 +83,7 @@ def say(line: str) -> None:
 
 
 def document(value: object) -> None:
-    """One JSON document, in ASCII: no locale can break it, and no terminal obeys it."""
+    """Prints one JSON document, in ASCII: it works in every locale and on every terminal."""
     print(as_json(value, indent=2 if is_terminal(sys.stdout) else None))
 
 
@@ -119,7 +119,7 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = (), *, titl
         number = all(isinstance(row[i], int) for row in rows)
         drawn.add_column(name, justify="right" if number else "left", overflow="fold")
     for row in rows:
-        # Text, as a plain string would be read as markup.
+        # Rich would read a plain string as markup.
         drawn.add_row(*(Text(_cell(value)) for value in row))
     Console().print(drawn)
 
@@ -134,7 +134,7 @@ def _cell(value: object) -> str:
 
 
 class Progress:
-    """What a command waits for, on stderr: a clock on a terminal, elsewhere a line at times."""
+    """Shows on stderr what a command waits for: a clock on a terminal, elsewhere a line now and then."""
 
     def __init__(self, text: str, *, quiet: bool = False) -> None:
         self._text = text
@@ -145,7 +145,7 @@ class Progress:
         self._ticks: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        """Begins, and says so."""
+        """Shows the text."""
         if self._quiet:
             return self
         if is_terminal(sys.stderr):
@@ -174,7 +174,7 @@ class Progress:
             self._ticks.join()
 
     def update(self, text: str, *, counting: bool = False) -> None:
-        """Sets what is waited for. With ``counting``, only a number in it has changed."""
+        """Sets the text. With ``counting``, only a number in it has changed."""
         news = text != self._text and not counting
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=text)

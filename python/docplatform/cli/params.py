@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 FILE = click.Path(readable=False)
-"""A file, so that shells complete its name. The command finds out whether it can be used."""
+"""A file, whose name shells complete. The command checks whether it can be used."""
 MAX_TEXT = 16 * 2**20
-"""How much is read from a file or a pipe, in bytes: some never end."""
+"""The most bytes that are read from a file or a pipe, as some never end."""
 MAX_DURATION = 365 * 86_400.0
 """The longest duration that can be given, in seconds."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smh]?)")
@@ -30,7 +30,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 def duration(value: str) -> float:
     """The seconds of ``90``, ``45m`` or ``1.5h``.
 
-    Refuses everything that the client would refuse, which would look only after the job was created.
+    Refuses what the client would refuse, because the client checks it only after the job was created.
     """
     found = _DURATION.fullmatch(value)
     if found is None:
@@ -74,7 +74,7 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
         text = read_text(file or "-", "the prompt", hint, quiet=quiet)
     if secrets.contains_key(text) or secrets.is_like_a_key(text):
         raise click.UsageError(
-            "the prompt contains an API key, which the agent and the platform's log would see"
+            "the prompt contains an API key, which the agent and the platform's log would see: remove it"
         )
     return text
 

@@ -1,4 +1,4 @@
-"""The commands that need no extra, on the standard library alone."""
+"""The commands that need only the standard library."""
 
 from __future__ import annotations
 
@@ -48,17 +48,21 @@ def _parser() -> argparse.ArgumentParser:
         "stub",
         usage="docplatform stub [OPTION ...] [--run -- COMMAND [ARGUMENT ...]]",
         help=STUB,
-        description="Serves a stand-in for the platform on this machine until Ctrl-C, and prints the settings that lead a client to it. "
+        description="Serves a stand-in for the platform on this machine until Ctrl-C, and prints the settings with which a client finds it. "
         "With --run, COMMAND gets these settings in its environment, the stub ends with it, and the exit code is COMMAND's.",
         epilog="example: docplatform stub --run -- docplatform visitors top",
     )
-    stub.add_argument("--visitors", type=int, default=1_000, metavar="N", help="rows to serve (default 1000)")
+    stub.add_argument(
+        "--visitors", type=int, default=1_000, metavar="N", help="rows of visitors (default 1000)"
+    )
     stub.add_argument(
         "--active-polls", type=int, default=2, metavar="N", help="polls before a job completes (default 2)"
     )
     stub.add_argument("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer")
-    stub.add_argument("--requests-per-hour", type=int, metavar="N", help="analytics requests granted an hour")
-    stub.add_argument("--jobs-per-hour", type=int, metavar="N", help="jobs created in an hour in a project")
+    stub.add_argument(
+        "--requests-per-hour", type=int, metavar="N", help="analytics requests allowed per hour"
+    )
+    stub.add_argument("--jobs-per-hour", type=int, metavar="N", help="new jobs allowed per hour and project")
     stub.add_argument(
         "--fail",
         metavar="HOW",
@@ -75,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# The server is imported when it is asked for: --help is to be quick.
+# The server is imported late, so that --help is quick.
 def _run_demo(_options: argparse.Namespace) -> int:
     from docplatform.cli.demo import run
 

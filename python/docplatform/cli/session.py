@@ -135,8 +135,8 @@ class Session:
     verbose: bool
     json: bool
     job_path: str | None = None
-    """Of the commands about jobs."""
-    # Those of the commands that look into a store.
+    """For commands about jobs."""
+    # For commands that read a store.
     store: str | None = None
     requests_per_hour: int | None = None
     reserve: int | None = None
@@ -172,16 +172,16 @@ class Session:
             shared = {name: value for name, value in shared.items() if value is not None}
             with _arguments():
                 _, key = secrets.read(self.api_key_file)
-                # The environment's is the client's to read, and to name in its errors.
+                # The client reads the environment itself, and names the variable in its errors.
                 client = Client(key if self.api_key_file else None, **shared, **settings)
-                # The traceback shall not hold it.
+                # So that no traceback contains it.
                 del key
             with client, self._kept(client):
                 yield client
 
     @contextmanager
     def _kept(self, client: Client) -> Iterator[None]:
-        """Adds to an error or an interrupt what became of the answers that came before it."""
+        """Adds a note to an error or an interrupt: what became of the answers before it."""
         try:
             with _arguments(client):
                 yield
@@ -190,10 +190,10 @@ class Session:
                 case DocPlatformError():
                     failed = sum(attempt.sent for attempt in error.attempts)
                 case KeyboardInterrupt():
-                    # It may have been in flight.
+                    # A request may have been under way.
                     failed = 1
                 case OSError():
-                    # A full disk, say, which would have no room for a store, either.
+                    # Such as a full disk, which has no room for a store either.
                     failed = 0 if self.store is not None else client.stats.requests
                 case _:
                     failed = 0
@@ -205,7 +205,7 @@ class Session:
             elif self.spends and answered > 0:
                 error.add_note(
                     f"{count(answered, 'request')} had been answered, and the answers are lost. With --store FILE they are "
-                    "kept, and a second run continues there."
+                    "kept, and the next run continues after them."
                 )
             if isinstance(error, ConfigurationError) and answered > 0:
                 late = exits.OnTheWayError(str(error))
@@ -246,23 +246,23 @@ def with_job(command: Callable[Concatenate[Session, P], None]) -> Callable[..., 
 
 
 def with_names(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command about the names of jobs, with the store that keeps them."""
+    """Like :func:`with_job`, for a command about the names of jobs, with the store that keeps them."""
     return _with(command, (_JOB_PATH, _STORE_OF_JOBS, _STORE[-1], *_SHARED))
 
 
 def with_creation(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command that creates jobs, with the budget of new jobs."""
+    """Like :func:`with_names`, for a command that creates jobs, with their budget."""
     given = (_JOB_PATH, _STORE_OF_JOBS, _JOBS_PER_HOUR, _STORE[-1], _ON_BUDGET, *_SHARED)
     return _with(command, given)
 
 
 def with_store(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command that may read a store, with the options of the store and the budget."""
+    """Gives a command that may read a store the shared options, and those of the store and the budget."""
     return _with(command, (*_STORE, *_SHARED), fetches=True)
 
 
 def with_budget(command: Callable[Concatenate[Session, P], None]) -> Callable[..., None]:
-    """The same for a command that spends the budget: its calls take the session's ``on_budget``."""
+    """Like :func:`with_store`, for a command that spends the budget: its calls take the session's ``on_budget``."""
     return _with(command, (_DRY_RUN, *_STORE, _ON_BUDGET, *_SHARED), fetches=True, spends=True)
 
 

@@ -40,7 +40,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
 @options(FROM, TO, LAST, every_option("day"))
 @listing_option("What to fetch.")
 @click.option(
-    "--totals", is_flag=True, help="The totals alone, of visitors or views: one request for each slice."
+    "--totals", is_flag=True, help="Only the totals, of visitors or views: one request for each slice."
 )
 @click.option(
     "--on-running",
@@ -66,10 +66,11 @@ def sync(
     """Fill the --store for some projects, and fetch nothing twice.
 
     The first word is the PERIOD, unless --from and --to or --last name the days.
-    Without a PROJECT it is the one of --project or DOCPLATFORM_PROJECT_ID. What the store has costs no request: final
-    slices are fetched once, those that may still change each time. If the command ends early, run it again to continue.
+    Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
+    slices are fetched once, and only those that may still change are fetched each time. If the command ends early, run it
+    again to continue.
 
-    A project or a day that fails does not stop the others. At the end the exit code shows it, and --json lists every failure.
+    If a project or a slice fails, the others are still fetched. The exit code shows it, and --json lists every failure.
     """
     if session.store is None:
         raise click.UsageError(
@@ -128,8 +129,10 @@ def _print(
 
 
 def _listed(file: str, *, quiet: bool) -> list[str]:
-    text = read_text(file, "the projects", "list the projects in a pipe, one a line", quiet=quiet)
+    text = read_text(
+        file, "the projects", "give the ids of projects through a pipe, one per line", quiet=quiet
+    )
     found = [line.strip() for line in text.splitlines() if line.strip()]
     if not found:
-        raise Refusal(f"there is no project in {file}")
+        raise Refusal(f"{file} names no project: write one id per line")
     return found

@@ -105,18 +105,18 @@ def _help(listing: Listing) -> str:
     sums = (
         f"{listing.in_short}: the slices sum up to `{listing.name} totals` of the range."
         if listing.endpoint.adds_up
-        else "Uniques do not add up: a visitor of two days counts in both, and once in `visitors totals` of the range."
+        else "Uniques do not add up: a visitor who comes on two days counts on both, but only once in `visitors totals` of the range."
     )
     return (
         f"Show the site's {listing.name} by day, week or month.\n\nIt costs one request for each slice; with --by-path, one for "
         f"each {listing.endpoint.page_size} rows. `--dry-run` says how many that are. With --store, final days are fetched once: run it "
-        f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the rows are in the document, or in the "
-        "file where -o names one."
+        f"again tomorrow and you pay only for the new day.\n\n{sums}\n\nWith --json, the document has the rows, unless "
+        "-o names a file for them."
     )
 
 
 def _days(row: dict[str, Any], every: _Every | None) -> int | str:
-    """How many days a slice has; of how many, if the range cuts it."""
+    """The days of a slice; ``3 of 7 days`` if the range cuts it."""
     first, end, days = row["date_from"], row["date_to"], row["days"]
     if not _is_cut(every, first, end):
         return int(days)
@@ -129,6 +129,6 @@ def _announced(plan: Plan) -> str:
 
 
 def _facts(found: TrendTable) -> dict[str, Any]:
-    """What a document says of a trend beside its rows."""
+    """What the JSON document has beside the rows of a trend."""
     names = ("date_from", "date_to", "every", "open_from", "requests", "warnings")
     return {name: getattr(found, name) for name in names}

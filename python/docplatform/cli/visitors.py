@@ -53,7 +53,7 @@ def totals(listing: Listing) -> click.Command:
 
 
 def top(listing: Listing) -> click.Command:
-    """The command that lists the paths of which a listing counts the most."""
+    """The command that lists the paths with the highest counts."""
 
     @click.command(
         "top",
@@ -73,7 +73,11 @@ def top(listing: Listing) -> click.Command:
         help="How many paths to list.",
     )
     @click.option(
-        "--by", type=click.Choice(COUNTS), default="total", show_default=True, help="Which readers count."
+        "--by",
+        type=click.Choice(COUNTS),
+        default="total",
+        show_default=True,
+        help="Which readers to rank by.",
     )
     @with_budget
     def run(session: Session, date_from: str | None, date_to: str | None, *, number: int, by: str) -> None:
@@ -111,7 +115,7 @@ def whole_site(listing: Listing, found: Totals) -> str:
 def summary(
     file: str, date_from: str | None, date_to: str | None, totals: Totals | None, **more: object
 ) -> dict[str, object]:
-    """The document of a command that wrote a file."""
+    """The JSON document of a command that wrote a file."""
     counts = totals and totals._asdict()
     return {"file": file, "date_from": date_from, "date_to": date_to, "totals": counts, **more}
 
@@ -124,5 +128,5 @@ def counted(
     for page in visitors.pages():
         count += len(page.rows)
         progress.update(f"{text}: {count:,} rows", counting=True)
-        # Their fields are looked up by names that are variables.
+        # A TypedDict cannot be indexed with a variable.
         yield from cast("list[dict[str, Any]]", page.rows)

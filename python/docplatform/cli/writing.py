@@ -132,7 +132,7 @@ def output_options(
             "--format",
             "format_",
             type=click.Choice(list(FORMATS.values())),
-            help="The format, if the name does not say it; standard output takes csv and jsonl.",
+            help="The format, if the file's name does not show it; standard output takes csv and jsonl.",
         ),
         click.option("--force", is_flag=True, help="Replace the file if it is there."),
         click.option(
@@ -167,9 +167,7 @@ def begin(
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
     if path is None and json:
-        raise click.UsageError(
-            "--json prints a summary, and the rows go to standard output: name a file with -o"
-        )
+        raise click.UsageError("--json and the rows both use standard output: name a file with -o")
     try:
         if kind in NEEDS:
             frames.need(NEEDS[kind])

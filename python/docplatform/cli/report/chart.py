@@ -1,8 +1,8 @@
-"""The trend on the report's page: lines in SVG, drawn by hand. Coordinates are percentages, so that the text keeps its size on any screen.
+"""The trend on the report's page, as SVG lines. Coordinates are percentages, so that the text keeps its size on any screen.
 
-Of the libraries that draw SVG without a browser, pygal and pysvgchart were tried. pygal's tooltips need a script, its styles an id that is
-another one in each chart, which the page's policy would have to allow, and eight points took 20 kB; its text shrinks with the picture on a phone. pysvgchart
-cannot leave a point out. Neither gives a chart a role, a name or a dark scheme. What is here is shorter than undoing that would be.
+Two libraries that draw SVG without a browser were tried. pygal needs a script for tooltips and a random id for styles, which the page's policy
+forbids; eight points take 20 kB, and its text shrinks on a phone. pysvgchart cannot leave a point out. Neither supports ARIA roles or a dark
+scheme. Working around that would be longer than this file.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from docplatform.cli.report.figures import Trend
 
 _SHORT = 7
-"""Of more slices the numbers are folded away."""
+"""With more slices, the table of numbers is folded."""
 _MARKED = 60
-"""Of more slices the points would hide the lines."""
+"""With more slices, points are not drawn, because they would hide the lines."""
 _TOP, _BOTTOM = 6, 86
 """Where the grid begins and ends, in percent of the height."""
 _LEFT, _RIGHT = 2, 98
@@ -56,7 +56,7 @@ def _picture(trend: Trend) -> str:
 
 
 def _said(trend: Trend, at: int) -> str:
-    """What is shown on hover over a slice, anywhere above or below its points."""
+    """The text that hovering shows for a slice, anywhere above or below its points."""
     one, width = trend.slices[at], (_RIGHT - _LEFT) / (len(trend.slices) - 1)
     title = f"{trend.named(one)}: {one.human:,} people, {one.ai:,} AI agents, {one.total:,} in all"
     left = max(_x(at, len(trend.slices)) - width / 2, 0)
@@ -67,7 +67,7 @@ def _said(trend: Trend, at: int) -> str:
 
 
 def _step(most: int) -> int:
-    """Between two lines of the grid: 1, 2 or 5 and zeros, for at most five of them."""
+    """The distance of the grid's lines: 1, 2 or 5 times a power of ten, for at most five lines."""
     steps = (first * int(10**zeros) for zeros in count_from(0) for first in (1, 2, 5))
     return next(step for step in steps if 5 * step >= most)
 
@@ -82,13 +82,13 @@ def _y(value: int, top: int) -> float:
 
 def _grid(value: int, top: int) -> str:
     y = _y(value, top)
-    # To the left of the plot, in its padding.
+    # In the padding to the left of the plot.
     number = f'<text x="0" y="{y:.2f}%" dx="-.5em" dy=".35em" text-anchor="end">{_short(value)}</text>'
     return f'<line x1="0" x2="100%" y1="{y:.2f}%" y2="{y:.2f}%"/>{number}'
 
 
 def _short(value: int) -> str:
-    """A number of the grid, as short as a phone needs it."""
+    """A number of the grid, short enough for a phone."""
     for unit, letter in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (1_000, "k")):
         if value >= 10 * unit or (value >= unit and letter != "k"):
             return f"{value / unit:,.1f}".removesuffix(".0") + letter
@@ -96,7 +96,7 @@ def _short(value: int) -> str:
 
 
 def _labelled(number: int) -> list[int]:
-    """Which slices have their day below them: the first and the last, and those that part the way evenly, if any."""
+    """Which slices have a label: the first, the last, and up to three that are evenly spaced between them."""
     parts = next((parts for parts in (4, 3, 2) if (number - 1) % parts == 0 and number > 2), 1)
     return sorted({(number - 1) * part // parts for part in range(parts + 1)})
 
@@ -105,7 +105,7 @@ def _day(at: int, trend: Trend) -> str:
     slices = trend.slices
     last = len(slices) - 1
     anchor = "start" if at == 0 else "end" if at == last else "middle"
-    # A phone has room for three.
+    # A phone has room for three labels.
     kind = "" if at in (0, last) or 2 * at == last else ' class="wide"'
     return (
         f'<text{kind} x="{_x(at, len(slices)):.2f}%" y="100%" dy="-.5em" text-anchor="{anchor}">'
@@ -116,7 +116,7 @@ def _day(at: int, trend: Trend) -> str:
 def _line(trend: Trend, kind: str, top: int) -> str:
     number = len(trend.slices)
     places = [(_x(at, number), _y(getattr(one, kind), top)) for at, one in enumerate(trend.slices)]
-    # Only the first and the last slice can be cut: what is left is one line.
+    # Only the first and the last slice can be cut, so the others form one line.
     whole = [place for place, one in zip(places, trend.slices, strict=True) if not trend.cut(one)]
     points = " ".join(f"{x:.2f},{y:.2f}" for x, y in whole)
     line = (

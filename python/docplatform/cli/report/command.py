@@ -1,4 +1,4 @@
-"""The command: a page for people who will never open Python."""
+"""The command ``docplatform report``: a page for people who do not use Python."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from docplatform.cli.report.reading import Found
 
 MARKDOWN = (".md", ".markdown")
-"""The endings of a file's name that stand for Markdown; all others are HTML."""
+"""File names with these endings are written as Markdown, all others as HTML."""
 
 
 @click.command("report", cls=Command)
@@ -41,7 +41,7 @@ MARKDOWN = (".md", ".markdown")
     default="report.html",
     show_default=True,
     metavar="FILE",
-    help="Where to: HTML, or Markdown for a name that ends in .md; - is standard output.",
+    help="The file to write: HTML, or Markdown if its name ends in .md; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @click.option(
@@ -51,21 +51,22 @@ MARKDOWN = (".md", ".markdown")
     default=10,
     show_default=True,
     metavar="N",
-    help="How many pages to list of each kind.",
+    help="How many pages each list shows.",
 )
 @click.option("--title", metavar="TEXT", help="The report's title.  [default: Who reads the docs]")
 @click.option("--site-url", metavar="URL", help="The site's address: each page becomes a link to it.")
 @click.option(
     "--every",
     type=click.Choice(["day", "week", "month", "none"]),
-    help="How the trend is cut: one request each.  [default: day up to a fortnight, week up to a quarter, else month]",
+    help="Show the trend by day, week or month, for one request each, or not at all.  [default: day up to a fortnight, week up to a quarter, "
+    "else month]",
 )
 @click.option(
     "--compare",
     metavar="PERIOD",
-    help="What to compare with, for as many requests again, such as 2025-10 for a year ago.  [default: the period before]",
+    help="The period to compare with, such as 2025-10 for a year ago. Costs about as many requests again.  [default: the period before]",
 )
-@click.option("--no-compare", is_flag=True, help="Compare with nothing.")
+@click.option("--no-compare", is_flag=True, help="Do not compare with another period.")
 @with_budget
 def report(
     session: Session,
@@ -83,13 +84,14 @@ def report(
 ) -> None:
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
 
-    It is about the last whole month, and compares it with the one before, unless other days are given. report.html is one file
-    without scripts: it loads nothing, works offline, on a phone and printed. report.md is the same for a pull request or a
-    chat. All rows are read for it, one request for each 250. With --json, a summary goes to standard output.
+    Without a PERIOD, it compares the last whole month with the month before. report.html is a single file without scripts that
+    works offline, on a phone and in print. report.md has the same content for a pull request or a chat. With --json, a summary
+    goes to standard output.
 
-    Neither the trend nor the pages of the period before take more than 25 requests, or wait for the budget, unless --every or
-    --compare is given; of a larger site the totals are compared. Where one cannot be read the report is written without it,
-    and says so; if it was asked for, the exit code says so, too.
+    It costs one request for each 250 rows, plus the trend and the period before. These two are left out if they cost more than
+    25 requests each or would have to wait for the budget; then only the totals are compared. Give --every or --compare to have
+    them at any cost. If one cannot be read, the report is written without it and says why; if you asked for it, the
+    command also fails.
     """
     if compare is not None and no_compare:
         raise click.UsageError("--compare and --no-compare contradict each other")
@@ -113,12 +115,12 @@ def report(
     path = None if name == "-" else Path(name)
     files.check(path, force=force)
     if path is None and session.json:
-        raise click.UsageError("--json prints a summary, and the page goes to standard output: name a file")
+        raise click.UsageError("--json and -o - both use standard output: name a file with -o")
     with session.client() as client:
         ahead = parts.plan(client, asked)
         for line in ahead.announced():
             session.say(line)
-        # What does not depend on the rows fails before they are asked for.
+        # A file that cannot be written fails before any request is sent.
         file = _WholeFile(path) if path is not None else None
         try:
             found = reading.read(session, client, ahead)
@@ -138,19 +140,19 @@ def report(
             f"Wrote {shown(name)}, about {count(found.pages, 'page')}; it took {account(found.requests)}."
         )
     if found.failed is not None:
-        found.failed.add_note("The report is written all the same, and says what it lacks.")
+        found.failed.add_note("The report was written without this part, and says so.")
         raise found.failed
 
 
 def _render(found: Found, path: Path | None) -> str:
-    """The report as what the file's name says that it is."""
+    """The report in the format that the file's name asks for."""
     if path is not None and path.suffix.lower() in MARKDOWN:
         return markdown.render(found)
     return page.render(found)
 
 
 def _site(url: str) -> str:
-    """The site's address, to be put before a path."""
+    """Checks the site's address, which is put before each path."""
     try:
         parts = urlsplit(url)
         fits = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
@@ -159,7 +161,7 @@ def _site(url: str) -> str:
         fits = False
     if not fits:
         raise click.UsageError(
-            "--site-url is an address such as https://docs.example.com, with a path at most"
+            "--site-url must be an address such as https://docs.example.com, without user, query or fragment"
         )
     return url.rstrip("/")
 

@@ -1,4 +1,4 @@
-"""What was asked for, and what it took: the small print of a report."""
+"""The small print of a report: which data it shows, when it was fetched, and what it cost."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def facts(report: Report) -> list[tuple[str, str]]:
     """Names and values."""
     return [
         ("Project", report.project),
-        ("Period", report.name or "not named"),
+        ("Period", report.name or "not given"),
         *([("Compared with", report.comparison.name)] if report.comparison is not None else []),
-        ("Asked on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
+        ("Fetched on", f"{report.made:%Y-%m-%d %H:%M} UTC"),
         ("Pages with visitors", f"{report.pages:,}"),
         ("Requests", account(report.requests)),
         ("Made by", f"docplatform {docplatform.__version__}"),
-        *(("Found on the way", warning) for warning in report.warnings),
+        *(("Warning", warning) for warning in report.warnings),
     ]

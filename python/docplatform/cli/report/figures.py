@@ -1,6 +1,6 @@
-"""What a report says, whether as a page or as Markdown: the rows as they are read become the figures that are shown.
+"""The figures of a report, computed from rows while they are read.
 
-Nothing here adds unique visitors up, but for sections: what is summed there are readings, of which a visitor has one for each page.
+Unique visitors are never added up. Sections add up readings: a visitor counts once for each page.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from docplatform.cli.report.parts import Part
 
 MAX_SECTIONS = 2_000
-"""How many sections are counted apart while rows are read, which limits the memory that they take."""
+"""The most sections that are counted while rows are read, to limit memory."""
 SECTIONS_SHOWN = 12
-"""How many sections are listed."""
+"""The most sections that are listed."""
 MIN_READERS = 20
-"""Of fewer readers a page has, the share of one kind among them says nothing."""
+"""With fewer readers, a page's share of AI agents means nothing."""
 OTHER = "…"
-"""The section of what has no section of its own: pages at the top of the site, and sections beyond MAX_SECTIONS. No path has it."""
+"""The section of pages at the top of the site, and of sections beyond MAX_SECTIONS. No path can have this name."""
 
 
 class Change(NamedTuple):
-    """A page, and who read it before and now."""
+    """A page, and its visitors before and now."""
 
     path: str
     before: Totals
@@ -40,69 +40,69 @@ class Change(NamedTuple):
 
     @property
     def gain(self) -> int:
-        """How many visitors more it has; below 0 for fewer."""
+        """How many more visitors it has; negative for fewer."""
         return self.now.total - self.before.total
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The period before, beside which the report's own is set."""
+    """The period before, and the pages that changed since."""
 
     name: str
-    """What it is called: ``September 2026``."""
+    """Such as ``September 2026``."""
     days: int
     """How many days it has."""
     totals: Totals
     pages: int | None = None
-    """How many pages had visitors in it; ``None`` where the totals alone are compared."""
+    """How many pages had visitors; ``None`` if only the totals are compared."""
     risers: Sequence[Change] = ()
-    """The pages that gained most beyond chance, the first one ahead."""
+    """The pages with significant gains, the largest first."""
     fallers: Sequence[Change] = ()
-    """The pages that lost most beyond chance."""
+    """The pages with significant losses, the largest first."""
     new: Sequence[Change] = ()
-    """The most read pages that nobody had read before."""
+    """The pages that had no visitors before, the most read first."""
     vanished: Sequence[Change] = ()
-    """The pages that nobody reads any more, those that were read most ahead."""
+    """The pages that have no visitors any more, the most read first."""
     new_pages: int = 0
     vanished_pages: int = 0
     sections: Mapping[str, Section] = field(default_factory=dict)
-    """The sections as they were."""
+    """The sections of the period before."""
 
 
 class Section(NamedTuple):
-    """A part of the site: its pages, and their readings."""
+    """A section of the site: how many pages it has, and how often they were read."""
 
     pages: int = 0
     readings: Totals = Totals(0, 0, 0)
 
     def plus(self, pages: int, readings: Totals) -> Section:
-        """With more pages in it."""
+        """The section with more pages."""
         return Section(self.pages + pages, Totals(*map(sum, zip(self.readings, readings, strict=True))))
 
 
 @dataclass(kw_only=True)
 class Figures:
-    """What rows come to; see :class:`Gathering`."""
+    """What :class:`Gathering` computes from rows."""
 
     pages: int = 0
     """How many pages had visitors."""
     top: Sequence[Mapping[str, Any]] = ()
-    """The pages that most visitors read, the first one ahead."""
+    """The pages with the most visitors, the most read first."""
     top_ai: Sequence[Mapping[str, Any]] = ()
-    """The pages of whose readers most are AI agents, by their share."""
+    """The pages with the highest share of AI agents."""
     top_human: Sequence[Mapping[str, Any]] = ()
-    """The pages of whose readers most are people, by their share."""
+    """The pages with the highest share of people."""
     sections: Mapping[str, Section] = field(default_factory=dict)
 
 
 def share(row: Mapping[str, Any]) -> float:
-    """Which part of a page's readers are AI agents."""
+    """The share of AI agents among a page's readers."""
     both: int = row["human"] + row["ai"]
     return row["ai"] / both if both else 0.0
 
 
 def _at_least(part: int, whole: int) -> float:
-    """What a share most likely is at the least: Wilson's bound, two standard deviations below it. One reader of one is no proof."""
+    """Wilson's lower bound of a share, two standard deviations below it, so that one reader of one does not rank as 100%."""
     if not whole:
         return 0.0
     mean, spread = part / whole, 4 / whole
@@ -110,7 +110,7 @@ def _at_least(part: int, whole: int) -> float:
 
 
 class Gathering:
-    """Rows as they come, of which only that is kept which is shown."""
+    """Takes rows one by one, and keeps only what the report shows."""
 
     def __init__(self, number: int) -> None:
         self._top: Top[Mapping[str, Any]] = Top(number)
@@ -119,7 +119,7 @@ class Gathering:
         self._sections: dict[str, Section] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """One more row."""
+        """Adds one row."""
         human, ai = row["human"], row["ai"]
         self._top.add(row["total"], row)
         if human + ai >= MIN_READERS:
@@ -128,8 +128,8 @@ class Gathering:
         _count(self._sections, row["path"], Totals(human, ai, row["total"]))
 
     def figures(self) -> Figures:
-        """What they come to."""
-        # A page is among those of AI agents if it has more of them than the pages together.
+        """The figures of all rows that were added."""
+        # A page counts as read by AI agents if its share of them is above that of all pages together.
         ai, human = (
             sum(getattr(one.readings, kind) for one in self._sections.values()) for kind in ("ai", "human")
         )
@@ -166,20 +166,18 @@ def compare(
     days: int,
     totals: Totals,
 ) -> Comparison:
-    """The rows of the period before beside those of now, by the rules of ``compare_visitors()``, which is not asked here: without a store it would
-    fetch the period once more, whose rows have just been read.
-    """
+    """Compares rows by the rules of ``compare_visitors()``. It is not called here, because without a store it would fetch the period a second time."""
     then: dict[str, Totals] = {}
     sections: dict[str, Section] = {}
     for row in before:
         counts = Totals(row["human"], row["ai"], row["total"])
-        # A path that came twice counts as it was highest.
+        # If a path comes twice, its highest counts are used.
         if row["path"] not in then or then[row["path"]].total < counts.total:
             then[row["path"]] = counts
         _count(sections, row["path"], counts)
     none = Totals(0, 0, 0)
     changes = [Change(path, then.get(path, none), now.get(path, none)) for path in {**now, **then}]
-    # As compare_visitors() orders them.
+    # The order of compare_visitors().
     changes.sort(key=lambda one: (-abs(one.gain), -max(one.before.total, one.now.total), one.path))
     stayed = [one for one in changes if one.before.total and one.now.total]
     moved = [one for one in stayed if _is_significant(one.before.total, one.now.total)]
@@ -203,10 +201,10 @@ def compare(
 def listed_sections(
     now: Mapping[str, Section], before: Mapping[str, Section] | None
 ) -> list[tuple[str, Section, Section | None]]:
-    """The sections to list, the most read ahead, with what they were before; the rest of the site is the last one."""
+    """The sections to list, now and before, the most read first. The rest of the site comes last."""
     none, then = Section(), before or {}
     both = {name: (now.get(name, none), then.get(name, none)) for name in {**now, **then}}
-    # A section of one page is a page at the top of the site.
+    # A section with a single page is a page at the top of the site.
     own = [name for name, pair in both.items() if name != OTHER and max(one.pages for one in pair) > 1]
     own.sort(key=lambda name: (-max(one.readings.total for one in both[name]), name))
     own = own[:SECTIONS_SHOWN]
@@ -226,30 +224,30 @@ def _all(sections: Iterable[Section]) -> Section:
 
 @dataclass(kw_only=True)
 class Report(Figures):
-    """All that is shown."""
+    """Everything that a report shows."""
 
     project: str
     name: str
-    """What the period is called: ``October 2026``."""
+    """The period, such as ``October 2026``."""
     days: int | None
-    """How many days it has; ``None`` where they were not named."""
+    """How many days it has; ``None`` if its first or last day was not given."""
     date_from: str | None
     date_to: str | None
     made: datetime
-    """When it was asked for, in UTC."""
+    """When the data was fetched, in UTC."""
     title: str = "Who reads the docs"
     site_url: str | None = None
-    """What stands before each path in a link."""
+    """The site's address, for links to its pages."""
     requests: dict[str, int] = field(default_factory=dict)
-    """How many each part took."""
+    """How many requests each part took."""
     totals: Totals | None = None
     warnings: list[str] = field(default_factory=list)
     trend: Trend | None = None
     comparison: Comparison | None = None
     left_out: dict[Part, str] = field(default_factory=dict)
-    """Why the trend or the pages of the comparison are missing, where they were not unwanted."""
+    """Why the trend or the comparison of pages is missing, if no option excludes it."""
     unfinished: bool = False
-    """Whether the period had days to come."""
+    """Whether the period had not ended yet."""
 
 
 class Slice(NamedTuple):
@@ -267,17 +265,17 @@ class Trend:
     """The period in slices, two or more, in order."""
 
     every: str
-    """How long a slice is: ``day``, ``week`` or ``month``."""
+    """The length of a slice: ``day``, ``week`` or ``month``."""
     slices: Sequence[Slice]
     open_from: date | None = None
-    """From which day on slices may still change."""
+    """The first day whose counts may still change."""
 
     def cut(self, one: Slice) -> bool:
-        """Whether a slice is shorter than it would be, as the period begins or ends within it."""
+        """Whether a slice is shorter than a whole day, week or month, because the period begins or ends within it."""
         return _is_cut(self.every, one.date_from, one.date_to)
 
     def named(self, one: Slice) -> str:
-        """What a slice is called: ``5 to 11 October 2026``, and ``4 of 7 days`` of it where it is cut."""
+        """A slice's name: ``5 to 11 October 2026``, with ``(4 of 7 days)`` after it if it is cut."""
         name = ranges.name(one.date_from, one.date_to) or ""
         if not self.cut(one):
             return name

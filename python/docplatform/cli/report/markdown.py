@@ -1,4 +1,4 @@
-"""The report as Markdown, for a pull request, an issue or a chat: the same figures in short tables, and not too long for a comment."""
+"""The report as Markdown, for a pull request, an issue or a chat: the same figures in tables short enough for a comment."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from docplatform.cli.report.figures import Change, Report
 
 MAX_CHARACTERS = 20_000
-"""The most that is written: comments of the forges take 65,536, and many chats a third of that."""
+"""The most characters that are written: GitHub and GitLab comments take 65,536, and many chats a third of that."""
 MAX_ROWS = 10
 """The most rows of a table."""
 MAX_PATH = 60
 """The most of a path that is shown, in characters."""
 MAX_LINK = 300
-"""The longest address that is made a link."""
+"""The longest address that becomes a link."""
 
 
 def render(report: Report) -> str:
-    """The Markdown. What would make it too long is left out from the end, and it says so."""
+    """The Markdown. Sections that would make it too long are left out, and their titles are listed."""
     written, left_out = "", []
     for title, body in _sections(report):
         if not body:
@@ -51,7 +51,7 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
     if not report.pages and not any(report.totals or ()):
         yield (
             "",
-            f"**Nobody read a page in {_text(report.name)}.** What to check:\n\n{_points(map(_text, sentences.checks(report)))}",
+            f"**{_text(sentences.capital(report.name))}: nobody read a page.** What to check:\n\n{_points(map(_text, sentences.checks(report)))}",
         )
         return
     said = [_sentence(report, one) for one in sentences.summary(report)]
@@ -62,7 +62,7 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
         yield "What to do", _points(advice)
     yield from _changes(report)
     for missing, why in report.left_out.items():
-        yield NAMES[missing].capitalize(), f"Not shown, as {_text(why)}."
+        yield NAMES[missing].capitalize(), f"Not shown, because {_text(why)}."
     if report.trend is not None:
         rows = [
             [_text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices[-2 * MAX_ROWS :]
@@ -92,14 +92,14 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     if found is None or found.pages is None or not found.totals.total:
         return
     sides = [("Risers", found.risers), ("Fallers", found.fallers)]
-    # What made the difference comes first.
+    # A site that lost readers shows first where.
     fell = report.totals is not None and report.totals.total < found.totals.total
     if not (found.risers or found.fallers or found.new or found.vanished):
         yield "What changed", sentences.NOTHING
         return
     for title, moved in reversed(sides) if fell else sides:
         rows = [_moved(report, one) for one in moved[:MAX_ROWS]]
-        nothing = "No page changed more than chance may bring."
+        nothing = "No page changed by more than chance can explain."
         yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
     came = [[_path(report, one.path), f"{one.now.total:,}"] for one in found.new[:MAX_ROWS]]
     gone = [[_path(report, one.path), f"{one.before.total:,}"] for one in found.vanished[:MAX_ROWS]]
@@ -144,7 +144,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
             was = [] if then is None else [signed(readings.total - then.readings.total)]
             rows.append([label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, kinds), *was])
         columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before is not None else ()))
-        note = "Readings: a visitor counts once for each page, so that these do add up."
+        note = "A visitor counts once for each page, so readings do add up."
         yield "Sections", f"{note}\n\n{_table(columns, rows)}"
 
 
@@ -173,27 +173,27 @@ def _sentence(report: Report, parts: sentences.Sentence) -> str:
 
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-"""What Markdown, and what the forges add to it, may take for more than a character."""
+"""Characters with a meaning in Markdown, GitHub's and GitLab's extensions included."""
 
 
 def _text(value: str) -> str:
-    """Text in which nothing is obeyed."""
+    """Foreign text, with all Markdown in it escaped."""
     return _MARKED.sub(r"\\\1", _safe(value, 2_000))
 
 
 def _code(value: str) -> str:
-    """Foreign text as code, in which not even a name with an @ before it is obeyed."""
-    # A table's cell ends with a bar, also within code.
+    """Foreign text as code, so that no Markdown in it works, not even a mention such as ``@name``."""
+    # A bar ends a table's cell even within code.
     value = value.replace("|", "\\|")
     fence = "`" * (max((len(run) for run in re.findall("`+", value)), default=0) + 1)
     pad = " " if value.startswith("`") or value.endswith("`") else ""
     code = f"{fence}{pad}{value}{pad}{fence}"
-    # Isolated, so that the numbers beside it keep their places.
+    # Isolated, so that text from right to left does not reorder the numbers beside it.
     return f"\u2068{code}\u2069" if is_turned(value) else code
 
 
 def _path(report: Report, value: str, *, link: bool = True) -> str:
-    """A path as code, in which nothing is obeyed; cut in the middle, and as a link where the site is known."""
+    """A path as code, shortened in the middle, and as a link if the site's address is known."""
     if is_blank(value):
         return f"*{BLANK}*"
     code = _code(shown(value, MAX_PATH))

@@ -1,4 +1,4 @@
-"""What the sections of the report's page share. Every foreign text goes through :func:`text`."""
+"""HTML that several sections of the report's page use. All foreign text is escaped with :func:`text`."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 __all__ = ["KEY", "KINDS", "account", "bars", "cell", "path", "section", "sentence", "table", "text"]
 
 KINDS = {"human": "People", "ai": "AI agents", "total": "All"}
-"""The kinds of visitors, as the page calls them."""
+"""The kinds of visitors, and their names on the page."""
 
 KEY = '<p class="quiet"><span class="key human">People</span> <span class="key ai">AI agents</span></p>'
 MAX_PATH = 80
-"""The most of a path that is shown, in characters; all of it is shown on hover."""
+"""The most characters of a path that are shown; hovering shows the whole path."""
 
 
 def section(title: str, body: str, kind: str = "") -> str:
-    """A section; ``kind`` is its class."""
+    """A section of the page; ``kind`` is its CSS class."""
     return f'<section class="{kind}"><h2>{title}</h2>{body}</section>'
 
 
 def path(value: str, site_url: str | None = None) -> str:
-    """A page's path, cut in the middle, and as a link where the site is known."""
+    """A path, shortened in the middle, and as a link if the site's address is known."""
     if is_blank(value):
         return f'<bdi class="quiet">{BLANK}</bdi>'
     name = shown(value, MAX_PATH)
-    # Each part by itself: those that are read from right to left do not change places with their neighbours.
+    # Each part is isolated, so that parts from right to left do not swap places with their neighbours.
     label = (
         "/".join(f"<bdi>{text(part)}</bdi>" for part in name.split("/")) if is_turned(name) else text(name)
     )
@@ -48,21 +48,21 @@ def path(value: str, site_url: str | None = None) -> str:
 
 
 def sentence(parts: Sentence, site_url: str | None = None) -> str:
-    """A sentence with its paths."""
+    """A sentence as HTML, with its paths as :func:`path` shows them."""
     return "".join(
         path(part, site_url) if isinstance(part, PagePath) else text(part) if part else "" for part in parts
     )
 
 
 def cell(value: object, more: str = "") -> str:
-    """A table's cell with a number, or with words in a number's place; ``more`` is a line below it."""
+    """A table cell with a number or a short text; ``more`` is a second line."""
     said = f"{value:,}" if isinstance(value, int) else text(value)
     below = f"<small>{text(more)}</small>" if more else ""
     return f'<td class="count">{said}{below}</td>'
 
 
 def table(columns: Sequence[str], rows: Sequence[str]) -> str:
-    """A table of rows that are HTML; the first column is of texts, the others are of numbers."""
+    """A table. Rows are HTML; the first column has texts, the others numbers."""
     first, *others = columns
     head = "".join(f'<th scope="col" class="count">{name}</th>' for name in others)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -73,7 +73,7 @@ def table(columns: Sequence[str], rows: Sequence[str]) -> str:
 
 
 def bars(upper: tuple[str, str, int], lower: tuple[str, str, int], most: int) -> str:
-    """Two bars, one above the other, each with its class and its name; ``most`` is the whole width. On hover they say their numbers."""
+    """Two bars, one above the other, each with its CSS class and name. ``most`` fills the width; hovering shows the numbers."""
     widths = [f"{100 * number / max(most, 1):.2f}" for *_, number in (upper, lower)]
     said = "; ".join(f"{text(name)}: {number:,}" for _, name, number in (upper, lower))
     return (
@@ -84,7 +84,7 @@ def bars(upper: tuple[str, str, int], lower: tuple[str, str, int], most: int) ->
 
 
 def account(requests: Mapping[str, int]) -> str:
-    """How many requests each part took, and all of them."""
+    """How many requests were sent, in all and for each part."""
     total = count(sum(requests.values()), "request")
     if len(requests) < 2:
         return total

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def render(report: Report) -> str:
     """The page."""
     style, digest = _style()
-    # The hash allows this style and no other; nothing else is allowed at all.
+    # The hash allows this style sheet and no other; scripts, images and requests are forbidden.
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     parts = [
         "<header>",
@@ -57,7 +57,7 @@ def render(report: Report) -> str:
 
 
 def _read_style() -> tuple[str, str]:
-    """The style, and its hash as a policy names it."""
+    """The style sheet and its hash, in the form that the policy takes."""
     style = files("docplatform.cli.report").joinpath("page.css").read_text(encoding="utf-8")
     return style, base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
@@ -85,7 +85,7 @@ def _answers(report: Report) -> list[str]:
 def _nobody(report: Report) -> list[str]:
     checks = "".join(f"<li>{text(check)}</li>" for check in sentences.checks(report))
     return [
-        f"<section><p><strong>Nobody read a page in {text(report.name)}.</strong> What to check:</p><ul>{checks}</ul></section>"
+        f"<section><p><strong>{text(sentences.capital(report.name))}: nobody read a page.</strong> What to check:</p><ul>{checks}</ul></section>"
     ]
 
 
@@ -106,7 +106,8 @@ def _totals(totals: Totals | None, found: Comparison | None) -> str:
     )
     return (
         f'<section><dl class="tiles">{tiles}</dl>{_pair(totals.human, totals.ai, max(totals))}'
-        "<p>Unique visitors of the whole site. One who was seen both as a person and as an AI agent is in both, and once in “All”.</p></section>"
+        "<p>Unique visitors of the whole site. A visitor seen both as a person and as an AI agent counts as both, "
+        "but only once in “All”.</p></section>"
     )
 
 
@@ -130,14 +131,18 @@ def _changes(report: Report, found: Comparison | None) -> str:
     key = f'<p class="quiet"><span class="key before">{text(found.name)}</span> <span class="key now">{text(report.name)}</span></p>'
     sides = [
         _side(
-            "Risers", _moved(report, found, found.risers, most), "No page gained more than chance may bring."
+            "Risers",
+            _moved(report, found, found.risers, most),
+            "No page gained more readers than chance can explain.",
         ),
         _side(
-            "Fallers", _moved(report, found, found.fallers, most), "No page lost more than chance may take."
+            "Fallers",
+            _moved(report, found, found.fallers, most),
+            "No page lost more readers than chance can explain.",
         ),
     ]
     if report.totals is not None and report.totals.total < found.totals.total:
-        # What made the difference comes first.
+        # A site that lost readers shows first where.
         sides.reverse()
     came = _side(
         f"New pages ({found.new_pages:,})",
@@ -194,12 +199,13 @@ def _shares(report: Report) -> str:
     if not report.top_ai and not report.top_human:
         return ""
     agents = _side(
-        "Read by AI agents", _by_share(report, report.top_ai), "AI agents read no page more than others."
+        "Read by AI agents", _by_share(report, report.top_ai), "AI agents prefer no page to others."
     )
-    people = _side(
-        "Read by people", _by_share(report, report.top_human), "People read no page more than others."
+    people = _side("Read by people", _by_share(report, report.top_human), "People prefer no page to others.")
+    said = (
+        "<p>Pages where the share of AI agents is higher or lower than on the whole site, by more than chance can explain. "
+        "Pages with few readers rank lower, because their share is less certain.</p>"
     )
-    said = "<p>Pages by the share of AI agents among their readers, where it is not chance: the more readers, the surer.</p>"
     return section(
         "What AI agents read, and people do not", f'{said}<div class="pair">{agents}{people}</div>', "shares"
     )
@@ -230,7 +236,7 @@ def _sections(report: Report) -> str:
         rows.append(f'<th scope="row">{label}</th>{cells}')
     changed = ("Change",) if found is not None and found.pages else ()
     columns = ("Section", "Pages", "Readings", "AI share", *changed)
-    said = "<p>Readings by the first part of the path: a visitor counts once for each page, so that these do add up.</p>"
+    said = "<p>Readings, grouped by the first part of the path. A visitor counts once for each page, so readings do add up.</p>"
     return section("Sections", said + table(columns, rows), "sections")
 
 
@@ -239,12 +245,12 @@ def _pair(human: int, ai: int, most: int) -> str:
 
 
 def _part(report: Report, missing: Part, title: str, shown: str) -> str:
-    """A part that may be missing; the page says why, unless it was not wanted."""
+    """A part, or why it is missing if no option excludes it."""
     if shown or missing not in report.left_out:
         return shown
     return section(
         title,
-        f'<p class="quiet">{NAMES[missing].capitalize()}: not shown, as {text(report.left_out[missing])}.</p>',
+        f'<p class="quiet">{NAMES[missing].capitalize()}: not shown, because {text(report.left_out[missing])}.</p>',
     )
 
 
@@ -254,4 +260,4 @@ def _reading() -> str:
 
 def _asked(report: Report) -> str:
     listed = "".join(f"<dt>{name}</dt><dd>{text(value)}</dd>" for name, value in facts.facts(report))
-    return section("What was asked for", f'<dl class="facts">{listed}</dl>')
+    return section("About this report", f'<dl class="facts">{listed}</dl>')

@@ -1,4 +1,4 @@
-"""The parts of a report that cost requests beyond its period: which are wanted, and what they cost, before anything is sent."""
+"""The optional parts of a report, the trend and the comparison: which are wanted and what they cost, before anything is sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Part(StrEnum):
-    """A part, as the options, the summary and the page know it."""
+    """An optional part of the report."""
 
     TREND = "trend"
     COMPARISON = "comparison"
@@ -28,16 +28,16 @@ class Part(StrEnum):
 
 NAMES: dict[Part, str] = {Part.TREND: "the trend", Part.COMPARISON: "the pages that changed"}
 OPTIONS: dict[Part, str] = {Part.TREND: "--every", Part.COMPARISON: "--compare"}
-"""What asks for a part by name."""
+"""The option that asks for a part."""
 MAX_UNASKED = 25
-"""How many requests a part may take that was not asked for by its option."""
+"""The most requests that a part may cost without its option."""
 ROWS = 250
-"""The rows that one request brings."""
+"""The rows of one request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the options ask for. A part that is ``None`` is there where it costs little."""
+    """What the options ask for. A part whose option is missing is added if it costs little."""
 
     date_from: str | None
     date_to: str | None
@@ -46,45 +46,45 @@ class Asked:
     compare: str | None = None
     """The period to compare with."""
     compared: bool = True
-    """Whether anything is to be compared."""
+    """``False`` for ``--no-compare``."""
     title: str | None = None
     site_url: str | None = None
 
     def named(self, part: Part) -> bool:
-        """Whether a part was asked for by name: then it may cost what it costs, and its failing is the command's."""
+        """Whether an option asks for the part. Then its cost is not limited, and its failure is the command's."""
         return self.compare is not None if part is Part.COMPARISON else self.every not in (None, "none")
 
     def unwanted(self, part: Part) -> bool:
-        """Whether it is not to be there."""
+        """Whether an option excludes the part."""
         return not self.compared if part is Part.COMPARISON else self.every == "none"
 
 
 @dataclass
 class Ahead:
-    """What is to be read, and what of it is not."""
+    """What will be read, what it costs, and which parts are left out."""
 
     client: Client
     asked: Asked
     days: Days | None = None
-    """The period, where its days are known."""
+    """The period; ``None`` if its days are not known."""
     before: Days | None = None
-    """The one that it is compared with."""
+    """The period that it is compared with."""
     whole: Plan | None = None
-    """What the period costs; ``None`` where it is not known which days it has."""
+    """What the period costs; ``None`` if its days are not known."""
     plans: dict[Part, Plan] = field(default_factory=dict)
-    """What the parts cost that are to be there."""
+    """What each part costs that will be read."""
     every: Literal["day", "week", "month"] | None = None
-    """How long a slice of the trend is."""
+    """The length of the trend's slices."""
     left_out: dict[Part, str] = field(default_factory=dict)
-    """Why a part is not there that was not unwanted."""
+    """Why a part is missing that no option excludes."""
 
     def leave_out(self, part: Part, why: str) -> None:
-        """Does without a part."""
+        """Leaves a part out."""
         self.plans.pop(part, None)
         self.left_out[part] = why
 
     def afford(self, part: Part, requests: int) -> None:
-        """Does without a part that costs more than one would want to spend unasked."""
+        """Leaves a part out if it costs too much and no option asks for it."""
         if self.asked.named(part):
             return
         left = self.client.stats.budget_left
@@ -93,16 +93,16 @@ class Ahead:
                 part, f"that takes {count(requests, 'more request')}, and {OPTIONS[part]} was not given"
             )
         elif left is not None and requests > left:
-            self.leave_out(part, "the request budget does not have enough left for it")
+            self.leave_out(part, "too little of the request budget is left")
 
     def costs(self) -> list[Plan]:
-        """What all of it costs."""
+        """What each request of the report costs, part by part."""
         unknown, one = Plan(1, 0, False, None, ()), Plan(1, 0, True, None, ())
         totals = [one] if self.before is not None and Part.COMPARISON not in self.plans else []
         return [self.whole or unknown, *self.plans.values(), *totals]
 
     def announced(self) -> Iterator[str]:
-        """What is about to be sent, for people."""
+        """Lines that tell a person what will be sent."""
         costs = [_cost(self.whole, f"pages of {self.days.name}" if self.days is not None else "pages")]
         if Part.TREND in self.plans:
             costs.append(f"{self.plans[Part.TREND].requests or 'none'} for the trend by {self.every}")
@@ -114,12 +114,12 @@ class Ahead:
         yield from map(self.why, self.left_out)
 
     def why(self, part: Part) -> str:
-        """Why a part is left out, for people."""
-        return f"Left out: {NAMES[part]}, as {self.left_out[part]}."
+        """A line that tells a person why a part is left out."""
+        return f"Left out: {NAMES[part]}, because {self.left_out[part]}."
 
 
 def plan(client: Client, asked: Asked) -> Ahead:
-    """Looks ahead, and sends nothing. A usage error where a part that was asked for by name cannot be had."""
+    """Plans the report without sending anything. A usage error if a part that an option asks for is impossible."""
     ahead = Ahead(client, asked)
     wanted = [part for part in NAMES if not asked.unwanted(part)]
     if why := _days(ahead):
@@ -136,10 +136,10 @@ def plan(client: Client, asked: Asked) -> Ahead:
 
 
 def _days(ahead: Ahead) -> str | None:
-    """Why the period can neither be cut into slices nor be compared with another, if so."""
+    """Sets the period and the one before. Returns the reason if the period has no trend and no comparison."""
     first, last = ahead.asked.date_from, ahead.asked.date_to
     if first is None or last is None:
-        return "no first and last day were named"
+        return "no first and last day were given"
     found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.compare)
     if found is None:
         return "the period does not consist of whole days"
@@ -166,7 +166,7 @@ def _plan_trend(ahead: Ahead) -> None:
     except ValueError:
         if ahead.asked.named(Part.TREND):
             raise
-        ahead.leave_out(Part.TREND, "the period is too long for it")
+        ahead.leave_out(Part.TREND, "the period is too long")
         return
     if len(found.slices) == 1:
         ahead.leave_out(Part.TREND, f"the period lies within a single {every}")
@@ -176,14 +176,14 @@ def _plan_trend(ahead: Ahead) -> None:
 
 
 def _every(days: int) -> Literal["day", "week", "month"]:
-    """Days up to a fortnight, weeks up to a quarter, else months: a slice is a request."""
+    """Days up to a fortnight, weeks up to a quarter, else months, because each slice costs a request."""
     return "day" if days <= 14 else "week" if days <= 92 else "month"
 
 
 def _plan_comparison(ahead: Ahead) -> None:
     before = ahead.before
     if before is None:
-        ahead.leave_out(Part.COMPARISON, "there is no such period before it")
+        ahead.leave_out(Part.COMPARISON, "there is no period before it")
         return
     found = ahead.client.plan_visitors(date_from=before.date_from, date_to=before.date_to)
     ahead.plans[Part.COMPARISON] = found

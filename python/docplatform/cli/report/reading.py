@@ -1,7 +1,7 @@
-"""What the report reads: its period, then the trend, and the period before it.
+"""Reads what the report shows: its period, then the trend, then the period before.
 
-The period is what the report is about, and it fails with it. Where the trend or the pages of the period before cannot be read, the
-report is made without them and says why.
+If the period cannot be read, the report fails. If the trend or the period before cannot be read, the report is made without it
+and says why.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from docplatform.cli.session import Session
 
 MAX_COMPARED = parts.MAX_UNASKED * parts.ROWS
-"""How many rows are kept to be compared where that was not asked for: more would not be read a second time."""
+"""The most rows that are kept for a comparison without ``--compare``: if there are more, the period before is not read."""
 
 
 @dataclass(kw_only=True)
 class Found(figures.Report):
-    """What was read."""
+    """A report's figures as they were read."""
 
     failed: DocPlatformError | None = None
-    """What a part failed with that was asked for by name."""
+    """The error of a part that an option asked for."""
 
 
 def read(session: Session, client: Client, ahead: Ahead) -> Found:
-    """Reads what is ahead; raises what the period itself fails with."""
+    """Reads what is planned. Raises only if the period itself cannot be read."""
     reading = _Reading(session, client, ahead)
     reading.period()
     reading.trend()
@@ -73,7 +73,7 @@ class _Reading:
             self.found.unfinished = days.date_to > self.found.made.date()
 
     def period(self) -> None:
-        """The rows of the period, of which only those are kept that are shown or compared."""
+        """Reads the rows of the period, and keeps only those that are shown or compared."""
         gathering = figures.Gathering(self._asked.number)
         kept = Part.COMPARISON in self._ahead.plans
         most = None if self._asked.named(Part.COMPARISON) else MAX_COMPARED
@@ -89,7 +89,7 @@ class _Reading:
         found.warnings += self._visitors.warnings
 
     def trend(self) -> None:
-        """The period in slices."""
+        """Reads the period in slices."""
         every, days = self._ahead.every, self._ahead.days
         plan = self._ahead.plans.get(Part.TREND)
         if plan is None or days is None or every is None or not self._affords(Part.TREND, plan.requests):
@@ -106,11 +106,11 @@ class _Reading:
             self.found.warnings += read.warnings
 
     def comparison(self) -> None:
-        """The period before: its pages, or where these are too many its totals alone."""
+        """Reads the period before: its pages, or only its totals if the pages cost too much."""
         plan, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
         if before is None:
             return
-        # Where the store does not know, most likely as many as the period has.
+        # If the store does not know how many pages it has, assume as many as the period has.
         if plan is not None and self._affords(
             Part.COMPARISON, plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
         ):
@@ -136,7 +136,7 @@ class _Reading:
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
     def _totals(self, before: Days) -> None:
-        """The totals alone: one request, which says whether the site grew."""
+        """Reads only the totals: one request, which is enough to say whether the site grew."""
         left = self._client.stats.budget_left
         if left is not None and left < 1:
             return
@@ -147,7 +147,7 @@ class _Reading:
             self.found.comparison = figures.Comparison(name=before.name, days=before.number, totals=totals)
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
-        """Nobody is to wait an hour for what nobody asked for."""
+        """Only a part that an option asked for may wait for the budget."""
         return self._session.on_budget if self._asked.named(part) else "stop"
 
     def _progress(self, text: str) -> Progress:
@@ -164,16 +164,14 @@ class _Reading:
 
     @contextmanager
     def _part(self, part: Part) -> Iterator[None]:
-        """What fails in it leaves it out."""
+        """Leaves the part out if reading it fails."""
         try:
             with self._counted(parts.NAMES[part]):
                 yield
         except DocPlatformError as error:
             limit = isinstance(error, BudgetError | RateLimitError)
             why = (
-                "the limit of requests was reached"
-                if limit
-                else f"it could not be read ({type(error).__name__})"
+                "the request limit was reached" if limit else f"it could not be read ({type(error).__name__})"
             )
             self._ahead.leave_out(part, why)
             if self._asked.named(part):
@@ -182,7 +180,7 @@ class _Reading:
                 self._session.say(f"Left out: {parts.NAMES[part]}. {shown(error)}")
 
     def _affords(self, part: Part, requests: int) -> bool:
-        """Whether there is enough left for a part; if not, it is left out."""
+        """Whether the budget allows a part. If not, it is left out."""
         self._ahead.afford(part, requests)
         if part in self._ahead.left_out:
             self._session.say(self._ahead.why(part))

@@ -23,23 +23,23 @@ class PagePath(str):
 
 
 Sentence = list[str]
-"""Its parts; those that are a :class:`PagePath` are paths."""
+"""The parts of a sentence. Each path is a :class:`PagePath`."""
 
-NOTHING = "No page changed more than chance may bring, none is new, and none vanished."
+NOTHING = "No page changed by more than chance can explain. No page is new, and none has vanished."
 _NAMED = 3
 """How many pages a sentence names."""
 _SEEN = 0.9
-"""From which share on a page is said to be read by one kind of readers alone."""
+"""The share of AI agents from which the advice says that hardly any people read a page."""
 
 
 def summary(report: Report) -> list[Sentence]:
-    """Two or three sentences: whether readers grew, who they are, and which pages made it so."""
+    """Two or three sentences: how the number of readers changed, who they are, and which pages changed most."""
     if report.totals is None or not report.totals.total:
         return []
     found = report.comparison
     if found is None or not found.totals.total:
         return [
-            [f"{count(report.totals.total, 'reader')} came in {report.name}: {_kinds(report.totals)}."],
+            [f"{capital(report.name)}: {count(report.totals.total, 'reader')}, {_kinds(report.totals)}."],
             [_agents(report.totals)],
         ]
     sentences: list[Sentence] = [[_readers(report.totals, found)], [_by_kind(report.totals, found.totals)]]
@@ -50,7 +50,7 @@ def summary(report: Report) -> list[Sentence]:
 
 
 def _kinds(totals: Totals) -> str:
-    return f"{totals.human:,} were people, {totals.ai:,} AI agents"
+    return f"{totals.human:,} people and {count(totals.ai, 'AI agent')}"
 
 
 def _agents(totals: Totals) -> str:
@@ -59,26 +59,35 @@ def _agents(totals: Totals) -> str:
 
 def _readers(now: Totals, found: Comparison) -> str:
     before = found.totals
-    if not _is_significant(before.total, now.total):
-        return f"Readers are about as many as in {found.name}: {now.total:,}, after {before.total:,}."
-    return f"Readers {_moved(before.total, now.total)} against {found.name}: {now.total:,}, after {before.total:,}."
-
-
-def _moved(before: int, now: int) -> str:
-    if now == before:
-        return "stayed the same"
-    change = percent(before, now)
-    if change == "0%":
-        return "hardly changed"
-    if change == "new":
-        return "are new"
-    if change.endswith("times"):
-        return f"rose to {change} as many"
-    return f"{'rose' if now > before else 'fell'} {change.lstrip('+' + MINUS)}"
+    change = percent(before.total, now.total)
+    if change == "0%" or not _is_significant(before.total, now.total):
+        moved = "hardly changed"
+    elif change.endswith("times"):
+        moved = f"grew to {change} as many"
+    else:
+        moved = f"{'rose' if now.total > before.total else 'fell'} by {change.lstrip('+' + MINUS)}"
+    return f"The number of readers {moved}: from {before.total:,} in {found.name} to {now.total:,}."
 
 
 def _by_kind(now: Totals, before: Totals) -> str:
-    return f"People {_moved(before.human, now.human)}, AI agents {_moved(before.ai, now.ai)}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
+    people, agents = _than(before.human, now.human, "people"), _than(before.ai, now.ai, "AI agents")
+    return f"There were {people} and {agents}; {_agents(now)[0].lower()}{_agents(now)[1:]}"
+
+
+def _than(before: int, now: int, kind: str) -> str:
+    """Compares one kind of readers with the period before: ``14% more people``."""
+    if now == before:
+        return f"as many {kind}"
+    if not now:
+        return f"no {kind}"
+    change = percent(before, now)
+    if change == "0%":
+        return f"about as many {kind}"
+    if change == "new":
+        return f"{kind} for the first time"
+    if change.endswith("times"):
+        return f"{change} as many {kind}"
+    return f"{change.lstrip('+' + MINUS)} {'more' if now > before else 'fewer'} {kind}"
 
 
 def _pages(now: Totals, found: Comparison) -> Iterator[str]:
@@ -87,16 +96,28 @@ def _pages(now: Totals, found: Comparison) -> Iterator[str]:
     gained = sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path))[:_NAMED]
     lost = sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path))[:_NAMED]
     if now.total < found.totals.total:
-        # Where it fell comes first, and whole.
-        yield from _most(lost, "lost most")
-        yield from _most(gained[:1], "gained most", " ")
+        # A site that lost readers wants to know first where.
+        yield from _most(lost, "lost the most readers")
+        yield from _most(gained[:1], "gained the most", " ")
     else:
-        yield from _most(gained, "gained most")
-        yield from _most(lost[:1], "lost most", " ")
-    came = [f"{count(found.new_pages, 'page')} new"] if found.new_pages else []
-    gone = [f"{count(found.vanished_pages, 'page')} vanished"] if found.vanished_pages else []
+        yield from _most(gained, "gained the most readers")
+        yield from _most(lost[:1], "lost the most", " ")
+    came = (
+        [f"{count(found.new_pages, 'page')} {_verb(found.new_pages, 'is', 'are')} new"]
+        if found.new_pages
+        else []
+    )
+    gone = (
+        [f"{count(found.vanished_pages, 'page')} {_verb(found.vanished_pages, 'has', 'have')} vanished"]
+        if found.vanished_pages
+        else []
+    )
     if came or gone:
-        yield f" {' and '.join([*came, *gone])}."
+        yield f" {', and '.join([*came, *gone])}."
+
+
+def _verb(number: int, one: str, many: str) -> str:
+    return one if number == 1 else many
 
 
 def _most(pages: list[Change], verb: str, before: str = "") -> Iterator[str]:
@@ -111,7 +132,7 @@ def _most(pages: list[Change], verb: str, before: str = "") -> Iterator[str]:
 
 
 def advice(report: Report) -> Iterator[Sentence]:
-    """What to look at, each from a number of the report."""
+    """What to look at. Each advice follows from a number of the report."""
     found = report.comparison
     if found is not None and found.fallers:
         page = found.fallers[0]
@@ -119,7 +140,7 @@ def advice(report: Report) -> Iterator[Sentence]:
             "Look at ",
             PagePath(page.path),
             f" first: it lost {_readers_of(-page.gain)} ({percent(page.before.total, page.now.total)}).",
-            " Was it moved, or is a link to it gone?",
+            " Was it moved, or was a link to it removed?",
         ]
     if found is not None and found.vanished:
         pages = found.vanished[:_NAMED]
@@ -137,15 +158,14 @@ def advice(report: Report) -> Iterator[Sentence]:
         yield [
             "AI agents read ",
             PagePath(alone["path"]),
-            f" and people hardly do: {part(alone['ai'], alone['human'] + alone['ai'])} of its readers are agents.",
-            " They report no errors, so check that it is up to date.",
+            f", but hardly any people do: {part(alone['ai'], alone['human'] + alone['ai'])} of its readers are agents.",
+            " Agents do not report mistakes, so check that the page is up to date.",
         ]
     if found is not None and found.risers:
         page = found.risers[0]
         yield [
-            "More readers depend on ",
             PagePath(page.path),
-            f", which gained {_readers_of(page.gain)}: a good page to improve next.",
+            f" gained {_readers_of(page.gain)}, so it is a good page to improve next.",
         ]
 
 
@@ -161,58 +181,58 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What to know about the comparison."""
+    """What the reader must know to judge the comparison."""
     found = report.comparison
     if found is None:
         return
     if not found.totals.total:
-        yield f"There is nothing to compare with: nobody came in {found.name}, or the service does not know of it."
+        yield f"There is nothing to compare with: the service has no visitors of {found.name}."
     if report.days is not None and report.days != found.days:
-        yield f"{_capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
+        yield f"{capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
     if report.unfinished:
-        yield "The period had not ended when this was made: it has fewer days than the one before it, and shows less."
+        yield "The period had not ended when this report was made, so its numbers are lower than those of the whole period."
 
 
 def trend_notes(report: Report) -> Iterator[str]:
-    """What to know about the trend."""
+    """What the reader must know to judge the trend."""
     trend = report.trend
     if trend is None:
         return
-    whole = f": the whole period has {report.totals.total:,}" if report.totals is not None else ""
+    whole = f" to the period's {report.totals.total:,}" if report.totals is not None else ""
     yield (
-        f"Each point is the unique visitors of one {trend.every}. They do not add up{whole}. A visitor of two {trend.every}s is in "
-        "both, and once in the period."
+        f"Each point is the number of unique visitors in one {trend.every}. Points do not add up{whole}: "
+        f"a visitor who comes in two {trend.every}s counts in both, but only once in the period."
     )
     if any(map(trend.cut, trend.slices)):
         yield (
-            f"The period begins or ends in the middle of a {trend.every}: a hollow point has fewer days than the others, is lower for "
-            "that reason, and is not on the line."
+            f"The period begins or ends in the middle of a {trend.every}. A hollow point covers fewer days, so it is lower, and the "
+            "line leaves it out."
         )
     if trend.open_from is not None:
-        yield f"From {trend.open_from} on the counts may still change."
+        yield f"Counts from {trend.open_from} on may still change."
     yield AI_TRAFFIC
 
 
 READING = (
-    "All counts are unique visitors: a visitor who comes back is counted once.",
-    "They do not add up.",
-    "Not over pages: a visitor of two pages is in both rows, and once in the site's total.",
-    "Not over days: a visitor of two days of the trend is in both, and the months of a year together are more than the year.",
-    "Not over kinds: a visitor who was seen both as a person and as an AI agent is in both, and once in “All”.",
+    "All counts are unique visitors: a visitor who comes back is counted once, so they do not add up.",
+    "Pages: a visitor who reads two pages counts for both, but only once in the site's total.",
+    "Days: a visitor who comes on two days counts on both, so the months of a year add up to more than the year.",
+    "Kinds: a visitor seen both as a person and as an AI agent counts as both, but only once in “All”.",
     "The counts are approximate, and those of the last days may still change.",
 )
-"""How the numbers are to be read."""
+"""How to read the numbers."""
 
 
 def checks(report: Report) -> list[str]:
-    """What to check where there are no visitors."""
+    """What to check if there are no visitors."""
     return [
-        f"Is the project right? It is {report.project}.",
-        f"Was the site public in {report.name}, and did its pages have visitors then? Try an earlier period, such as the month before.",
-        "Does the service count visitors of this site? Its dashboard says so.",
+        f"Is this the right project? The report is about {report.project}.",
+        "Was the site public then, and did it have visitors? Try another period, such as the month before.",
+        "Does the service count this site's visitors? Its dashboard shows whether it does.",
         "Does the API key belong to this project? The command docplatform doctor checks key, address and project.",
     ]
 
 
-def _capital(words: str) -> str:
+def capital(words: str) -> str:
+    """Words that begin a sentence."""
     return words[:1].upper() + words[1:]

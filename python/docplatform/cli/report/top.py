@@ -1,4 +1,4 @@
-"""The highest of many values, in memory for as many as are wanted."""
+"""Keeps the highest of many values, and only those in memory."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ T = TypeVar("T")
 
 
 class Top(Generic[T]):
-    """What ranks highest."""
+    """The ``number`` values with the highest ranks."""
 
     def __init__(self, number: int) -> None:
         self._number = number
         self.seen: int = 0
-        """How many there were."""
+        """How many values were added."""
         self._heap: list[tuple[float, int, T]] = []
 
     def add(self, rank: float, value: T) -> None:
-        """One more; of those of the same rank the earlier ones stay."""
+        """Adds one value. Of values with the same rank, the earlier ones are kept."""
         self.seen += 1
-        # No two have the same second place, so that values are never compared.
+        # The second place is different in every entry, so that values are never compared.
         entry = (rank, -self.seen, value)
         if len(self._heap) < self._number:
             heapq.heappush(self._heap, entry)

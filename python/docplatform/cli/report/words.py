@@ -1,4 +1,4 @@
-"""How a report names days and numbers, whether as a page or as Markdown, and what is said beside numbers that change."""
+"""How a report writes days and numbers, and two explanations that its page and its Markdown share."""
 
 from __future__ import annotations
 
@@ -10,26 +10,23 @@ if TYPE_CHECKING:
 # Not the calendar module's, which speaks the locale's language.
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 MINUS = "\u2212"
-CHANCE = (
-    "Only changes beyond chance are listed: those larger than twice the difference that two counts of the same readers would "
-    "usually show."
-)
-"""What is meant by it, in one sentence."""
+CHANCE = "Only changes that are too large to be chance are listed: larger than twice the difference that random variation usually makes."
+"""Which changes are listed."""
 AI_TRAFFIC = (
-    "What counts as an AI agent is the service's to say, and may have changed on the way: a sudden step of the AI numbers alone need "
-    "not be one of readers."
+    "The service decides which visitors are AI agents, and may change how it does so. If the AI numbers alone jump from one point to the next, "
+    "the rule may have changed rather than the readers."
 )
-"""What is to be known beside each trend."""
+"""Shown with each trend."""
 
 
 def short(one: date, every: str) -> str:
-    """Where a slice begins, below a chart: ``5 Oct``, and for months ``Oct 26``."""
+    """The first day of a slice, as the label below a chart: ``5 Oct``, or ``Oct 26`` for a month."""
     month = _MONTHS[one.month - 1]
     return f"{month} {one.year % 100:02}" if every == "month" else f"{one.day} {month}"
 
 
 def signed(number: int) -> str:
-    """A change: ``+1,234``, its negative with a minus sign, ``0``."""
+    """A change with its sign, which is a true minus sign, not a hyphen: ``+1,234``, or ``0``."""
     return f"{number:+,}".replace("-", MINUS) if number else "0"
 
 
@@ -41,14 +38,14 @@ def percent(before: int, now: int) -> str:
         return f"{now / before:,.0f} times"
     change = 100 * (now - before) / before
     if now and change < -99:
-        # What is left is not nothing.
+        # -100% would say that no reader is left.
         change = -99.0
     text = f"{change:+.0f}" if abs(change) >= 10 else f"{change:+.1f}"
     return "0%" if text.endswith("0.0") else f"{text}%".replace("-", MINUS)
 
 
 def part(number: int, whole: int) -> str:
-    """A share: ``46%``, and nothing is 0% or 100% that is not."""
+    """A share: ``46%``. Only shares that are exactly 0 or 1 become 0% or 100%."""
     if not whole:
         return "0%"
     if 0 < 200 * number < whole:
@@ -59,5 +56,5 @@ def part(number: int, whole: int) -> str:
 
 
 def listed(words: list[str]) -> str:
-    """Words as a sentence lists them."""
+    """Words joined for a sentence: ``a, b and c``."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
