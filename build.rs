@@ -1,5 +1,5 @@
-//! Writes each docstring of `_native.pyi` into a file of its own, which `doc!` in `src/python/mod.rs` includes: the stub is the one
-//! source of what `help()`, editors and the reference show.
+//! Writes each docstring of `_native.pyi` into a file of its own, and with the method's signature into another, which `doc!` and
+//! `signed!` in `src/python/mod.rs` include: the stub is the one source of what `help()`, editors and the reference show.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,14 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut parts = stub.split("\"\"\"");
     let mut class = "";
     while let (Some(code), Some(docstring)) = (parts.next(), parts.next()) {
-        let mut member = None;
+        let (mut member, mut signature) = (None, None);
         for line in code.lines() {
             if let Some(name) = line.strip_prefix("class ") {
                 class = identifier(name);
-                member = Some(class.to_owned());
+                (member, signature) = (Some(class.to_owned()), None);
             } else if let Some(name) = line.strip_prefix("    def ") {
                 member = Some(format!("{class}.{}", identifier(name)));
+                signature = code.rsplit_once("    def ").map(|(_, method)| text_signature(method));
             } else if line.starts_with("def ") {
                 member = None;
             }
@@ -45,7 +46,12 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
                 )
                 .into());
             }
-            fs::write(folder.join(member), dedent(docstring))?;
+            let docstring = dedent(docstring);
+            if let Some(signature) = signature {
+                // As CPython looks for it.
+                fs::write(folder.join(format!("{member}()")), format!("{signature}\n--\n\n{docstring}"))?;
+            }
+            fs::write(folder.join(member), docstring)?;
         }
     }
     Ok(())
@@ -53,6 +59,33 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
 
 fn identifier(text: &str) -> &str {
     text.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).next().unwrap_or_default()
+}
+
+/// The signature of `name(self, argument: Type = default) -> Type: ...`, without its types.
+fn text_signature(method: &str) -> String {
+    let (name, rest) = method.split_once('(').unwrap_or((method, ""));
+    let (mut depth, mut is_type, mut arguments) = (0_u32, false, vec![String::new()]);
+    for letter in rest.chars().filter(|letter| !letter.is_whitespace()) {
+        match letter {
+            ')' if depth == 0 => break,
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ':' if depth == 0 => is_type = true,
+            '=' if depth == 0 => is_type = false,
+            ',' if depth == 0 => {
+                is_type = false;
+                arguments.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(argument) = arguments.last_mut().filter(|_| !is_type) {
+            argument.push(letter);
+        }
+    }
+    let arguments: Vec<_> =
+        arguments.iter().filter(|argument| !argument.is_empty()).map(String::as_str).collect();
+    format!("{name}(${})", arguments.join(", "))
 }
 
 /// As `inspect.cleandoc` does it.

@@ -68,126 +68,129 @@ pub struct Endpoint {
     pub filters: &'static [&'static str],
 }
 
-const fn required(name: &'static str, holds: Holds) -> Field {
-    Field { name, holds, required: true }
-}
-
+/// A field that may be missing.
 const fn field(name: &'static str, holds: Holds) -> Field {
     Field { name, holds, required: false }
 }
 
+const fn text(name: &'static str) -> Field {
+    field(name, Holds::Text)
+}
+
+const fn integer(name: &'static str) -> Field {
+    field(name, Holds::Integer)
+}
+
+const fn float(name: &'static str) -> Field {
+    field(name, Holds::Float)
+}
+
+const fn time(name: &'static str) -> Field {
+    field(name, Holds::Time)
+}
+
+const fn json(name: &'static str) -> Field {
+    field(name, Holds::Json)
+}
+
+const fn required(field: Field) -> Field {
+    Field { required: true, ..field }
+}
+
 /// The counts of a site, without a path.
 pub const COUNTS: &[Field] =
-    &[required("human", Holds::Integer), required("ai", Holds::Integer), required("total", Holds::Integer)];
+    &[required(integer("human")), required(integer("ai")), required(integer("total"))];
+
+const COUNTS_BY_PATH: &[Field] = &[
+    required(text("path")),
+    required(integer("human")),
+    required(integer("ai")),
+    required(integer("total")),
+];
+
+/// A listing whose rows have a path and counts, under its own name.
+const fn by_path(name: &'static str) -> Endpoint {
+    Endpoint {
+        name,
+        path: "",
+        items: name,
+        paged_by: PagedBy::Offset,
+        has_more: Some("hasMore"),
+        max_page_size: 250,
+        fields: COUNTS_BY_PATH,
+        key: Some("path"),
+        time: None,
+        totals: true,
+        adds_up: true,
+        filters: &[],
+    }
+}
+
+/// A listing whose pages name the next one.
+const fn by_cursor(name: &'static str) -> Endpoint {
+    Endpoint { paged_by: PagedBy::Cursor, max_page_size: 100, fields: &[], totals: false, ..by_path(name) }
+}
 
 /// Unique visitors.
-pub const VISITORS: &Endpoint = &Endpoint {
-    name: "visitors",
-    path: "/v1/analytics/{project_id}/visitors",
-    items: "visitors",
-    paged_by: PagedBy::Offset,
-    has_more: Some("hasMore"),
-    max_page_size: 250,
-    fields: &[
-        required("path", Holds::Text),
-        required("human", Holds::Integer),
-        required("ai", Holds::Integer),
-        required("total", Holds::Integer),
-    ],
-    key: Some("path"),
-    time: None,
-    totals: true,
-    adds_up: false,
-    filters: &[],
-};
+pub const VISITORS: &Endpoint =
+    &Endpoint { path: "/v1/analytics/{project_id}/visitors", adds_up: false, ..by_path("visitors") };
 
 /// Page views.
-pub const VIEWS: &Endpoint = &Endpoint {
-    name: "views",
-    path: "/v1/analytics/{project_id}/views",
-    items: "views",
-    adds_up: true,
-    ..*VISITORS
-};
+pub const VIEWS: &Endpoint = &Endpoint { path: "/v1/analytics/{project_id}/views", ..by_path("views") };
 
 /// What readers searched for.
 pub const SEARCHES: &Endpoint = &Endpoint {
-    name: "searches",
     path: "/v1/analytics/{project_id}/searches",
-    items: "searches",
-    paged_by: PagedBy::Cursor,
     has_more: None,
-    max_page_size: 100,
-    fields: &[
-        field("searchQuery", Holds::Text),
-        field("hits", Holds::Integer),
-        field("ctr", Holds::Float),
-        field("topClickedPage", Holds::Text),
-        field("lastSearchedAt", Holds::Time),
-    ],
     key: Some("searchQuery"),
-    totals: false,
-    adds_up: true,
-    ..*VISITORS
+    fields: &[
+        text("searchQuery"),
+        integer("hits"),
+        float("ctr"),
+        text("topClickedPage"),
+        time("lastSearchedAt"),
+    ],
+    ..by_cursor("searches")
 };
 
 /// What readers said.
 pub const FEEDBACK: &Endpoint = &Endpoint {
-    name: "feedback",
     path: "/v1/analytics/{project_id}/feedback",
-    items: "feedback",
-    has_more: Some("hasMore"),
-    fields: &[
-        field("id", Holds::Text),
-        field("path", Holds::Text),
-        field("source", Holds::Text),
-        field("status", Holds::Text),
-        field("comment", Holds::Text),
-        field("createdAt", Holds::Time),
-    ],
     key: Some("id"),
     time: Some("createdAt"),
     filters: &["source", "status"],
-    ..*SEARCHES
+    fields: &[text("id"), text("path"), text("source"), text("status"), text("comment"), time("createdAt")],
+    ..by_cursor("feedback")
 };
 
 /// What readers asked the assistant: one row a turn.
 pub const CONVERSATIONS: &Endpoint = &Endpoint {
-    name: "conversations",
     path: "/v1/analytics/{project_id}/assistant",
-    items: "conversations",
     max_page_size: 1000,
-    fields: &[
-        field("id", Holds::Text),
-        field("timestamp", Holds::Time),
-        field("query", Holds::Text),
-        field("response", Holds::Text),
-        field("responseType", Holds::Text),
-        field("sources", Holds::Json),
-        field("resolutionStatus", Holds::Text),
-        field("queryCategory", Holds::Text),
-        field("pageUrl", Holds::Text),
-    ],
+    key: Some("id"),
     time: Some("timestamp"),
-    filters: &[],
-    ..*FEEDBACK
+    fields: &[
+        text("id"),
+        time("timestamp"),
+        text("query"),
+        text("response"),
+        text("responseType"),
+        json("sources"),
+        text("resolutionStatus"),
+        text("queryCategory"),
+        text("pageUrl"),
+    ],
+    ..by_cursor("conversations")
 };
 
 /// Feedback by page, which the service cuts off.
 pub const FEEDBACK_BY_PAGE: &Endpoint = &Endpoint {
-    name: "feedback_by_page",
     path: "/v1/analytics/{project_id}/feedback/by-page",
+    items: "feedback",
     paged_by: PagedBy::Nothing,
-    fields: &[
-        field("path", Holds::Text),
-        field("thumbsUp", Holds::Integer),
-        field("thumbsDown", Holds::Integer),
-        field("code", Holds::Integer),
-        field("total", Holds::Integer),
-    ],
-    key: Some("path"),
-    time: None,
-    ..*FEEDBACK
+    filters: &["source", "status"],
+    fields: &[text("path"), integer("thumbsUp"), integer("thumbsDown"), integer("code"), integer("total")],
+    ..by_cursor("feedback_by_page")
 };
 
 /// One conversation with the assistant: one object.
@@ -196,8 +199,29 @@ pub const THREAD: &str = "/v1/analytics/{project_id}/assistant/threads/{id}";
 /// Who called the assistant: one object.
 pub const CALLER_STATS: &str = "/v1/analytics/{project_id}/assistant/caller-stats";
 
-/// All of them.
-pub const ENDPOINTS: [&Endpoint; 6] = [VISITORS, VIEWS, SEARCHES, FEEDBACK, CONVERSATIONS, FEEDBACK_BY_PAGE];
+/// Passes the list of all endpoints, each with the name of the client's method that lists it, to the macro `$with`.
+macro_rules! for_each_endpoint {
+    ($with:ident) => {
+        $with! {
+            visitors: VISITORS;
+            views: VIEWS;
+            searches: SEARCHES;
+            feedback: FEEDBACK;
+            conversations: CONVERSATIONS;
+            feedback_by_page: FEEDBACK_BY_PAGE;
+        }
+    };
+}
+#[cfg(feature = "python")]
+pub(crate) use for_each_endpoint;
+
+macro_rules! all {
+    ($($method:ident: $endpoint:ident;)*) => {
+        /// All of them.
+        pub const ENDPOINTS: &[&Endpoint] = &[$($endpoint),*];
+    };
+}
+for_each_endpoint!(all);
 
 /// Whatever else a path may list: nothing is known of its rows.
 pub(super) const OTHER: &Endpoint = &Endpoint {
@@ -214,11 +238,11 @@ pub(super) const OTHER: &Endpoint = &Endpoint {
 impl Endpoint {
     /// The one that is read at `path`.
     pub fn at(path: &str) -> Option<&'static Self> {
-        ENDPOINTS.into_iter().find(|endpoint| endpoint.path == path)
+        ENDPOINTS.iter().copied().find(|endpoint| endpoint.path == path)
     }
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        ENDPOINTS.into_iter().find(|endpoint| endpoint.name == name)
+        ENDPOINTS.iter().copied().find(|endpoint| endpoint.name == name)
     }
 }

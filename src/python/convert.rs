@@ -34,7 +34,7 @@ pub(crate) fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'st
     let facts = |endpoint: &Endpoint| {
         (endpoint.name, endpoint.max_page_size, endpoint.totals, endpoint.adds_up, endpoint.filters)
     };
-    ENDPOINTS.into_iter().map(facts).collect()
+    ENDPOINTS.iter().copied().map(facts).collect()
 }
 
 /// Names and values as notebooks show them.

@@ -7,6 +7,7 @@ import copy
 import inspect
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -330,6 +331,31 @@ def test_both_faces_have_the_same_names_and_signatures() -> None:
         if callable(method):
             assert inspect.signature(method) == inspect.signature(twin), name
             assert method.__doc__ == twin.__doc__, name
+
+
+SAMPLES = {
+    "prompt": "p",
+    "job": "job-1",
+    "name": "n",
+    "thread_id": "t",
+    "projects": "demo",
+    "period": "2025-12",
+}
+SAMPLES |= {"method": "GET", "path": "/v1/x", "items": "rows"}
+METHODS = [name for name, method in public(AsyncClient).items() if callable(method)]
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - {"close", "with_options"}))
+def test_a_method_takes_what_its_signature_shows_and_nothing_else(name: str, store: Path) -> None:
+    client = AsyncClient(KEY, base_url=URL, project_id="demo", store=store)
+    method = getattr(client, name)
+    parameters = inspect.signature(method).parameters
+    arguments = {key: SAMPLES.get(key, parameter.default) for key, parameter in parameters.items()}
+    made = method(**arguments)
+    if inspect.iscoroutine(made):
+        made.close()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'unknown'"):
+        method(**arguments, unknown=1)
 
 
 def test_the_defaults_in_the_signature_are_those_in_force(

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::stored;
 use crate::listing::Listing;
-use crate::listing::endpoint::Endpoint;
+use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::convert;
@@ -25,12 +25,161 @@ use crate::slices::sync::{self, OnRunning, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
 
 /// How a trend is read.
-pub(super) struct TrendArguments {
-    pub(super) every: Option<Every>,
-    pub(super) by_path: bool,
-    pub(super) whole: bool,
-    pub(super) on_budget: OnBudget,
-    pub(super) progress: Option<bool>,
+struct TrendArguments {
+    every: Option<Every>,
+    by_path: bool,
+    whole: bool,
+    on_budget: OnBudget,
+    progress: Option<bool>,
+}
+
+/// The methods for the ranges of an endpoint with counts, under the names that Python has for them.
+macro_rules! range_methods {
+    ($($endpoint:ident: $totals:ident, $plan:ident, $trend:ident, $compare:ident;)*) => {
+        #[pymethods]
+        impl BaseClient {
+            $(
+                #[doc = signed!($totals)]
+                #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+                    project_id = None), text_signature = None)]
+                fn $totals(
+                    &self,
+                    py: Python<'_>,
+                    period: Option<&Bound<'_, PyAny>>,
+                    date_from: Option<&Bound<'_, PyAny>>,
+                    date_to: Option<&Bound<'_, PyAny>>,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    project_id: Option<&str>,
+                ) -> PyResult<Py<PyAny>> {
+                    let dates = convert::range(period, date_from, date_to)?;
+                    self.totals(client_method!($totals), py, $endpoint, dates, on_budget, project_id)
+                }
+
+                #[doc = signed!($plan)]
+                #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None,
+                    project_id = None), text_signature = None)]
+                #[expect(clippy::too_many_arguments)]
+                fn $plan(
+                    &self,
+                    py: Python<'_>,
+                    period: Option<&Bound<'_, PyAny>>,
+                    date_from: Option<&Bound<'_, PyAny>>,
+                    date_to: Option<&Bound<'_, PyAny>>,
+                    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                    by_path: Option<bool>,
+                    project_id: Option<&str>,
+                ) -> PyResult<Py<PyAny>> {
+                    let slices = convert::slices(period, date_from, date_to, every)?;
+                    let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
+                    self.plan(client_method!($plan), py, of, slices, project_id)
+                }
+
+                #[doc = signed!($trend)]
+                #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
+                    by_path = false, whole = false, on_budget = OnBudget::Wait, progress = None, project_id = None),
+                    text_signature = None)]
+                #[expect(clippy::too_many_arguments)]
+                fn $trend(
+                    &self,
+                    py: Python<'_>,
+                    period: Option<&Bound<'_, PyAny>>,
+                    date_from: Option<&Bound<'_, PyAny>>,
+                    date_to: Option<&Bound<'_, PyAny>>,
+                    #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+                    by_path: bool,
+                    whole: bool,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    progress: Option<bool>,
+                    project_id: Option<&str>,
+                ) -> PyResult<Py<PyAny>> {
+                    let slices = convert::slices(period, date_from, date_to, every)?;
+                    let asked = TrendArguments { every, by_path, whole, on_budget, progress };
+                    self.trend(client_method!($trend), py, $endpoint, slices, asked, project_id)
+                }
+
+                #[doc = signed!($compare)]
+                #[pyo3(signature = (period = None, before = None, *, on_budget = OnBudget::Wait, project_id = None),
+                    text_signature = None)]
+                fn $compare(
+                    &self,
+                    py: Python<'_>,
+                    period: Option<&Bound<'_, PyAny>>,
+                    before: Option<&Bound<'_, PyAny>>,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    project_id: Option<&str>,
+                ) -> PyResult<Py<PyAny>> {
+                    let periods = convert::two_periods(period, before)?;
+                    self.compare(client_method!($compare), py, $endpoint, periods, on_budget, project_id)
+                }
+            )*
+        }
+    };
+}
+
+/// A method's name, for its operation.
+macro_rules! client_method {
+    ($method:ident) => {
+        concat!("Client.", stringify!($method))
+    };
+}
+
+range_methods! {
+    VISITORS: visitor_totals, plan_visitors, visitor_trend, compare_visitors;
+    VIEWS: view_totals, plan_views, view_trend, compare_views;
+}
+
+#[pymethods]
+impl BaseClient {
+    /// What a range of any listing costs, for the command line.
+    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, project_id = None))]
+    #[expect(clippy::too_many_arguments)]
+    fn _plan(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+        date_from: &Bound<'_, PyAny>,
+        date_to: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        by_path: bool,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
+        self.plan("Client._plan", py, Subject::new(listing, by_path)?, slices, project_id)
+    }
+
+    #[doc = signed!(sync)]
+    #[pyo3(signature = (projects, period = None, *, listing = VISITORS, date_from = None, date_to = None, every = Some(Every::Day),
+        by_path = true, on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
+    fn sync(
+        &self,
+        py: Python<'_>,
+        projects: &Bound<'_, PyAny>,
+        period: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::every)] every: Option<Every>,
+        by_path: bool,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_running)] on_running: OnRunning,
+        progress: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let slices = convert::slices(period, date_from, date_to, every)?;
+        let projects = convert::projects(projects)?;
+        let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
+        let count = wanted.projects.len() * wanted.slices.len();
+        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
+        let no_store = || Error::configuration("sync fills a store: give the client one with store=");
+        self.handle.client()?.exports().ok_or_else(no_store)?;
+        let fill = move |client: Client, inbox: Arc<Inbox>| async move {
+            let client = client.on_budget(on_budget);
+            let exports = client.exports().ok_or_else(no_store)?;
+            Ok(sync::sync(&client, exports, &wanted, on_running, inbox).await)
+        };
+        self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
+    }
 }
 
 impl BaseClient {
@@ -39,7 +188,7 @@ impl BaseClient {
     }
 
     /// The totals of a range.
-    pub(super) fn totals(
+    fn totals(
         &self,
         name: &'static str,
         py: Python<'_>,
@@ -56,7 +205,7 @@ impl BaseClient {
     }
 
     /// What some slices cost.
-    pub(super) fn plan(
+    fn plan(
         &self,
         name: &'static str,
         py: Python<'_>,
@@ -70,7 +219,7 @@ impl BaseClient {
     }
 
     /// What each slice has.
-    pub(super) fn trend(
+    fn trend(
         &self,
         name: &'static str,
         py: Python<'_>,
@@ -94,7 +243,7 @@ impl BaseClient {
     }
 
     /// Two periods, path by path.
-    pub(super) fn compare(
+    fn compare(
         &self,
         name: &'static str,
         py: Python<'_>,
@@ -123,26 +272,5 @@ impl BaseClient {
             }
         };
         self.face.run(py, op.on_error(tell))
-    }
-
-    /// What the store lacks of some projects.
-    pub(super) fn fill(
-        &self,
-        py: Python<'_>,
-        wanted: SyncScope,
-        on_budget: OnBudget,
-        on_running: OnRunning,
-        progress: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        let count = wanted.projects.len() * wanted.slices.len();
-        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
-        let no_store = || Error::configuration("sync fills a store: give the client one with store=");
-        self.handle.client()?.exports().ok_or_else(no_store)?;
-        let fill = move |client: Client, inbox: Arc<Inbox>| async move {
-            let client = client.on_budget(on_budget);
-            let exports = client.exports().ok_or_else(no_store)?;
-            Ok(sync::sync(&client, exports, &wanted, on_running, inbox).await)
-        };
-        self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
 }

@@ -1,5 +1,8 @@
 //! The escape hatch: any request to the service.
 
+use std::sync::Arc;
+
+use http::Method;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -9,19 +12,47 @@ use crate::client::{Answer, Call, Client};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
+use crate::python::bridge::inbox::Inbox;
+use crate::python::client::BaseClient;
 use crate::python::{convert, errors};
 
+#[pymethods]
+impl BaseClient {
+    #[doc = doc!("Client.request")]
+    #[pyo3(signature = (method, path, *, params = None, json = None, project_id = None))]
+    fn request(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        path: &str,
+        params: Option<&Bound<'_, PyAny>>,
+        json: Option<&Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
+            .ok()
+            .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
+            .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
+        let write = method != Method::GET;
+        let call = (|| call(&self.handle.client()?, method, path, params, json, project_id))();
+        let call = if write { errors::not_sent(py, call) } else { call }?;
+        let ask = |client: Client, inbox: Arc<Inbox>| async move { client.call(call, &*inbox, decode).await };
+        let op = self.op("Client.request", ask, move |py, value| answer(py, &value, write));
+        self.face.run(py, if write { op.writing() } else { op })
+    }
+}
+
 /// The escape hatch's call: any path of the service, with auth, retries and errors.
-pub(super) fn call(
+fn call(
     client: &Client,
-    method: http::Method,
+    method: Method,
     path: &str,
     params: Option<&Bound<'_, PyAny>>,
     json: Option<&Bound<'_, PyAny>>,
     project_id: Option<&str>,
 ) -> PyResult<Call> {
     let template = plain_path(path)?;
-    let read = method == http::Method::GET;
+    let read = method == Method::GET;
     let body = json.map(|json| convert::json_in("json", json)).transpose()?;
     if read && body.is_some() {
         return Err(PyValueError::new_err("a GET takes params, not json"));
@@ -50,7 +81,7 @@ pub(super) fn get(
 ) -> Result<Call> {
     Ok(Call {
         lane: Lane::of_read(path),
-        method: http::Method::GET,
+        method: Method::GET,
         project: Some(client.project(project_id)?),
         path: Template::own(path.to_owned()),
         id,
@@ -71,7 +102,7 @@ pub(super) fn decode_object(answer: &Answer) -> std::result::Result<Value, Strin
 }
 
 /// The JSON of an answer, which may have no body.
-pub(super) fn decode(answer: &Answer) -> std::result::Result<Value, String> {
+fn decode(answer: &Answer) -> std::result::Result<Value, String> {
     match answer.body.is_empty() {
         true => Ok(Value::Null),
         false => crate::text::json::parse_exact(&answer.body),

@@ -1,0 +1,222 @@
+//! The client's methods for agent jobs.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::client::{Client, OnBudget};
+use crate::clock::timestamp;
+use crate::config::url::Segment;
+use crate::job;
+use crate::job::once::{NameState, OnceName, ResolvedJob};
+use crate::job::wait::{self, Target, WaitOptions};
+use crate::python::bridge::inbox::Inbox;
+use crate::python::client::BaseClient;
+use crate::python::convert;
+use crate::python::job::{JobArgument, datetime, wrap as wrap_job};
+use crate::store::Creation;
+
+#[pymethods]
+impl BaseClient {
+    #[doc = signed!(create_job)]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = None)]
+    fn create_job(
+        &self,
+        py: Python<'_>,
+        prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        self.write(py, || {
+            let client = self.handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&client, once)?;
+            let project = client.project(project_id)?;
+            let create = move |client: Client, inbox: Arc<Inbox>| async move {
+                job::once::create(&client.on_budget(on_budget), project, prompt, once, &*inbox).await
+            };
+            Ok(self.op("Client.create_job", create, wrap_job))
+        })
+    }
+
+    #[doc = doc!("Client.get_job")]
+    #[pyo3(signature = (job, *, project_id = None))]
+    fn get_job(
+        &self,
+        py: Python<'_>,
+        job: &Bound<'_, PyAny>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let (project, job) = self.locate(job, project_id)?;
+        let get = |client, inbox: Arc<Inbox>| async move {
+            job::get(&client, &project, job.id(), None, &*inbox).await
+        };
+        self.face.run(py, self.op("Client.get_job", get, wrap_job))
+    }
+
+    #[doc = doc!("Client.send_message")]
+    #[pyo3(signature = (job, prompt, *, project_id = None))]
+    fn send_message(
+        &self,
+        py: Python<'_>,
+        job: &Bound<'_, PyAny>,
+        prompt: &Bound<'_, PyAny>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        self.write(py, || {
+            let (project, job) = self.locate(job, project_id)?;
+            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let send = |client, inbox: Arc<Inbox>| async move {
+                job::message(&client, project, id, prompt, &*inbox).await
+            };
+            Ok(self.op("Client.send_message", send, wrap_job))
+        })
+    }
+
+    #[doc = signed!(wait_for_job)]
+    #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
+        check = true, on_poll = None, project_id = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
+    fn wait_for_job(
+        &self,
+        py: Python<'_>,
+        job: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
+        check: bool,
+        on_poll: Option<Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 }.validate()?;
+        let (project, job) = self.locate(job, project_id)?;
+        let id = job.id().clone();
+        let target = Target { project, id, last: job.snapshot(), rest_first: false, prompt: None };
+        let wait =
+            move |client, inbox: Arc<Inbox>| async move { wait::wait(&client, target, how, &*inbox).await };
+        let op = self.op("Client.wait_for_job", wait, wrap_job);
+        self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+    }
+
+    #[doc = signed!(run_job)]
+    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, timeout = Some(1800.0), poll_interval = None,
+        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
+    fn run_job(
+        &self,
+        py: Python<'_>,
+        prompt: &Bound<'_, PyAny>,
+        once: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
+        check: bool,
+        on_poll: Option<Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
+        self.write(py, || {
+            let how = how.validate()?;
+            let client = self.handle.client()?;
+            let prompt = convert::prompt(prompt)?;
+            let once = convert::once_name(&client, once)?;
+            let project = client.project(project_id)?;
+            let run = move |client: Client, inbox: Arc<Inbox>| async move {
+                let creating = client.on_budget(on_budget);
+                let job = job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+            };
+            let op = self.op("Client.run_job", run, wrap_job);
+            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+        })
+    }
+
+    #[doc = doc!("Client.resolve_once")]
+    #[pyo3(signature = (name, job, *, project_id = None))]
+    fn resolve_once(
+        &self,
+        py: Python<'_>,
+        name: &Bound<'_, PyAny>,
+        job: Option<&Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let client = self.handle.client()?;
+        let name = OnceName::parse(convert::text("name", name)?)?;
+        let job = job.map(JobArgument::parse).transpose()?;
+        let project = client.project(job.as_ref().map_or(project_id, |job| job.project(project_id)))?;
+        let job = job.map(|job| match job {
+            JobArgument::Job(job) => ResolvedJob::Snapshot(job),
+            JobArgument::Id(id) => ResolvedJob::Id(id),
+        });
+        let resolve = |client, _| async move { job::once::resolve(&client, &project, name, job).await };
+        self.face.run(py, self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())))
+    }
+
+    /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
+    #[pyo3(signature = (*, project_id = None))]
+    fn _once(&self, py: Python<'_>, project_id: Option<&str>) -> PyResult<Py<PyAny>> {
+        let project = self.handle.client()?.project(project_id)?;
+        let list = |client, _| async move { job::once::list(&client, &project).await };
+        let op = self.op("Client._once", list, |py, listed: Vec<(Creation, NameState)>| {
+            let list = PyList::empty(py);
+            for (creation, state) in listed {
+                let state = match state {
+                    NameState::Created => "created",
+                    NameState::Creating => "being created",
+                    NameState::Unknown => "unknown",
+                };
+                let begun = datetime(py, timestamp(creation.begun))?;
+                list.append((creation.key.name, state, creation.job.map(|job| job.id), begun))?;
+            }
+            Ok(list.into_any().unbind())
+        });
+        self.face.run(py, op)
+    }
+
+    #[doc = signed!(follow_up)]
+    #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
+        max_poll_interval = None, check = true, on_poll = None, project_id = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
+    fn follow_up(
+        &self,
+        py: Python<'_>,
+        job: &Bound<'_, PyAny>,
+        prompt: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = convert::settle)] settle: f64,
+        #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
+        #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
+        #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
+        check: bool,
+        on_poll: Option<Bound<'_, PyAny>>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
+        self.write(py, || {
+            let how = how.validate()?;
+            let (project, job) = self.locate(job, project_id)?;
+            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let run = move |client, inbox: Arc<Inbox>| async move {
+                let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
+                wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
+            };
+            let op = self.op("Client.follow_up", run, wrap_job);
+            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+        })
+    }
+}
+
+impl BaseClient {
+    /// Where a job is: its project, and the job or its id.
+    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, JobArgument)> {
+        let client = self.handle.client()?;
+        let job = JobArgument::parse(job)?;
+        Ok((client.project(job.project(project_id))?, job))
+    }
+}

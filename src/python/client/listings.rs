@@ -1,0 +1,132 @@
+//! The client's methods for listings, and for single objects beside them.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::client::{Call, Client, OnBudget};
+use crate::config::url::Segment;
+use crate::export::checkpoint::Checkpoint;
+use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
+use crate::listing::{Listing, Shape};
+use crate::python::bridge::inbox::Inbox;
+use crate::python::client::paging::{ListingArguments, PagingArguments};
+use crate::python::client::{BaseClient, request};
+use crate::python::{convert, listing};
+
+/// A method for each endpoint, which lists it.
+macro_rules! listing_methods {
+    ($($method:ident: $endpoint:ident;)*) => {
+        #[pymethods]
+        impl BaseClient {
+            $(
+                #[doc = signed!($method)]
+                #[pyo3(signature = (period = None, **options), text_signature = None)]
+                fn $method(
+                    &self,
+                    py: Python<'_>,
+                    period: Option<&Bound<'_, PyAny>>,
+                    options: Option<&Bound<'_, PyDict>>,
+                ) -> PyResult<Py<PyAny>> {
+                    let arguments = ListingArguments::parse(endpoint::$endpoint, period, options)?;
+                    listing::rows(py, self.face, arguments.cursor(endpoint::$endpoint, &self.handle)?)
+                }
+            )*
+        }
+    };
+}
+for_each_endpoint!(listing_methods);
+
+#[pymethods]
+impl BaseClient {
+    #[doc = signed!(conversation)]
+    #[pyo3(signature = (thread_id, *, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = None)]
+    fn conversation(
+        &self,
+        py: Python<'_>,
+        thread_id: &str,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let id = Segment::parse("thread_id", thread_id)?;
+        let call = request::get(&self.handle.client()?, THREAD, project_id, Some(id), (None, None))?;
+        self.object("Client.conversation", py, call, on_budget)
+    }
+
+    #[doc = signed!(caller_stats)]
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+        project_id = None),
+        text_signature = None)]
+    fn caller_stats(
+        &self,
+        py: Python<'_>,
+        period: Option<&Bound<'_, PyAny>>,
+        date_from: Option<&Bound<'_, PyAny>>,
+        date_to: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let dates = convert::range(period, date_from, date_to)?;
+        let call = request::get(&self.handle.client()?, CALLER_STATS, project_id, None, dates)?;
+        self.object("Client.caller_stats", py, call, on_budget)
+    }
+
+    #[doc = signed!(paginate)]
+    #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
+        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, project_id = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
+    fn paginate(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        items: &str,
+        has_more: &str,
+        next_cursor: Option<String>,
+        params: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
+        #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
+        #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
+        #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
+        resume: Option<String>,
+        project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let (strict, on_budget, refresh) = (false, OnBudget::Wait, false);
+        let arguments =
+            PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
+        let client = self.handle.client()?;
+        let template = request::plain_path(path)?;
+        let query = convert::params(params)?;
+        if next_cursor.is_some() && (prefetch > 1 || offset.is_some()) {
+            return Err(PyValueError::new_err(
+                "with next_cursor each page names the next one: prefetch must be 0 or 1, and there is no offset",
+            ));
+        }
+        let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
+        let listing = |place: Option<&Checkpoint>| {
+            let known = place.and_then(|place| place.listing.project_id());
+            let project = request::project(&client, path, project_id, known)?;
+            Listing::other(&template, project.as_ref(), query, shape)
+        };
+        listing::rows(py, self.face, arguments.cursor(&self.handle, listing)?)
+    }
+}
+
+impl BaseClient {
+    /// One object of the service, as a dict.
+    fn object(
+        &self,
+        name: &'static str,
+        py: Python<'_>,
+        call: Call,
+        on_budget: OnBudget,
+    ) -> PyResult<Py<PyAny>> {
+        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+            client.on_budget(on_budget).call(call, &*inbox, request::decode_object).await
+        };
+        self.face.run(py, self.op(name, ask, |py, value| request::answer(py, &value, false)))
+    }
+}
