@@ -1,6 +1,6 @@
-//! The time of day, where it matters: what a file keeps must mean the same in every process.
+//! The time of day, for what is stored in files and so must mean the same in every process.
 //!
-//! Timeouts, pauses and polls never look here; they go by tokio's clock, which nobody can set.
+//! Timeouts, pauses and polls use tokio's clock instead, which cannot be set.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub type Millis = i64;
 
 type Now = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// Tells the time of day, and beside it a time that nobody sets.
+/// The time of day, and a steady time that cannot be set.
 #[derive(Clone)]
 pub struct Clock {
     wall: Now,
@@ -24,24 +24,24 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The machine's clock, which all its processes share and somebody may set.
+    /// The machine's clock. All processes share it, and it can be set.
     pub fn system() -> Self {
         Self { wall: Arc::new(SystemTime::now), steady: since_boot() }
     }
 
-    /// The time of day at this moment, and from then on as tokio's clock goes: for what never leaves the process.
+    /// The time of day at this moment, advanced by tokio's clock: for what never leaves the process.
     pub fn steady() -> Self {
         let (wall, begun) = (SystemTime::now(), Instant::now());
         Self::new(move || wall + begun.elapsed())
     }
 
-    /// Any other, which nobody sets.
+    /// Any other clock, which cannot be set.
     pub fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         let now: Now = Arc::new(now);
         Self { wall: Arc::clone(&now), steady: now }
     }
 
-    /// The same time of day, beside the time of `steady`.
+    /// The same time of day, with the steady time of `steady`.
     #[must_use]
     pub fn beside(self, steady: &Self) -> Self {
         Self { steady: Arc::clone(&steady.steady), ..self }
@@ -62,7 +62,7 @@ impl Clock {
         timestamp(self.now()).to_zoned(TimeZone::UTC).date()
     }
 
-    /// The time that nobody sets. It means nothing outside this process.
+    /// The steady time. It means nothing outside this process.
     pub fn steady_now(&self) -> Millis {
         Self::read((self.steady)())
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Goes on while the machine sleeps.
+/// Keeps running while the machine sleeps.
 #[cfg(target_os = "linux")]
 fn since_boot() -> Now {
     Arc::new(|| {
@@ -101,7 +101,7 @@ pub fn millis(duration: Duration) -> Millis {
     Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }
 
-/// A time for people; what no calendar holds becomes its nearest end.
+/// A time for people. A time outside the calendar's range becomes the nearest end of it.
 pub fn timestamp(millis: Millis) -> Timestamp {
     let nearest = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_millisecond(millis).unwrap_or(nearest)

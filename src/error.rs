@@ -18,15 +18,15 @@ pub enum Kind {
     Connect,
     /// An attempt or the whole call ran out of time.
     Timeout,
-    /// A read broke off on the way.
+    /// The connection failed during a read.
     Transport,
-    /// A write that may have happened, or did and cannot be read.
+    /// A write that may have happened, or one that happened but whose answer cannot be read.
     UnconfirmedWrite,
     /// A whole answer that cannot be understood.
     Response,
     /// A complete answer that refuses the request.
     Status,
-    /// Held back: an earlier answer asked this client to wait.
+    /// Not sent: an earlier answer asked this client to wait.
     HeldBack,
     /// The service broke its paging rule.
     Pagination,
@@ -108,13 +108,13 @@ impl Outcome {
 pub struct Attempt {
     /// 1 for the first.
     pub number: u32,
-    /// The status, where an answer's head came.
+    /// The status, if an answer's head came.
     pub status: Option<u16>,
-    /// What went wrong, in words, with the service's request id where it gave one.
+    /// What went wrong, in words, with the service's request id if it gave one.
     pub error: String,
     /// How long the attempt took.
     pub elapsed: Duration,
-    /// How long was paused before it.
+    /// The pause before it.
     pub waited: Duration,
     /// Whether any of the request may have left this machine.
     pub sent: bool,
@@ -134,11 +134,11 @@ pub struct Details {
     pub kind: Kind,
     /// The text for people, complete and without secrets.
     pub message: String,
-    /// What it means for a write; of a read, only that it was held back.
+    /// What it means for a write. For a read, only `NotSent` is used.
     pub outcome: Option<Outcome>,
     /// The answer's status.
     pub status: Option<u16>,
-    /// The service's own words, where the body had them.
+    /// The service's own message, if the body has one.
     pub service_message: Option<String>,
     /// The beginning of the answer's body.
     pub body: Option<String>,
@@ -150,11 +150,11 @@ pub struct Details {
     pub resets_at: Option<Timestamp>,
     /// Whether the same call may succeed later, as the retry policy sees it.
     pub transient: bool,
-    /// Whether a retry was left out because the deadline came first.
+    /// Whether a retry was left out because of the deadline.
     pub deadline_exceeded: bool,
     /// Each try.
     pub attempts: Vec<Attempt>,
-    /// What this one rests on.
+    /// The error that caused this one.
     pub source: Option<Error>,
 }
 
@@ -188,7 +188,7 @@ impl Error {
         Self::new(Kind::Configuration, message)
     }
 
-    /// What only a mistake in this crate can bring about.
+    /// An error that only a bug in this crate can cause.
     pub fn bug(what: impl fmt::Display) -> Self {
         Self::new(Kind::Internal, format!("a bug in docplatform: {what}; please report it"))
     }
@@ -200,7 +200,7 @@ impl Error {
         self
     }
 
-    /// The same error, with the one it rests on.
+    /// The same error, with the one that caused it.
     #[must_use]
     pub fn because(mut self, source: Option<Self>) -> Self {
         self.0.source = source;

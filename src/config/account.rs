@@ -1,4 +1,4 @@
-//! Whose requests and exports they are, and how many requests an hour they may make.
+//! Whose budget and exports these are, and how many requests an hour are allowed.
 
 use crate::config::ApiKey;
 use crate::config::url::Segment;
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// The longest name that a user gives, in bytes.
 const MAX_NAME: usize = 200;
 
-/// Checks a name that a user gives; `what` says in the error where it came from.
+/// Checks a name that a user gives; `what` names its source in the error.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     if name.trim().is_empty() || name.len() > MAX_NAME || name.contains(char::is_control) {
         return Err(Error::argument(format!(
@@ -22,25 +22,25 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
 pub enum Organization {
     /// The holder of this key. The store knows it by a keyed hash.
     Key(ApiKey),
-    /// All that give this name: the holders of several keys of one organization.
+    /// Everyone who gives this name: the holders of several keys of one organization.
     Name(String),
-    /// Those of them that create jobs in this project.
+    /// The same, for new jobs in this project.
     Jobs(Segment, Box<Self>),
 }
 
 impl Organization {
-    /// Checks a name; `what` says in the error where it came from.
+    /// Checks a name; `what` names its source in the error.
     pub fn named(what: &str, name: &str) -> Result<Self> {
         check_name(what, name)?;
         Ok(Self::Name(name.to_owned()))
     }
 
-    /// As the store writes it.
+    /// The label under which the store keeps it.
     pub(crate) fn label(&self, salt: &[u8]) -> String {
         match self {
             Self::Key(key) => format!("key:{}", key.fingerprint(salt)),
             Self::Name(name) => format!("name:{name}"),
-            // No project's id has a slash.
+            // A project's id cannot contain a slash.
             Self::Jobs(project, of) => format!("jobs:{}/{}", project.as_str(), of.label(salt)),
         }
     }
@@ -63,17 +63,17 @@ impl Owner {
     }
 }
 
-/// How many requests an hour are for whom.
+/// How many requests an hour are allowed, and how many of them are reserved for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// Requests in an hour, over all who share the ledger.
     pub per_hour: u64,
-    /// Those of them that are left to others.
+    /// How many of them are left to others.
     pub reserve: u64,
 }
 
 impl Terms {
-    /// `per_hour` requests an hour, of which `reserve` are left to others; `None` where no request is left.
+    /// `per_hour` requests an hour, of which `reserve` are left to others; `None` if that leaves no request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
         (reserve < per_hour).then_some(Self { per_hour, reserve })
     }

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Result};
 
-/// Headers that are this client's own business.
+/// Headers that only the client itself may set.
 const RESERVED_HEADERS: [&str; 14] = [
     "accept",
     "accept-encoding",

@@ -14,16 +14,16 @@ use crate::text::{redact, safe};
 /// Only the last four letters of a key at least this long are ever shown.
 const MIN_HINTED_KEY: usize = 20;
 
-/// This much of a key's beginning, its fixed prefix included, is as secret as the key.
+/// A key's beginning of this many characters, its fixed prefix included, is as secret as the key.
 pub(super) const KEY_PREFIX: usize = 16;
 
-/// The most that is read of a key's file, in bytes: some never end.
+/// The most bytes that are read of a key's file, as some never end.
 const MAX_KEY_FILE: u64 = 4096;
 
 /// The most of a path that an error shows, in characters.
 const MAX_SHOWN_PATH: usize = 300;
 
-/// The bytes of a key's fingerprint: no two keys will ever share one.
+/// The bytes of a key's fingerprint: enough that no two keys share one.
 const FINGERPRINT: usize = 16;
 
 /// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
@@ -52,7 +52,7 @@ impl ApiKey {
         Err(Error::configuration(format!("{what} {fault}")))
     }
 
-    /// Reads a key's file; `what` stands for it in errors. Only its owner may be able to read it.
+    /// Reads a key's file; `what` names it in errors. The file must be readable by its owner only.
     pub fn read_file(what: &str, path: &Path) -> Result<SecretString> {
         let shown = safe(&path.display().to_string(), MAX_SHOWN_PATH);
         let fail = |why: &str| Err(Error::configuration(format!("{what}: {why}")));
@@ -94,20 +94,20 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// What tells this key from others to a holder of `salt`, and cannot be turned back into it.
+    /// A fingerprint that tells keys apart, for a holder of `salt`. The key cannot be computed from it.
     pub(crate) fn fingerprint(&self, salt: &[u8]) -> String {
         let salt = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, salt);
         let tag = ring::hmac::sign(&salt, self.0.expose_secret().as_bytes());
         tag.as_ref().iter().take(FINGERPRINT).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
-    /// Whether `text` repeats the key, or as much of it as gives it away.
+    /// Whether `text` repeats the key, or enough of it to give it away.
     pub(super) fn is_in(&self, text: &str) -> bool {
         redact::repeats(text, self.0.expose_secret(), KEY_PREFIX)
     }
 }
 
-/// A pipe has no permissions that say who reads it.
+/// A pipe is accepted, because its permissions do not say who can read it.
 #[cfg(unix)]
 fn is_open_to_others(found: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;

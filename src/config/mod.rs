@@ -1,5 +1,4 @@
-//! The settings of a client, once they were checked. [`Options`] is what a user may give; [`Options::validate`] makes
-//! [`Settings`] of it.
+//! The checked settings of a client. [`Options`] is what a user gives; [`Options::validate`] makes [`Settings`] of it.
 
 pub mod account;
 pub mod url;
@@ -26,10 +25,10 @@ pub(crate) use options::for_each_option;
 pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
 pub use seconds::{seconds, seconds_or_zero};
 
-/// A header's value that is shorter is no secret worth a search.
+/// Shorter values of headers are not searched for as secrets.
 const MIN_SECRET_HEADER: usize = 8;
 
-/// Checked settings. Cheap to share, impossible to print a secret from.
+/// Checked settings. Cheap to share; printing them shows no secret.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The API key.
@@ -38,7 +37,7 @@ pub struct Settings {
     pub api_key_from: &'static str,
     /// The customer's address.
     pub base_url: BaseUrl,
-    /// The project where a call names none.
+    /// The project of calls that name none.
     pub project_id: Option<Segment>,
     /// See [`Options::timeout`].
     pub timeout: Duration,
@@ -48,7 +47,7 @@ pub struct Settings {
     pub max_retries: u32,
     /// See [`Options::max_retry_after`].
     pub max_retry_after: Duration,
-    /// What every request carries besides the client's own headers.
+    /// The user's headers, which every request carries besides the client's own.
     pub headers: HeaderMap,
     /// See [`Options::max_response_bytes`].
     pub max_response_bytes: usize,
@@ -56,9 +55,9 @@ pub struct Settings {
     pub job_path: Template,
     /// What the connections need to know.
     pub wire: Wire,
-    /// The request budget, where one is kept.
+    /// The request budget, if there is one.
     pub terms: Option<Terms>,
-    /// The budget of new jobs in each project, where one is kept.
+    /// The budget of new jobs in each project, if there is one.
     pub job_terms: Option<Terms>,
     /// See [`Options::settle_days`].
     pub settle_days: u32,
@@ -66,7 +65,7 @@ pub struct Settings {
     pub store: Option<StoreSettings>,
 }
 
-/// The part of the settings that says where the store is, and whose.
+/// The settings of the store: where it is, and whose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreSettings {
     /// See [`Options::store`].
@@ -87,8 +86,7 @@ impl Settings {
     }
 }
 
-/// The part of the settings that makes a connection pool: two clients share one only where these,
-/// the key and the address are the same.
+/// The settings of a connection pool: two clients share one only if these, the key and the address are the same.
 #[derive(Debug, Clone)]
 pub struct Wire {
     /// See [`Options::connect_timeout`].
@@ -102,7 +100,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Host and port of the proxy that was given, without the user's name and password.
+    /// Host and port of the given proxy, without user name and password.
     pub(crate) fn proxy_address(&self) -> Option<String> {
         let url = ::url::Url::parse(self.proxy.as_ref()?.expose_secret()).ok()?;
         Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))

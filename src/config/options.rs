@@ -1,4 +1,4 @@
-//! The options of a client: what a user may give, what the environment says where nothing was given, and how it is checked.
+//! The options of a client: what a user may give, which environment variables stand in for it, and how it is checked.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 
 /// The environment's API key.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
-/// The path of a file that holds the API key, where [`ENV_API_KEY`] is not set.
+/// The path of a file with the API key, used if [`ENV_API_KEY`] is not set.
 pub const ENV_API_KEY_FILE: &str = "DOCPLATFORM_API_KEY_FILE";
 /// The environment's base URL.
 const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
@@ -38,11 +38,11 @@ const ENV_ORGANIZATION: &str = "DOCPLATFORM_ORGANIZATION";
 macro_rules! for_each_option {
     ($with:ident) => {
         $with! {
-            /// The API key; from the environment where `None`.
+            /// The API key; from the environment if `None`.
             api_key: Option<SecretString> = None;
-            /// The customer's address; from the environment where `None`.
+            /// The customer's address; from the environment if `None`.
             base_url: Option<String> = None;
-            /// The project where a call names none; from the environment where `None`.
+            /// The project of calls that name none; from the environment if `None`.
             project_id: Option<String> = None;
             /// Seconds for one attempt; a write has twice that.
             timeout: f64 = 30.0;
@@ -56,7 +56,7 @@ macro_rules! for_each_option {
             max_retry_after: f64 = 60.0;
             /// A proxy's URL; it may hold a user name and password.
             proxy: Option<SecretString> = None;
-            /// Whether the environment's proxies count.
+            /// Whether the environment's proxies are used.
             trust_env: bool = true;
             /// A PEM file of certificates to trust besides the platform's.
             ca_bundle: Option<PathBuf> = None;
@@ -71,14 +71,14 @@ macro_rules! for_each_option {
             /// Analytics requests an hour, over all who share the ledger; from the environment where `None`, or no budget
             /// is kept.
             requests_per_hour: Option<u64> = None;
-            /// How many of them are left to others; from the environment where `None`.
+            /// How many of them are left to others; from the environment if `None`.
             reserve: Option<u64> = None;
             /// Jobs that are created in an hour in each project, over all who share the ledger; from the environment where
             /// `None`, or no such budget is kept.
             jobs_per_hour: Option<u64> = None;
-            /// The file that caches; from the environment where `None`.
+            /// The file that caches; from the environment if `None`.
             store: Option<PathBuf> = None;
-            /// How many days after its end a range is taken to change no more.
+            /// How many days after its end a range is treated as final.
             settle_days: u32 = 2;
             /// The name under which the store keeps a budget that several keys share; from the environment where `None`, or
             /// the key stands for it.
@@ -91,11 +91,11 @@ pub(crate) use for_each_option;
 
 macro_rules! define_options {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr;)*) => {
-        /// What a user may give, unchecked. Kept by a client so that a handle or a copy can be made of it.
+        /// What a user may give, unchecked. A client keeps it to make handles and copies.
         #[derive(Debug, Clone)]
         pub struct Options {
             $($(#[$doc])* pub $name: $type,)*
-            /// The settings that the environment gave, each with its variable, which errors name.
+            /// The settings that came from the environment, each with its variable, which errors name.
             pub from_env: Vec<(&'static str, &'static str)>,
         }
 
@@ -109,16 +109,16 @@ macro_rules! define_options {
 for_each_option!(define_options);
 
 impl Options {
-    /// The same with the environment's values where nothing was given, so that a handle keeps what its client has.
+    /// Fills in the environment's values, so that a handle keeps what its client has.
     pub fn resolve(mut self, env: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
         let mut from_env = std::mem::take(&mut self.from_env);
         let mut look = |is_given: bool, setting, variable| {
-            // An empty variable is as good as none.
+            // An empty variable counts as not set.
             let value = env(variable).filter(|value| !is_given && !value.is_empty())?;
             from_env.push((setting, variable));
             Some(value)
         };
-        // Repaired, it would be another one.
+        // A repaired value would be a different one.
         let text = |variable, value: OsString| {
             value.into_string().map_err(|_| {
                 Error::configuration(format!("{variable} holds bytes that are not valid UTF-8; set it again"))
@@ -156,9 +156,9 @@ impl Options {
             organization: ENV_ORGANIZATION, text;
         }
         self.from_env = from_env;
-        // Files stay the same ones when the working directory changes, and where a pickled client is read.
+        // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
-            // An empty path has no whole form: it stands for no store, whatever the environment says.
+            // An empty path cannot be made absolute: it means no store, even if the environment names one.
             if let Ok(whole) = std::path::absolute(&*path) {
                 *path = whole;
             }
@@ -174,7 +174,7 @@ impl Options {
             .map_or(setting, |(_, variable)| variable)
     }
 
-    /// Checks everything; `env` looks an environment variable up.
+    /// Checks everything; `env` looks up environment variables.
     pub fn validate(&self, env: impl Fn(&str) -> Option<OsString>) -> Result<Settings> {
         self.clone().resolve(env)?.check()
     }
@@ -200,7 +200,7 @@ impl Options {
         let project_id = self.project_id.as_ref().map(project).transpose()?;
         let max_response_bytes = usize::try_from(self.max_response_bytes)
             .ok()
-            // The texts of a page are to fit into one Arrow array.
+            // The texts of a page must fit into one Arrow array.
             .filter(|bytes| (1024..=1 << 29).contains(bytes))
             .ok_or_else(|| {
                 Error::argument("max_response_bytes must be 1024 (1 KiB) to 536870912 (512 MiB)")
@@ -265,7 +265,7 @@ impl Options {
         })
     }
 
-    /// Why these options may not be written down (pickled), if so: they hold secrets besides the key.
+    /// Why these options must not be pickled, if they hold secrets besides the key.
     pub fn secret(&self) -> Option<&'static str> {
         if !self.headers.is_empty() {
             return Some("headers");

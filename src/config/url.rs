@@ -1,4 +1,4 @@
-//! Where a request goes: the base URL, path templates, and the ids that are put into them.
+//! The URL of a request: the base URL, path templates, and the ids that are put into them.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use url::{Host, Url};
 
 use crate::error::{Error, Result};
 
-/// What RFC 3986 calls unreserved stays as it is; all else in a segment is percent-encoded.
+/// Characters that RFC 3986 calls unreserved stay as they are; all others in a segment are percent-encoded.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
-/// An id that can stand in a path: checked once, so that no URL is ever built from anything else.
+/// A checked id, the only thing that is ever put into a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment(String);
 
@@ -29,7 +29,7 @@ impl Segment {
         } else if text.trim() != text {
             "has white space around it".to_owned()
         } else if text.contains(char::REPLACEMENT_CHARACTER) {
-            // A repaired id is another id, and must not be asked for.
+            // A repaired id would be a different id.
             "contains U+FFFD, which replaces invalid characters".to_owned()
         } else if let Some(bad) = text.chars().find(|&c| forbidden(c)) {
             format!("contains {bad:?}, which cannot be part of an id")
@@ -39,7 +39,7 @@ impl Segment {
         Err(Error::argument(format!("{what} {fault}; copy it as the dashboard or the service shows it")))
     }
 
-    /// An id that names what a store holds, and is sent nowhere.
+    /// An id that is only used in a store, and never sent.
     pub(crate) fn stored(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -97,7 +97,7 @@ impl Template {
         &self.0
     }
 
-    /// Whether `{id}` stands in it.
+    /// Whether it contains `{id}`.
     pub fn has_id(&self) -> bool {
         self.0.contains("{id}")
     }
@@ -119,7 +119,7 @@ impl Template {
     }
 }
 
-/// The customer's base URL: https, or http to a loopback literal, or http where that was allowed.
+/// The customer's base URL: https, or http if it is a loopback literal or `allow_http` is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     /// Without a trailing slash.
@@ -229,7 +229,7 @@ fn authority(text: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
 }
 
-/// `localhost`, `127.x.y.z` and `[::1]` as they are commonly written, and nothing that only resolves to them.
+/// Whether a host is `localhost`, `127.x.y.z` or `[::1]`, not merely a name that resolves to one.
 fn is_loopback_literal(authority: &str, host: &Host<&str>) -> bool {
     let typed = match authority.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,

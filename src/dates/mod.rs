@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     text: String,
-    /// On a calendar without a time zone; `Err` where the text names an instant.
+    /// The date and time without a time zone; `Err` if the text names an instant.
     at: Result<DateTime, Timestamp>,
 }
 
@@ -50,7 +50,7 @@ impl Moment {
         Self { text: day.to_string(), at: Ok(day.to_datetime(jiff::civil::Time::midnight())) }
     }
 
-    /// The day, where it is one, without a time.
+    /// The day; `None` if there is a time.
     pub fn day(&self) -> Option<Date> {
         let at = self.at.as_ref().ok()?;
         (at.time() == jiff::civil::Time::midnight()).then(|| at.date())
@@ -61,8 +61,8 @@ impl Moment {
         &self.text
     }
 
-    /// From when on a range that ends here lies `days` in the past; `None`: never. The service's time zone is
-    /// unknown, so a date is taken as it is in UTC: the days are there to make up for that.
+    /// When a range that ends here is `days` in the past; `None`: never. The service's time zone is unknown, so dates are
+    /// taken as UTC; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
         let end = match &self.at {
             Ok(date) => date.to_zoned(TimeZone::UTC).ok()?.timestamp(),
@@ -72,7 +72,7 @@ impl Moment {
     }
 }
 
-/// Refuses a range that holds no day. A date and an instant are not compared: the service's time zone is unknown.
+/// Refuses an empty range. A date and an instant are not compared, because the service's time zone is unknown.
 pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     let (Some(from), Some(to)) = (from, to) else {
         return Ok(());
@@ -97,13 +97,13 @@ pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if text.contains(":60") || !text.is_ascii() {
         return Err(refused());
     }
-    // jiff reads offsets up to 25:59:59, which RFC 3339 does not have.
+    // jiff reads offsets up to 25:59:59, which RFC 3339 does not allow.
     let offset = text.get(11..).and_then(|time| time.split_once(['+', '-'])).map(|(_, offset)| offset);
     if offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok()).is_some_and(|hours| hours > 23) {
         return Err(refused());
     }
     let instant: Timestamp = text.parse().map_err(|_| refused())?;
-    // What Python's datetime can hold.
+    // The range of Python's datetime.
     let year = instant.to_zoned(TimeZone::UTC).year();
     if (1..=9999).contains(&year) { Ok(instant) } else { Err(refused()) }
 }

@@ -54,7 +54,7 @@ impl PeriodKind {
         }
     }
 
-    /// How long one is; `None` where that is not the calendar's to say.
+    /// The length of one; `None` for a number of days that the calendar has no name for.
     fn span(self) -> Option<Span> {
         match self {
             Self::Year => Some(1.year()),
@@ -66,7 +66,7 @@ impl PeriodKind {
         }
     }
 
-    /// The first day of the one that `day` is in.
+    /// The first day of the period that `day` is in.
     fn first(self, day: Date) -> Option<Date> {
         let month = |month| Date::new(day.year(), month, 1).ok();
         match self {
@@ -89,7 +89,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Reads what people write. Relative ones are of whole days in UTC, of which `today` is not one yet.
+    /// Reads what people write. Relative periods consist of whole days in UTC, without `today`.
     pub fn parse(text: &str, today: Date) -> Result<Self> {
         let words = text.trim().to_ascii_lowercase();
         let period = match words.split_once(" to ") {
@@ -110,7 +110,7 @@ impl Period {
         Ok(period)
     }
 
-    /// The period that some days are.
+    /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
         use PeriodKind::{Day, Days, Month, Quarter, Week, Year};
         let is = |kind: &PeriodKind| {
@@ -120,7 +120,7 @@ impl Period {
         Self { days, kind: [Year, Quarter, Month, Week, Day].into_iter().find(is).unwrap_or(Days) }
     }
 
-    /// The one of the same kind before it; for any other number of days as many before it. `None`: no calendar has it.
+    /// The period of the same kind before it, or as many days before it. `None` if it would begin before the year 1.
     pub fn before(self) -> Option<Self> {
         let to = self.days.from;
         let from = match self.kind.span() {
@@ -137,10 +137,10 @@ impl Period {
         self.days.count()
     }
 
-    /// What it is called: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
+    /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
     pub fn name(self) -> String {
         let Slice { from, to } = self.days;
-        // A range has a day before its end.
+        // A range is never empty.
         let last = to.yesterday().unwrap_or(from);
         match self.kind {
             PeriodKind::Year => from.year().to_string(),
@@ -203,7 +203,7 @@ fn named(words: &str, today: Date) -> Result<Period> {
     relative.ok_or_else(|| refuse(words, "it goes back too far"))
 }
 
-/// The one of a kind before that of today.
+/// The period of a kind before the one that today is in.
 fn last(kind: PeriodKind, today: Date) -> Option<Period> {
     let to = kind.first(today)?;
     Some(Period { days: Slice { from: to.checked_sub(kind.span()?).ok()?, to }, kind })

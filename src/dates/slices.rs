@@ -6,7 +6,7 @@ use jiff::{Span, ToSpan as _};
 use crate::dates::Moment;
 use crate::error::{Error, Result};
 
-/// More slices than a hundred years have days are a mistake.
+/// The most slices: the days of a hundred years. More are surely a mistake.
 const MAX_SLICES: usize = 40_000;
 
 /// How long a slice is.
@@ -40,7 +40,7 @@ impl Every {
         }
     }
 
-    /// Whether some days are such a slice, and no part of one.
+    /// Whether these days are a whole slice.
     pub fn is_whole(self, days: Slice) -> bool {
         let begins = match self {
             Self::Day => true,
@@ -50,7 +50,7 @@ impl Every {
         begins && self.end(days.from) == Some(days.to)
     }
 
-    /// Whether some days are more than one such slice.
+    /// Whether these days are more than one slice.
     pub fn cuts(self, days: Slice) -> bool {
         self.end(days.from).is_some_and(|end| end < days.to)
     }
@@ -78,18 +78,18 @@ pub struct Slice {
 impl Slice {
     /// How many days it has.
     pub fn count(&self) -> i32 {
-        // What civil dates can be is far within.
+        // All civil dates fit.
         let hours = self.to.duration_since(self.from).as_hours();
         i32::try_from(hours / 24).unwrap_or_default()
     }
 
-    /// From when on it is taken to change no more; `None`: never.
+    /// When it is treated as final; `None`: never.
     pub fn settles(&self, days: u32) -> Option<crate::clock::Millis> {
         Moment::of(self.to).settles(days)
     }
 }
 
-/// The slices of a range of whole days; one where `every` is `None`. The first and the last are cut to fit.
+/// The slices of a range of whole days; a single one if `every` is `None`. The first and the last are cut to fit.
 pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Slice>> {
     let day = |what: &str, moment: &Moment| {
         moment.day().ok_or_else(|| {

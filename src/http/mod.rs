@@ -1,4 +1,4 @@
-//! The door out. The client knows only this trait; `reqwest.rs` has the real one, tests script their own.
+//! The trait for sending one request. `reqwest.rs` implements it for the client, and tests have scripted transports.
 
 pub mod rate_limit;
 pub mod reqwest;
@@ -27,19 +27,19 @@ pub struct Outgoing {
     pub url: Url,
     /// Everything but what the transport adds (`Host`, `Content-Length`).
     pub headers: HeaderMap,
-    /// JSON, where there is a body.
+    /// JSON, if there is a body.
     pub body: Option<Bytes>,
 }
 
 impl fmt::Debug for Outgoing {
-    /// Without the body, which holds what the user wrote.
+    /// Without the body, which contains the user's prompt.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Outgoing({} {})", self.method, self.url.path())
     }
 }
 
-/// Whether a request left. The connection that is about to write it and the attempt that gives it up both ask here, and
-/// the first one decides: so the outcome follows from what happened, whichever timer ended the attempt.
+/// Decides whether a request leaves. The connection asks before it writes, the attempt when it gives up, and the first
+/// one wins. So the outcome is known, whichever timer ends the attempt.
 #[derive(Clone)]
 pub struct Departure(Arc<Stage>);
 
@@ -58,7 +58,7 @@ impl Departure {
         Self(Arc::new(Stage { now: AtomicU8::new(Self::WAITING), on_leave: Box::new(on_leave) }))
     }
 
-    /// For the transport, before it writes the first byte; `false` where nothing may be written any more.
+    /// For the transport, before it writes the first byte. On `false`, it must not write anything.
     pub fn leave(&self) -> bool {
         match self.settle(Self::LEFT) {
             Ok(_) => {
@@ -69,7 +69,7 @@ impl Departure {
         }
     }
 
-    /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it was or will be written.
+    /// For the caller that waits for the answer: gives the request up. `true` proves that no byte of it is ever written.
     pub fn withdraw(&self) -> bool {
         self.settle(Self::WITHDRAWN).map_or_else(|stage| stage == Self::WITHDRAWN, |_| true)
     }
@@ -102,11 +102,11 @@ pub struct Incoming {
 
 /// A body that arrives in pieces.
 pub trait Body: Send {
-    /// The next piece; `None` at the end that the framing promised, an error where it broke off.
+    /// The next piece; `None` at the end of a complete body, an error if it broke off.
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>>;
 }
 
-/// Why no head came.
+/// Why there is no answer's head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
     /// Proven: no byte of the request was written.

@@ -1,28 +1,28 @@
 //! What `RateLimit-*` and `X-RateLimit-*` headers say: how many requests are left, and until when.
 //!
-//! There is no standard, but a row of drafts and a habit. All are read; what cannot be understood is absent.
+//! There is no standard, only drafts and customs. All are read; what cannot be understood is ignored.
 
 use std::time::Duration;
 
 use http::HeaderMap;
 
-/// Further policies are not looked at.
+/// The most policies that are read.
 const MAX_POLICIES_IN_ANSWER: usize = 8;
-/// A policy's name is cut here.
+/// The longest name of a policy; the rest is cut off.
 const MAX_POLICY_NAME: usize = 32;
 /// A reset above this many is a date in seconds since 1970, not a number of seconds.
 const EPOCH_SECONDS: u64 = 1_000_000_000;
 /// A reset above this many is a date in milliseconds since 1970.
 const EPOCH_MILLIS: u64 = 1_000_000_000_000;
 
-/// One policy's state, as the service tells it.
+/// The state of one policy, as the service reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quota {
-    /// The policy's name; empty where the header knows but one.
+    /// The policy's name; empty if the header has only one policy.
     pub policy: String,
-    /// Requests that it still grants.
+    /// Requests that are left.
     pub remaining: u64,
-    /// When it grants more; `None` where that is not said.
+    /// When it is reset; `None` if the header does not say.
     pub reset: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ pub fn quotas(headers: &HeaderMap, wall: u64) -> Vec<Quota> {
     found
 }
 
-/// The header that says all: a list of named policies, or a dictionary of one.
+/// The combined header: a list of named policies, or a dictionary with one.
 fn combined(value: &str, wall: u64) -> Vec<Quota> {
     let items = split(value, ',');
     let field = |parts: &[&str], names: [&str; 2]| {

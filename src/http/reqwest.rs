@@ -1,7 +1,7 @@
-//! The real transport: reqwest, told to do nothing by itself.
+//! The transport with reqwest, with its own retries and redirects switched off.
 //!
-//! Two clients: writes go out on a connection of their own, so that no
-//! idle connection that the server is just closing can make their outcome unknown; reads are pooled.
+//! Each write has a new connection, because an idle one that the server is closing would make its outcome unknown. Reads
+//! use a pool.
 
 use std::error::Error as StdError;
 use std::io::{self, Read as _};
@@ -23,17 +23,17 @@ use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport};
 
-/// The same for everyone: it names no user, host, path or platform.
+/// The same for everyone, so that it reveals no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));
 /// How long an unused connection for reads is kept.
 const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(15);
-/// What hyper-util says of a proxy that wants to know who asks; its errors have no public type.
+/// hyper-util's text for a proxy that asks for credentials; its errors have no public type.
 const PROXY_407: &str = "tunnel error: proxy authorization required";
-/// And of a proxy of the environment that speaks something else.
+/// hyper-util's text for a proxy of the environment with another scheme.
 const PROXY_SCHEME: &str = "unsupported scheme ";
-/// The most of a CA bundle that is read, in bytes: those of systems have some 200 KiB.
+/// The most bytes of a CA bundle that are read. A system's bundle has about 200 KiB.
 const MAX_CA_BUNDLE: u64 = 16 * 1024 * 1024;
-/// After how long a peer that does not answer on the TCP level is given up.
+/// How long a peer may not answer at the TCP level before the connection is closed.
 const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 
 /// The connections of one client and its handles.
@@ -46,7 +46,7 @@ impl HttpTransport {
     /// Builds the connections; reads the CA bundle and the platform's trust store, sends nothing.
     pub fn new(settings: &Settings) -> Result<Arc<Self>> {
         static PROVIDER: Once = Once::new();
-        // The provider is this library's own static; an error only says that it is installed already.
+        // An error only means that the provider is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
         Ok(Arc::new(Self { reads: build(settings, MAX_READS)?, writes: build(settings, 0)? }))
     }
@@ -91,7 +91,7 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     if let Some(path) = &wire.ca_bundle {
         let fail = |why: &str| Error::configuration(format!("ca_bundle {}: {why}", path.display()));
         let mut pem = Vec::new();
-        // One byte more tells a file that is too long, or has no end.
+        // One byte more shows that a file is too long or endless.
         std::fs::File::open(path)
             .and_then(|file| file.take(MAX_CA_BUNDLE + 1).read_to_end(&mut pem))
             .map_err(|error| fail(&error.to_string()))?;
@@ -133,7 +133,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// A request's body. hyper asks whether it has one before it writes the head, so that is when the request leaves.
+/// A request's body. hyper polls it before it writes the head, so the poll is when the request leaves.
 struct Cargo {
     data: Option<Bytes>,
     departure: Departure,
@@ -155,7 +155,7 @@ impl hyper::body::Body for Cargo {
     }
 
     fn is_end_stream(&self) -> bool {
-        // One that was given up seems to have a body, so that hyper polls it before it writes the head.
+        // A request that was given up claims to have a body, so that hyper polls it and fails before it writes the head.
         self.departure.leave() && self.data.is_none()
     }
 
@@ -175,9 +175,9 @@ impl Body for HttpBody {
     }
 }
 
-/// Whether a byte was written, which only two things prove: a connection that was never made, and hyper
-/// saying in its *outermost* error that it gave the request back. TLS proves nothing by itself: it can also break
-/// after the handshake, with the request sent and done.
+/// Whether a byte was written. Only two things prove that none was: the connection was never made, or hyper's
+/// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
+/// request was sent.
 fn classify(error: &reqwest::Error) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
@@ -212,7 +212,7 @@ fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Optio
     None
 }
 
-/// The kind of the innermost `io::Error`: what wraps it has none of its own.
+/// The kind of the innermost `io::Error`: its wrappers have no kind of their own.
 fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
     let outer = find::<io::Error>(error)?;
     let inner = outer.get_ref().and_then(|inner| io_kind(inner));
@@ -310,7 +310,7 @@ fn tls_words(error: &rustls::Error) -> String {
                  one that an authority signed for its host name"
             }
             other => {
-                // Its name, and none of what it may hold.
+                // Only its name: its fields may contain foreign text.
                 let fault = format!("{other:?}");
                 let name = fault.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
                 return format!("the server's certificate cannot be verified ({name})");
@@ -338,7 +338,7 @@ mod tests {
             let departure = Departure::new(|| panic!("it left"));
             let mut cargo = Cargo { data, departure: departure.clone() };
             assert!(departure.withdraw());
-            // So hyper takes it for one with a body, and polls that before it writes the head.
+            // hyper sees a body, and polls it before it writes the head.
             assert!(!cargo.is_end_stream());
             assert_eq!(cargo.size_hint().exact(), None);
             let polled = std::future::poll_fn(|context| Pin::new(&mut cargo).poll_frame(context));

@@ -1,4 +1,4 @@
-//! What a `Retry-After` header asks for.
+//! Reads the `Retry-After` header.
 
 use std::ops::Range;
 use std::time::{Duration, SystemTime};
@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
-/// A `Date` header is absurd and ignored unless it lies so long after 1970, where clocks begin that nobody set.
+/// A `Date` header is ignored unless it is this long after 1970, where clocks start that were never set.
 const PLAUSIBLE: Range<Duration> = Duration::from_hours(20 * 365 * 24)..Duration::from_hours(200 * 365 * 24);
 
-/// The wait that `headers` ask for, if any, and whether a value was there that could not be understood.
+/// The wait that `headers` ask for, if any, and whether a value could not be understood.
 ///
-/// Digits are seconds and saturate; a date in one of HTTP's three forms is taken against the answer's own
-/// `Date` (against `wall` where that is absent or absurd), the past being 0; of several values the longest counts.
+/// Digits are seconds, and saturate. A date in one of HTTP's three forms is compared with the answer's own `Date` (with
+/// `wall` if that is missing or absurd); a date in the past is 0. Of several values the longest counts.
 pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, bool) {
     let now = answered_at(headers, wall);
     let mut longest = None;
@@ -26,7 +26,7 @@ pub fn retry_after(headers: &HeaderMap, wall: SystemTime) -> (Option<Duration>, 
     (longest, malformed)
 }
 
-/// The time of an answer by its own `Date`, which its other dates are measured against; `wall` where that is absent or
+/// The time of an answer by its own `Date`, with which its other dates are compared; `wall` if that is missing or
 /// absurd.
 pub fn answered_at(headers: &HeaderMap, wall: SystemTime) -> SystemTime {
     date(headers).unwrap_or(wall)

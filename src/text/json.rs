@@ -1,4 +1,4 @@
-//! Bodies to values: strict where a wrong reading would lie, lenient where a single bad letter would cost a page.
+//! Parses bodies: strict if a wrong reading would change data, lenient if a single invalid character would cost a page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visi
 use crate::text;
 
 /// The most of a parser's message that is kept, in characters: far more than is shown, so that no secret is
-/// cut before it was looked for.
+/// cut before it is searched for.
 const MAX_JSON_ERROR: usize = 4096;
 
 /// A parsed body.
@@ -23,13 +23,13 @@ pub struct Parsed<T> {
     pub repaired: bool,
 }
 
-/// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are no UTF-8 and lone
-/// surrogate escapes become U+FFFD, and are reported; any other fault is an error that says where it is.
+/// Parses `body`. A byte order mark is accepted once, at the start. Bytes that are not UTF-8 and lone
+/// surrogate escapes become U+FFFD, and are reported; any other fault is an error that names its place.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<Parsed<T>, String> {
     parse_as(body, PhantomData)
 }
 
-/// The same, for what `seed` reads.
+/// Like [`parse`], for a value that `seed` reads.
 pub fn parse_as<T>(
     body: &[u8],
     seed: impl Copy + for<'de> DeserializeSeed<'de, Value = T>,
@@ -41,7 +41,7 @@ pub fn parse_as<T>(
     {
         return Ok(Parsed { value, repaired: false });
     }
-    // Only now: a good body is never looked at twice.
+    // Only after a failure, so that a valid body is parsed once.
     let text = String::from_utf8_lossy(body);
     let mended = mend_surrogates(&text, false);
     let repaired = matches!(text, Cow::Owned(_)) || matches!(mended, Cow::Owned(_));
@@ -58,7 +58,7 @@ pub fn parse_as<T>(
     Ok(Parsed { value, repaired })
 }
 
-/// As [`parse`], for a body in which any text may be an identifier: it is not repaired.
+/// Like [`parse`], but without repair, for a body in which any text may be an identifier.
 pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let parsed = parse(body)?;
     if parsed.repaired {
@@ -67,8 +67,8 @@ pub fn parse_exact<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     Ok(parsed.value)
 }
 
-/// `body` as text in which two texts are alike only where their bytes are: each U+FFFD that [`parse`] puts in a place has
-/// after it what stood there.
+/// `body` as text in which two texts are equal only if their bytes are: each U+FFFD is followed by the bytes that it
+/// replaces.
 pub fn literal(body: &[u8]) -> String {
     let mut text = String::new();
     for chunk in body.utf8_chunks() {
@@ -83,8 +83,7 @@ pub fn literal(body: &[u8]) -> String {
     mend_surrogates(&text, true).into_owned()
 }
 
-/// `text` with every `\uD800`-`\uDFFF` that is no half of a pair replaced by `\uFFFD`.
-/// `named`: with its digits after it.
+/// `text` with every lone `\uD800`-`\uDFFF` replaced by `\uFFFD`; if `named`, followed by its digits.
 fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
     let mut mended = String::new();
     let mut rest = text;
@@ -99,7 +98,7 @@ fn mend_surrogates(text: &str, named: bool) -> Cow<'_, str> {
                 rest = escape.get(6..).unwrap_or_default();
                 continue;
             }
-            // A backslash and what it escapes, which may be another backslash.
+            // A backslash and the character that it escapes, which may be another backslash.
             _ => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
         };
         let (escape, after) = escape.split_at(width);
@@ -160,7 +159,7 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// What a JSON number stands for, digit by digit, where that is a whole number from 0 to 2^63-1.
+/// The value of a JSON number, computed digit by digit; `None` unless it is a whole number from 0 to 2^63-1.
 fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));

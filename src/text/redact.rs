@@ -1,31 +1,30 @@
-//! Recognises a secret in foreign text, however that text escapes it and wherever it cuts it off. Such a text is withheld.
+//! Recognises a secret in foreign text, even if the text escapes it or cuts it off. Such a text is withheld.
 
 use std::borrow::Cow;
 
-/// The least of a secret's beginning that counts where the text breaks off after it.
+/// The fewest characters of a secret's beginning that count if the text breaks off after them.
 const MIN_CUT_OFF: usize = 4;
-/// A secret that is shorter counts only where it stands by itself: a prompt of a letter is not looked for within words.
+/// A shorter secret counts only as a word of its own: a prompt of one letter is not searched for within words.
 const MIN_WITHIN_WORDS: usize = 8;
-/// How often one text may stand inside another: plain, in JSON, in JSON that stands in JSON.
+/// How deep a text may be nested in another: plain, in JSON, in JSON within JSON.
 const MAX_NESTING: usize = 3;
-/// The most characters that one escaped character has: a pair of `\\uXXXX`.
+/// The most characters of one escaped character: a pair of `\\uXXXX`.
 const MAX_ESCAPE: usize = 12;
 
-/// `text`, or a note in its place that names the `secret` it repeats.
+/// `text`, or a note in its place if it repeats `secret`.
 pub(crate) fn withhold<'a>(text: &'a str, secret: Option<&str>) -> Cow<'a, str> {
     secret.map_or(Cow::Borrowed(text), |secret| format!("[withheld: it repeats {secret}]").into())
 }
 
-/// Whether `text` repeats `secret`: all of it, its first `enough` characters, or fewer where the text is cut off there.
-/// It is found as it is and as JSON (of Unicode or of ASCII) and Rust's `Debug` write it; white space counts as white
-/// space.
+/// Whether `text` repeats `secret`: all of it, its first `enough` characters, or fewer if the text is cut off there.
+/// It is found as it is, and as JSON (Unicode or ASCII) or Rust's `Debug` escapes it. All white space is treated alike.
 pub(crate) fn repeats(text: &str, secret: &str, enough: usize) -> bool {
-    // No more than decides: prompts may be megabytes long.
+    // Only as much as is compared: prompts may be megabytes long.
     let secret: String = squeeze(secret.trim()).take(enough * MAX_ESCAPE).collect();
     if secret.is_empty() {
         return false;
     }
-    // Where a service forgot to escape it, its own backslashes escape what follows them.
+    // If a service forgot to escape it, its own backslashes escape what follows them.
     let forms = [&secret, &unescape(&secret)].map(|form| squeeze(form).take(enough).collect::<Vec<_>>());
     let mut view = Cow::Borrowed(text);
     for _ in 0..MAX_NESTING {
@@ -38,8 +37,8 @@ pub(crate) fn repeats(text: &str, secret: &str, enough: usize) -> bool {
     false
 }
 
-/// Whether `text` has a JSON field `"prompt"` with a text in it: what a service says of a job may hold what another call
-/// asked of it.
+/// Whether `text` has a JSON field `"prompt"` with a text in it: a service's answer about a job may contain the prompt of
+/// another call.
 pub(crate) fn has_prompt_field(text: &str) -> bool {
     text.split("\"prompt\"").skip(1).any(|after| {
         let value = after.trim_start().strip_prefix(':');
@@ -68,7 +67,7 @@ fn holds(text: &[char], secret: &[char]) -> bool {
     })
 }
 
-/// Whether a text breaks off here, by its end or by a mark that says so.
+/// Whether a text breaks off here: it ends, or a mark such as "…" shows that it was cut.
 fn is_cut(after: &[char]) -> bool {
     let mut next = after.iter().skip_while(|c| matches!(c, ' ' | '[' | '('));
     match next.next() {
@@ -78,7 +77,7 @@ fn is_cut(after: &[char]) -> bool {
     }
 }
 
-/// The text that `text` is the escaped form of, as JSON and as Rust's `Debug` escape.
+/// `text` with the escapes of JSON and of Rust's `Debug` undone.
 fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -90,7 +89,7 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// What comes after a backslash: the character that is meant, and how many bytes say so.
+/// Reads what follows a backslash: the character, and how many bytes it took.
 fn escape(after: &str) -> Option<(char, usize)> {
     let kind = after.chars().next()?;
     let meant = match kind {
@@ -107,7 +106,7 @@ fn escape(after: &str) -> Option<(char, usize)> {
     Some((meant, 1))
 }
 
-/// The same for what comes after `\u`.
+/// Reads what follows `\u`.
 fn unicode(after: &str) -> Option<(char, usize)> {
     if let Some((digits, _)) = after.strip_prefix('{').and_then(|after| after.split_once('}')) {
         return Some((char::from_u32(hex(digits)?)?, digits.len() + 3));
