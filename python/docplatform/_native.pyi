@@ -764,7 +764,7 @@ class Client:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'The example does not run')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -833,7 +833,7 @@ class Client:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/page/18', 19)
+            ('/sdk/overview', 18)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """
@@ -2233,7 +2233,7 @@ class AsyncClient:
         Example:
             >>> table = client.feedback("2026-01", status="pending").collect()
             >>> table[0]["path"], table[0]["comment"]
-            ('/quickstart', 'The example does not run')
+            ('/getting-started/quickstart', 'The example does not run')
             >>> len(await async_client.feedback("2026-01").collect())  # an AsyncClient
             80
         """
@@ -2302,7 +2302,7 @@ class AsyncClient:
             >>> table = client.feedback_by_page("2026-01").collect()
             >>> worst = max(table, key=lambda row: row["thumbsDown"])
             >>> worst["path"], worst["thumbsDown"]
-            ('/page/18', 19)
+            ('/sdk/overview', 18)
             >>> len(await async_client.feedback_by_page("2026-01").collect())  # an AsyncClient
             30
         """

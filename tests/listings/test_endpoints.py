@@ -362,7 +362,7 @@ def test_values_have_the_types_of_their_columns(site: StubServer) -> None:
     with site.client() as client:
         row = client.conversations(MONTH).to_dicts()[0]
         assert isinstance(row["timestamp"], datetime)
-        assert row["sources"] == [{"title": "quickstart", "url": "/quickstart"}]
+        assert row["sources"] == [{"title": "quickstart", "url": "/getting-started/quickstart"}]
         schema = client.searches(MONTH).collect().to_arrow().schema
     types = [str(field.type) for field in schema]
     assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from docplatform.testing import StubServer
@@ -79,3 +80,20 @@ def test_views_add_up_and_are_more_than_visitors(stub: StubServer) -> None:
     )
     unique = Site(stub, "2026-06-08", "2026-06-15").rows
     assert all(row[kind] >= unique[path][kind] for path, row in week.rows.items() for kind in ("human", "ai"))
+
+
+def test_searches_and_ratings_add_up_and_are_of_pages_that_have_visitors(stub: StubServer) -> None:
+    with stub.client() as client:
+        for read, key, count in (
+            (client.searches, "searchQuery", "hits"),
+            (client.feedback_by_page, "path", "thumbsUp"),
+        ):
+            month = {row[key]: row[count] for row in read("2026-01")}
+            days = Counter[str]()
+            for row in read("2026-01", every="day"):
+                days[row[key]] += row[count]
+            assert month == dict(days)
+            assert sum(month.values()) > sum(row[count] for row in read("2025-02"))
+        visited = {row["path"] for row in client.visitors("2026-01")}
+        assert {row["path"] for row in client.feedback_by_page("2026-01")} <= visited
+        assert {row["path"] for row in client.feedback("2026-01")} <= visited

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from docplatform.testing import _story as story
 from docplatform.testing._visitors import parse_days, parse_integer
 
 Rows = Sequence[Mapping[str, Any]]
@@ -25,7 +26,11 @@ _WORDS = (
     "pricing",
     "python sdk",
 )
-_PAGES = ("/quickstart", "/api/errors", "/guides/webhooks", "/sdk/python")
+_PAGES = ("/getting-started/quickstart", "/api/errors", "/guides/webhooks", "/sdk/v1")
+_RATED = [page.path for page in story.PAGES if page.human > 0.001 and "{" not in page.path]
+"""The pages that are rated first; those of the long tail come after them."""
+_READERS = 130_000
+"""How many people read the site on the days of January 2026 together: what a count of the month is given for."""
 
 
 @dataclass(frozen=True)
@@ -36,22 +41,33 @@ class Shape:
     max_limit: int
     default_limit: int
     has_more: bool
-    make: Callable[[int, datetime], dict[str, Any]]
+    make: Callable[[int, datetime, range], dict[str, Any]]
 
 
-def _search(number: int, at: datetime) -> dict[str, Any]:
+def _count(of_month: int, days: range) -> int:
+    """What happens so often in a month, in some days: it follows the readers, and days add up to their month exactly."""
+    first, end = story.FIRST_DAY.toordinal(), story.END_DAY.toordinal()
+    start, stop = (
+        int(story.USUAL.until(max(first, min(day, end - 1)))[0] * of_month / _READERS)
+        for day in (days.start, days.stop)
+    )
+    return stop - start
+
+
+def _search(number: int, at: datetime, days: range) -> dict[str, Any]:
     word, page = _WORDS[number % len(_WORDS)], _PAGES[number % len(_PAGES)]
     misses = number % 4 == 3
     return {
         "searchQuery": word if number < len(_WORDS) else f"{word} {number // len(_WORDS) + 1}",
-        "hits": 400 // (number + 1) + 1,
+        # One a day at least: a phrase that nobody searched for would not be listed.
+        "hits": len(days) + _count(400 // (number + 1), days),
         "ctr": 0.0 if misses else round(0.2 + number % 7 / 10, 2),
         "topClickedPage": None if misses else page,
         "lastSearchedAt": _text(at),
     }
 
 
-def _feedback(number: int, at: datetime) -> dict[str, Any]:
+def _feedback(number: int, at: datetime, _: range) -> dict[str, Any]:
     source = ("contextual", "code_snippet", "agent")[number % 3]
     row: dict[str, Any] = {
         "id": f"feedback-{at:%m%d}-{number + 1}",
@@ -67,7 +83,7 @@ def _feedback(number: int, at: datetime) -> dict[str, Any]:
     return row
 
 
-def _turn(number: int, at: datetime) -> dict[str, Any]:
+def _turn(number: int, at: datetime, _: range) -> dict[str, Any]:
     page = _PAGES[number % len(_PAGES)]
     return {
         "id": f"turn-{at:%m%d}-{number + 1}",
@@ -82,15 +98,11 @@ def _turn(number: int, at: datetime) -> dict[str, Any]:
     }
 
 
-def _rated(number: int, _: datetime) -> dict[str, Any]:
-    up, down, code = 30 - number % 30, number * 7 % 20, number % 3
-    return {
-        "path": f"/page/{number + 1}",
-        "thumbsUp": up,
-        "thumbsDown": down,
-        "code": code,
-        "total": up + down + code,
-    }
+def _rated(number: int, _: datetime, days: range) -> dict[str, Any]:
+    votes = (32 - number * 11 % 30, number * 7 % 20, number % 3)
+    up, down, code = (_count(of_month, days) for of_month in votes)
+    path = _RATED[number] if number < len(_RATED) else story.tail(number - len(_RATED))[0]
+    return {"path": path, "thumbsUp": up, "thumbsDown": down, "code": code, "total": up + down + code}
 
 
 def _text(at: datetime) -> str:
@@ -139,7 +151,7 @@ class CursorListing:
             return ()
         begin = datetime(first.year, first.month, first.day, tzinfo=UTC)
         step = timedelta(days=days.stop - days.start) / max(self._given, 1)
-        return [self._shape.make(number, begin + number * step) for number in range(self._given)]
+        return [self._shape.make(number, begin + number * step, days) for number in range(self._given)]
 
 
 def _is_wanted(row: Mapping[str, Any], query: Mapping[str, str]) -> bool:

@@ -58,8 +58,8 @@ class StubServer:
             service's would be smaller.
         views: The page views, in the forms of ``visitors``. By default as many pages as there are of visitors, or
             the rows of ``visitors``.
-        searches: The searches: how many rows are made up; or the rows; or a function as for ``visitors``. 120 by
-            default.
+        searches: The searches: how many rows are made up, whatever the range; or the rows; or a function as for
+            ``visitors``. 120 by default. Made-up counts of searches and of feedback by page add up over ranges.
         feedback: The feedback, in the same forms. ``source`` and ``status`` choose among the rows. 80 by default.
         feedback_by_page: The feedback by page, in the same forms; the rows beyond ``limit`` are cut off. 30 by
             default.
