@@ -59,6 +59,12 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the stub waits for may take its time on a busy machine."""
+    monkeypatch.setattr(StubServer.wait_for, "__defaults__", (60.0,))
+
+
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
     with StubServer() as stub:

@@ -692,7 +692,7 @@ class Client:
         Example:
             >>> table = client.searches("2026-01").collect()
             >>> table[0]["searchQuery"], table[0]["hits"]
-            ('webhooks', 401)
+            ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
             ['terraform provider', 'python sdk', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
@@ -2161,7 +2161,7 @@ class AsyncClient:
         Example:
             >>> table = client.searches("2026-01").collect()
             >>> table[0]["searchQuery"], table[0]["hits"]
-            ('webhooks', 401)
+            ('webhooks', 418)
             >>> [row["searchQuery"] for row in table if not row["topClickedPage"]][:3]
             ['terraform provider', 'python sdk', 'terraform provider 2']
             >>> len(await async_client.searches("2026-01").collect())  # an AsyncClient
@@ -3178,8 +3178,8 @@ class Rows(Iterator[Any]):
         119
         >>> async for row in async_client.searches("2026-01", max_rows=2):
         ...     print(row["searchQuery"], row["hits"])
-        webhooks 401
-        api key 201
+        webhooks 418
+        api key 225
     """
 
     def __iter__(self) -> Self: ...
@@ -3266,8 +3266,8 @@ class Rows(Iterator[Any]):
                 again: it continues without fetching twice.
 
         Example:
-            >>> client.visitors("2026-01").to_polars().schema
-            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+            >>> client.visitors("2026-01").to_polars().dtypes
+            [String, Int64, Int64, Int64]
             >>> (await async_client.visitors("2026-01").to_polars()).shape
             (1000, 4)
         """
@@ -3570,8 +3570,8 @@ class AsyncRows(AsyncIterator[Any]):
         119
         >>> async for row in async_client.searches("2026-01", max_rows=2):
         ...     print(row["searchQuery"], row["hits"])
-        webhooks 401
-        api key 201
+        webhooks 418
+        api key 225
     """
 
     def __aiter__(self) -> AsyncIterator[Any]: ...
@@ -3658,8 +3658,8 @@ class AsyncRows(AsyncIterator[Any]):
                 again: it continues without fetching twice.
 
         Example:
-            >>> client.visitors("2026-01").to_polars().schema
-            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+            >>> client.visitors("2026-01").to_polars().dtypes
+            [String, Int64, Int64, Int64]
             >>> (await async_client.visitors("2026-01").to_polars()).shape
             (1000, 4)
         """
@@ -4099,8 +4099,8 @@ class Table:
 
         Example:
             >>> table = client.visitors("2026-01").collect()
-            >>> table.to_polars().schema
-            Schema([('path', String), ('human', Int64), ('ai', Int64), ('total', Int64)])
+            >>> table.to_polars().dtypes
+            [String, Int64, Int64, Int64]
         """
     def to_arrow(self) -> pa.Table:
         """Returns the rows as a ``pyarrow.Table`` that shares the table's memory.
