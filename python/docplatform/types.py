@@ -296,17 +296,19 @@ class DatasetReport(NamedTuple):
         kept: Files that were there already and are still right.
         rows: Rows in the files that were written.
         open: Slices that may still change.
+        missing: Slices of the range that the store does not have.
 
     Example:
         >>> report = Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11")
         >>> docplatform.export_dataset("visitors", store="visitors.db")
-        DatasetReport(written=7, kept=0, rows=7000, open=0)
+        DatasetReport(written=7, kept=0, rows=7000, open=0, missing=0)
     """
 
     written: int
     kept: int
     rows: int
     open: int
+    missing: int = 0
 
 
 class Stats(NamedTuple):

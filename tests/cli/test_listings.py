@@ -187,6 +187,9 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     # The days before the first Monday and after the last Sunday of the month are in no whole week.
     assert (found["listing"], found["written"], found["rows"]) == ("searches", 4, 480)
     assert json.loads(cli(*line).out)["kept"] == 4
+    wider = cli(*line[:2], "2025-12-01 to 2026-01-11", *filled, "--every", "week", "--json")
+    assert (wider.status, json.loads(wider.out)["missing"]) == (0, 2)
+    assert "Note: the store lacks 2 of the 6 slices, the first from 2025-12-29 of project 'demo'" in wider.err
     assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480
     assert len(cli.stub.requests) == sent
     ended = cli("dataset", str(tmp_path / "lake"))

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -86,6 +87,36 @@ def test_a_second_run_writes_nothing(stub: StubServer, store: Path, root: Path) 
     fill(store, stub, date_to="2024-01-06")
     assert export_dataset(root, store=store) == DatasetReport(written=1, kept=4, rows=1_000, open=0)
     assert {name: seen for name, seen in files(root).items() if "01-05" not in name} == before
+
+
+@pytest.mark.parametrize(
+    ("every", "filled", "asked", "missing", "first"),
+    [
+        ("day", [("2024-01-01", "2024-01-03"), ("2024-01-04", "2024-01-05")], {}, 1, "2024-01-03"),
+        ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2023-12-30", "date_to": "2024-01-07"}, 4, "2023-12-30"),
+        ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2024-01-02", "date_to": "2024-01-04"}, 0, ""),
+        ("day", [("2024-01-01", "2024-01-05")], {"date_from": "2024-02-01", "date_to": "2024-02-03"}, 2, "2024-02-01"),
+        ("week", [("2024-01-01", "2024-01-15")], {"date_from": "2023-12-31", "date_to": "2024-01-28"}, 1, "2024-01-15"),
+        ("month", [("2023-12-01", "2024-01-01")], {"date_from": "2023-11-15", "date_to": "2024-03-15"}, 2, "2024-01-01"),
+    ],
+)  # fmt: skip
+def test_slices_that_are_missing_are_counted_and_told(
+    stub: StubServer,
+    store: Path,
+    root: Path,
+    every: Any,
+    filled: list[tuple[str, str]],
+    asked: dict[str, Any],
+    missing: int,
+    first: str,
+) -> None:
+    for date_from, date_to in filled:
+        fill(store, stub, date_from=date_from, date_to=date_to, every=every)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        report = export_dataset(root, store=store, projects="demo", every=every, **asked)
+    assert report.missing == missing
+    assert [first in str(warning.message) for warning in told] == [True] * bool(missing)
 
 
 def test_what_was_fetched_again_replaces_its_file(stub: StubServer, store: Path, root: Path) -> None:
@@ -359,12 +390,12 @@ def test_any_one_of_the_libraries_is_enough(
             patch.setitem(sys.modules, module, None)
         assert export_dataset(root, store=store).written == 2
         assert export_dataset(root, store=store).kept == 2
-        bad = root / "listing=visitors" / "project=demo" / "date=2024-01-09"
+        bad = root / "listing=visitors" / "project=demo" / "date=2024-01-03"
         bad.mkdir()
         (bad / "part-0.parquet").write_text("no Parquet")
         alter(
             store,
-            "UPDATE export SET date_from = '2024-01-09', date_to = '2024-01-10' WHERE date_from = '2024-01-02'",
+            "UPDATE export SET date_from = '2024-01-03', date_to = '2024-01-04' WHERE date_from = '2024-01-01'",
         )
         with pytest.raises(ValueError, match="was not written by"):
             export_dataset(root, store=store)

@@ -11,7 +11,7 @@ from docplatform.cli import output
 from docplatform.cli.days import PERIODS, every_option, range_options
 from docplatform.cli.help import Command
 from docplatform.cli.listings import listing_option
-from docplatform.cli.session import Session, with_store
+from docplatform.cli.session import Session, logged, with_store
 
 EXAMPLE = """\b
 After each sync; files that are there already are kept:
@@ -38,18 +38,19 @@ def dataset(
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
-    report = export_dataset(
-        folder,
-        store=session.store,
-        listing=listing,
-        projects=session.project,
-        date_from=date_from,
-        date_to=date_to,
-        every=every,
-        base_url=session.base_url,
-        organization=session.organization,
-        **choice,
-    )
+    with logged(session):
+        report = export_dataset(
+            folder,
+            store=session.store,
+            listing=listing,
+            projects=session.project,
+            date_from=date_from,
+            date_to=date_to,
+            every=every,
+            base_url=session.base_url,
+            organization=session.organization,
+            **choice,
+        )
     if session.json:
         output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
     else:

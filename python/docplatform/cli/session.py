@@ -155,7 +155,7 @@ class Session:
     @contextmanager
     def client(self, **settings: Any) -> Iterator[Client]:
         """A client for the command. Before the first request, a wrong argument is wrong usage; after it, a failure."""
-        with _logged(self):
+        with logged(self):
             shared: dict[str, Any] = {
                 "base_url": self.base_url,
                 "project_id": self.project,
@@ -301,7 +301,7 @@ def _arguments(client: Client | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def _logged(session: Session) -> Iterator[None]:
+def logged(session: Session) -> Iterator[None]:
     """Shows what the client logs and warns of: pauses, changed data and, with ``--verbose``, every failed attempt."""
     logger = logging.getLogger("docplatform")
     level, handler = logger.level, _Lines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import warnings
 from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from docplatform._hooks import parquet
 from docplatform._hooks.frames import need
 from docplatform._native import _dataset_rows, _WholeFile
 from docplatform.dataset import catalog
+from docplatform.errors import DataWarning
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
@@ -69,7 +71,8 @@ def export_dataset(
             value.
 
     Returns:
-        A ``DatasetReport``: ``written``, ``kept``, ``rows`` and ``open``.
+        A ``DatasetReport``: ``written``, ``kept``, ``rows``, ``open`` and ``missing``. If slices are missing from the
+        range, or between the first and the last one, a ``DataWarning`` names the first.
 
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
@@ -82,11 +85,12 @@ def export_dataset(
         >>> Client(store="visitors.db").sync("demo", "2026-01-05 to 2026-01-11").rows
         7000
         >>> docplatform.export_dataset("visitors", store="visitors.db")
-        DatasetReport(written=7, kept=0, rows=7000, open=0)
+        DatasetReport(written=7, kept=0, rows=7000, open=0, missing=0)
         >>> docplatform.export_dataset("visitors", store="visitors.db")
-        DatasetReport(written=0, kept=7, rows=0, open=0)
+        DatasetReport(written=0, kept=7, rows=0, open=0, missing=0)
     """
     module = need("export_dataset")
+    projects = [projects] if isinstance(projects, str) else projects and list(projects)
     root = Path(os.fspath(path)).absolute()
     within = root.resolve()
     slices = catalog.stored(
@@ -102,7 +106,15 @@ def export_dataset(
     )
     if (other := next(iter(catalog.files(root, listing)), None)) is not None:
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
-    report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices))
+    missing = catalog.missing(slices, every, projects, date_from, date_to)
+    if missing:
+        project, first = missing[0]
+        text = (
+            f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of project "
+            f"{project!r}: the dataset has gaps until a sync has fetched them and it is written again"
+        )
+        warnings.warn(text, DataWarning, stacklevel=2)
+    report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices), len(missing))
     for slice_ in slices:
         folder = (
             root / f"listing={listing}" / f"project={_folder(slice_.project_id)}" / f"date={slice_.date_from}"
