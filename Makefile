@@ -7,7 +7,7 @@ PIP    := -m pip install --quiet --disable-pip-version-check
 # A wheel that was built anew has the version of the one before.
 REINSTALL := $(PIP) --force-reinstall --no-deps
 # What the wheel is made of.
-SOURCES := $(shell find src python -type f -not -name '*.pyc') build.rs Cargo.toml Cargo.lock pyproject.toml README.md
+SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.toml build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
 .PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store \
 	bench-instructions fuzz soak soak-cursor soak-once audit pictures \
@@ -191,7 +191,7 @@ CARGO_HOME ?= $(HOME)/.cargo
 # The same sources give the same bytes: the one time is the last commit's, and no path of this machine gets in.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
 BUILD_RELEASE = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) RUSTFLAGS="$$RUSTFLAGS --remap-path-prefix=$(CARGO_HOME)=cargo" \
-	$(abspath $(BIN))/maturin build --release --locked
+	$(abspath $(BIN))/maturin build --release --locked --compression-level 9
 
 ## wheel: the release wheel, in dist
 wheel: $(STAMPS)/build

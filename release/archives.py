@@ -9,7 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-SDIST = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE PKG-INFO README.md build.rs clippy.toml pyproject.toml".split()
+SDIST = """
+.cargo/config.toml CHANGELOG.md Cargo.lock Cargo.toml LICENSE PKG-INFO README.md build.rs clippy.toml pyproject.toml
+""".split()
 """Beside `src` and `python`."""
 
 METADATA = """

@@ -11,7 +11,7 @@ from release import tryout
 from release.archives import ROOT, in_sdist, in_wheel, is_extension, sdist_surprises, wheel_surprises
 from release.version import current
 
-LARGEST = 4_000_000
+LARGEST = 3_400_000
 """Bytes of a wheel."""
 
 
