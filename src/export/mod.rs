@@ -8,6 +8,7 @@ pub mod observer;
 pub mod pager;
 pub(crate) mod replay;
 pub mod service;
-pub mod stored;
+pub mod source;
+pub(crate) mod stored;
 pub mod stream;
 pub mod trail;

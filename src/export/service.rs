@@ -24,7 +24,6 @@ use crate::listing::cursor::CURSOR;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::read::promises_more;
 use crate::listing::rows::Page;
-use crate::store::Range;
 
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
@@ -46,20 +45,37 @@ pub(crate) struct Asking {
     pub(crate) limit: u32,
 }
 
-impl Listing {
+/// The pages of a listing, from the service. A clone is the same.
+#[derive(Clone)]
+pub struct ServicePages {
+    /// The client that asks.
+    pub client: Client,
+    /// What for.
+    pub listing: Arc<Listing>,
+    /// The last body: a service that sends it again will not end, and is not asked for more.
+    last: Arc<AtomicU64>,
+}
+
+impl ServicePages {
+    /// The pages of `listing`, as `client` gets them.
+    pub fn new(client: Client, listing: Listing) -> Self {
+        Self { client, listing: Arc::new(listing), last: Arc::default() }
+    }
+
     /// The call for a page.
-    fn call(&self, client: &Client, asking: &Asking, cursor_alone: bool) -> Result<Call> {
+    fn call(&self, asking: &Asking, cursor_alone: bool) -> Result<Call> {
+        let listing = &*self.listing;
         let Asking { days, offset, cursor, limit } = asking;
-        let part = days.map(|days| self.part(days));
+        let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
-            false => part.as_ref().unwrap_or(self).query().to_vec(),
+            false => part.as_ref().unwrap_or(listing).query().to_vec(),
         };
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         if !cursor_alone {
             add("limit", limit.to_string());
         }
-        if self.paged_by() == PagedBy::Offset {
+        if listing.paged_by() == PagedBy::Offset {
             add("offset", offset.to_string());
         }
         if let Some(cursor) = cursor {
@@ -67,40 +83,29 @@ impl Listing {
         }
         Ok(Call {
             method: Method::GET,
-            path: Template::own(self.path().to_owned()),
-            project: self.project()?,
+            path: Template::own(listing.path().to_owned()),
+            project: listing.project()?,
             id: None,
             query,
             body: None,
-            lane: Lane::of_read(self.path()),
-            cap: client.settings().max_response_bytes,
+            lane: Lane::of_read(listing.path()),
+            cap: self.client.settings().max_response_bytes,
             prompt: None,
             journal: None,
         })
     }
 
-    /// As the store knows it; it is final `settle_days` days after its end.
-    pub(crate) fn range(&self, settle_days: u32) -> Range {
-        let date = |name| self.filter(name).map(str::to_owned);
-        let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
-        let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
-        let settles = end.and_then(|end| end.settles(settle_days));
-        let project_id = self.project_id().map(str::to_owned);
-        Range { project_id, path: self.name(), date_from, date_to, settles }
-    }
-
     /// Gets a page that nobody has read yet. A service that finds cursor and dates too long is asked with the cursor alone.
-    async fn fetch(
+    async fn fetch_page(
         &self,
-        client: &Client,
         asking: &Asking,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
-        let received = client.fetch(self.call(client, asking, false)?, deadline, observer).await;
+        let received = self.client.fetch(self.call(asking, false)?, deadline, observer).await;
         match received {
             Err(error) if error.status == Some(TOO_LONG) && asking.cursor.is_some() => {
-                client.fetch(self.call(client, asking, true)?, deadline, observer).await
+                self.client.fetch(self.call(asking, true)?, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(asking.days, error)),
             Err(mut error) if asking.cursor.is_some() && may_be_of_a_cursor(&error) => {
@@ -114,7 +119,7 @@ impl Listing {
 
     /// A service that gave up on a long range is asked for shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
-        let day = |name| Moment::parse(name, self.filter(name)?).ok()?.day();
+        let day = |name| Moment::parse(name, self.listing.filter(name)?).ok()?.day();
         let whole = day("dateFrom").zip(day("dateTo")).map(|(from, to)| Slice { from, to });
         let advice = match days.or(whole) {
             None => "ask for less at a time, such as period=\"last month\"".to_owned(),
@@ -122,7 +127,7 @@ impl Listing {
                 .into_iter()
                 .find(|every| every.cuts(days))
             {
-                Some(every) if self.endpoint().totals => {
+                Some(every) if self.listing.endpoint().totals => {
                     let end = slices::slices(&Moment::of(days.from), &Moment::of(days.to), Some(every))
                         .ok()
                         .and_then(|slices| slices.first().map(|slice| slice.to))
@@ -140,14 +145,13 @@ impl Listing {
     /// Asks the service for a page, as a part of what ends at `deadline`.
     pub(crate) async fn ask(
         &self,
-        client: &Client,
         asking: &Asking,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Answered> {
-        let received = self.fetch(client, asking, deadline, observer).await?;
+        let received = self.fetch_page(asking, deadline, observer).await?;
         received.read(observer, |answer| {
-            let (page, body) = (self.decode(&answer.body)?, answer.body.clone());
+            let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
             Ok(Answered { page, body, date: answer.head.date })
         })
     }
@@ -163,38 +167,19 @@ pub(crate) struct Answered {
     pub(crate) date: Option<Millis>,
 }
 
-/// The pages of a listing, from the service.
-pub struct ServicePages {
-    /// The client that asks.
-    pub client: Client,
-    /// What for.
-    pub listing: Arc<Listing>,
-    /// The last body: a service that sends it again will not end, and is not asked for more.
-    last: Arc<AtomicU64>,
-}
-
-impl ServicePages {
-    /// The pages of `listing`, as `client` gets them.
-    pub fn new(client: Client, listing: Listing) -> Self {
-        Self { client, listing: Arc::new(listing), last: Arc::default() }
-    }
-}
-
 impl Source for ServicePages {
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let Wanted { days, offset, cursor, limit, .. } = wanted;
         let asking = Asking { days, offset, cursor, limit };
-        let client = self.client.clone();
-        let listing = Arc::clone(&self.listing);
-        let last = Arc::clone(&self.last);
+        let pages = self.clone();
         async move {
-            let received = listing.fetch(&client, &asking, &mut client.deadline(), &*observer).await?;
+            let received = pages.fetch_page(&asking, &mut pages.client.deadline(), &*observer).await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body);
-            let promises_more = listing.endpoint().totals
-                && last.swap(digest, Ordering::Relaxed) != digest
+            let promises_more = pages.listing.endpoint().totals
+                && pages.last.swap(digest, Ordering::Relaxed) != digest
                 && promises_more(body, limit);
-            let decode = move || received.read(&*observer, |answer| listing.decode(&answer.body));
+            let decode = move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
             Ok(Fetched { limit, promises_more, decode: Box::new(decode) })
         }
         .boxed()

@@ -10,81 +10,22 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::client::Client;
 use crate::client::observer::{Level, Note, Observer};
 use crate::client::retry::LAST_CALL;
 use crate::clock::Millis;
 use crate::dates::slices::Slice;
-use crate::error::{Error, Kind, Result};
-use crate::export::checkpoint::Checkpoint;
+use crate::error::Result;
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::export::service::{Answered, Asking, ServicePages};
 use crate::listing::Listing;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Page, Totals};
+use crate::listing::rows::Page;
 use crate::lock;
-use crate::store::{self, Export, Exports, Fault, What};
+use crate::store::{self, Export, Exports, Fault, Range, What};
 
 /// A `Date` header is in whole seconds, and older by the way that the answer took.
 const DATE_STEPS: Millis = 2_000;
-
-/// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
-pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
-    let listing = place.listing.clone();
-    match client.exports().filter(|_| listing.is_known()).cloned() {
-        None => Arc::new(ServicePages::new(client, listing)),
-        Some(exports) => {
-            let (page_size, export, leads_to) =
-                (place.page_size, Mutex::default(), std::sync::Mutex::default());
-            Arc::new(Stored(Arc::new(StoredRange {
-                client,
-                listing,
-                exports,
-                page_size,
-                refresh,
-                export,
-                leads_to,
-            })))
-        }
-    }
-}
-
-/// What brings the totals.
-const FIRST_ROW: Asking = Asking { days: None, offset: 0, cursor: None, limit: 1 };
-
-/// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
-pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
-    let mut deadline = client.deadline();
-    let Some(exports) = client.exports() else {
-        return totals_of(&listing.ask(client, &FIRST_ROW, &mut deadline, observer).await?.page);
-    };
-    let look = async {
-        let range = listing.range(client.settings().settle_days);
-        for what in [What::Totals, What::Pages] {
-            let stock = exports.stock(range.clone(), what, 1).await?;
-            if let Some(totals) = stock.finished.and_then(|export| export.totals) {
-                return Ok(Err(totals));
-            }
-        }
-        exports.begin(range, What::Totals, 1, false).await.map(Ok)
-    };
-    let export = match exports.within(deadline, look).await? {
-        Ok(export) => export,
-        Err(totals) => return Ok(totals),
-    };
-    let asked = listing.ask(client, &FIRST_ROW, &mut deadline, observer).await?;
-    let totals = totals_of(&asked.page)?;
-    if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
-        let text = format!("the totals are returned, but the store could not keep them: {}", error.message);
-        observer.note(Note::new(Level::Warning, text));
-    }
-    Ok(totals)
-}
-
-fn totals_of(page: &Page) -> Result<Totals> {
-    page.totals.ok_or_else(|| Error::new(Kind::Response, "the answer has no totals"))
-}
 
 /// The rows of a stored page.
 pub(crate) fn decode(listing: &Listing, export: i64, page: &store::StoredPage) -> Result<Page, Fault> {
@@ -94,7 +35,7 @@ pub(crate) fn decode(listing: &Listing, export: i64, page: &store::StoredPage) -
 
 /// Writes a page that came for `(offset, limit)`. It is written also where nobody waits for it any more: where that
 /// takes longer than the call may, its rows are handed out before.
-async fn keep(
+pub(super) async fn keep(
     exports: &Exports,
     export: &Export,
     asked: &Answered,
@@ -105,25 +46,24 @@ async fn keep(
     let Answered { page, body, date } = asked;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
-    let now = exports.now();
+    let now = exports.clock.now();
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
     if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals)).await {
         return kept.map(drop);
     }
-    let fault = exports.fault(&Fault::Late);
+    let fault = Fault::Late.error(exports.store.path());
     let text = format!("a page is returned, although the store could not keep it yet: {}", fault.message);
     observer.note(Note::new(Level::Warning, text));
     Ok(())
 }
 
 /// See the module.
-struct Stored(Arc<StoredRange>);
+pub(super) struct StoredPages(Arc<StoredRange>);
 
 struct StoredRange {
-    client: Client,
-    listing: Listing,
+    service: ServicePages,
     exports: Exports,
     page_size: u32,
     refresh: bool,
@@ -133,7 +73,15 @@ struct StoredRange {
     leads_to: std::sync::Mutex<Option<(i64, u64, String)>>,
 }
 
-impl Source for Stored {
+impl StoredPages {
+    /// Those that an export with this page size goes through. `refresh`: stored pages are not used.
+    pub(super) fn new(service: ServicePages, exports: Exports, page_size: u32, refresh: bool) -> Self {
+        let (export, leads_to) = (Mutex::default(), std::sync::Mutex::default());
+        Self(Arc::new(StoredRange { service, exports, page_size, refresh, export, leads_to }))
+    }
+}
+
+impl Source for StoredPages {
     /// Never promises more: a page is in the store before the next one is asked for.
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let range = Arc::clone(&self.0);
@@ -150,22 +98,24 @@ impl StoredRange {
         {
             return Ok(export.clone());
         }
-        let part = days.map(|days| self.listing.part(days));
-        let range = part.as_ref().unwrap_or(&self.listing).range(self.client.settings().settle_days);
+        let listing = &*self.service.listing;
+        let part = days.map(|days| listing.part(days));
+        let settle_days = self.service.client.settings().settle_days;
+        let range = Range::of(part.as_ref().unwrap_or(listing), settle_days);
         let export = self.exports.begin(range, What::Pages, self.page_size, self.refresh).await?;
         *known = Some((days, export.clone()));
         Ok(export)
     }
 
     async fn fetch(self: Arc<Self>, wanted: Wanted, observer: &dyn Observer) -> Result<Fetched> {
-        let mut deadline = self.client.deadline();
+        let mut deadline = self.service.client.deadline();
         let look = async {
             let export = self.export(wanted.days).await?;
             let is_led_to = self.is_led_to(&export, &wanted).await?;
             let stored = if is_led_to { self.stored(&export, &wanted).await? } else { None };
             Ok((export, is_led_to, stored))
         };
-        let (export, keeps, stored) = self.exports.within(deadline, look).await?;
+        let (export, keeps, stored) = self.exports.store.within(deadline, look).await?;
         if let Some(page) = stored {
             let (range, asked) = (Arc::clone(&self), page.asked);
             let (skip, limit) = left_of(asked, wanted.offset - page.offset);
@@ -201,8 +151,9 @@ impl StoredRange {
 
     /// Reads a stored page, and keeps where it leads.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
-        let page = decode(&self.listing, export, stored).map_err(|fault| self.exports.fault(&fault))?;
-        let base_url = self.client.settings().base_url.as_str();
+        let page = decode(&self.service.listing, export, stored)
+            .map_err(|fault| fault.error(self.exports.store.path()))?;
+        let base_url = self.service.client.settings().base_url.as_str();
         let cursor = page.cursor.as_deref().and_then(|sent| cursor::plain(base_url, sent).ok());
         *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));
         Ok(page)
@@ -239,8 +190,8 @@ impl StoredRange {
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {
-        let mut asked = self.listing.ask(&self.client, asking, deadline, observer).await?;
-        let (rows, by) = (asked.page.rows.len(), self.listing.paged_by());
+        let mut asked = self.service.ask(asking, deadline, observer).await?;
+        let (rows, by) = (asked.page.rows.len(), self.service.listing.paged_by());
         // Where pages name each other, the next one is known by the rows before it.
         let limit =
             if by == PagedBy::Offset { self.page_size } else { u32::try_from(rows).unwrap_or(u32::MAX) };

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::listing::Listing;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::store::{Export, Neighbour, Stock, What};
+use crate::store::{Export, Neighbour, Range, Stock, What};
 
 /// How many ranges an estimate rests on: days of a whole week, as weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
@@ -98,7 +98,7 @@ pub(crate) async fn stored_slice(
     let Some(exports) = client.exports() else {
         return Ok(StoredSlice::default());
     };
-    let range = Listing::days(endpoint, project, slice).range(client.settings().settle_days);
+    let range = Range::of(&Listing::days(endpoint, project, slice), client.settings().settle_days);
     let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
     let pages = exports.stock(range.clone(), What::Pages, endpoint.max_page_size).await?;
     let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
@@ -127,7 +127,7 @@ async fn rows_of_ranges(
     let Some(exports) = client.exports() else {
         return Ok(Vec::new());
     };
-    let range = Listing::days(of.endpoint, project, slice).range(client.settings().settle_days);
+    let range = Range::of(&Listing::days(of.endpoint, project, slice), client.settings().settle_days);
     let days = |range: &Neighbour| {
         Some(Slice { from: range.date_from.parse().ok()?, to: range.date_to.parse().ok()? })
     };

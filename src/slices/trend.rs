@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::{ExportObserver, Relay};
 use crate::export::pager::{Pager, Paging, Turn};
-use crate::export::stored;
+use crate::export::source;
 use crate::listing::Listing;
 use crate::listing::endpoint::COUNTS;
 use crate::listing::rows::{Cell, Rows, Totals};
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));
         let listing = Listing::days(of.endpoint, project, slice);
-        let totals = stored::totals(self.client, &listing, &*relay.asked()).await;
+        let totals = source::totals(self.client, &listing, &*relay.asked()).await;
         self.requests += relay.requests();
         totals
     }
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
             0,
         );
         let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
-        let mut pager = Pager::new(stored::source(self.client.clone(), &place, refresh), place, paging);
+        let mut pager = Pager::new(source::source(self.client.clone(), &place, refresh), place, paging);
         let ended = loop {
             match pager.next_page(&self.observer).await {
                 Ok(Some(mut turn)) => {

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use tokio::time::Instant;
 
 use super::account;
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
-use crate::error::{Error, Result};
+use crate::dates::Moment;
+use crate::error::Result;
+use crate::listing::Listing;
 use crate::listing::rows::Totals;
 use crate::store::Store;
 use crate::store::export_table::{self, ExportTable};
-use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
 use crate::store::neighbours::{self, Neighbour};
 use crate::store::pages::{self, StoredPage, Which};
@@ -53,6 +53,18 @@ pub struct Range {
     pub date_to: Option<String>,
     /// From when on it is taken to change no more; `None`: never.
     pub settles: Option<Millis>,
+}
+
+impl Range {
+    /// Of a listing; it is final `settle_days` days after its end.
+    pub(crate) fn of(listing: &Listing, settle_days: u32) -> Self {
+        let date = |name| listing.filter(name).map(str::to_owned);
+        let (date_from, date_to) = (date("dateFrom"), date("dateTo"));
+        let end = date_to.as_deref().and_then(|date| Moment::parse("date_to", date).ok());
+        let settles = end.and_then(|end| end.settles(settle_days));
+        let project_id = listing.project_id().map(str::to_owned);
+        Self { project_id, path: listing.name(), date_from, date_to, settles }
+    }
 }
 
 /// Whether what was asked for at `begun` is the last word on a range that changes no more from `settles` on. What seems
@@ -98,34 +110,15 @@ pub struct Stock {
 /// The exports of one organization. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct Exports {
-    store: Store,
+    pub(crate) store: Store,
     owner: Arc<Owner>,
-    clock: Clock,
+    pub(crate) clock: Clock,
 }
 
 impl Exports {
     /// Those of `owner`.
     pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
         Self { store, owner: Arc::new(owner), clock }
-    }
-
-    /// The time, as it is kept with what comes now.
-    pub(crate) fn now(&self) -> Millis {
-        self.clock.now()
-    }
-
-    /// The crate's error for something that is wrong with the store.
-    pub(crate) fn fault(&self, fault: &Fault) -> Error {
-        fault.error(self.store.path())
-    }
-
-    /// `waiting`, a part of a call that ends at `deadline`.
-    pub(crate) async fn within<T>(
-        &self,
-        deadline: Instant,
-        waiting: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        self.store.within(deadline, waiting).await
     }
 
     /// What there is of `range`, if it were exported now with this page size.

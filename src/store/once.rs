@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
-use tokio::time::Instant;
 
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
@@ -67,7 +66,7 @@ pub enum Standing {
 /// The names of one account. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct OnceNames {
-    store: Store,
+    pub(crate) store: Store,
     owner: Arc<Owner>,
     clock: Clock,
 }
@@ -76,15 +75,6 @@ impl OnceNames {
     /// Those of `owner`.
     pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
         Self { store, owner: Arc::new(owner), clock }
-    }
-
-    /// `waiting`, a part of a call that ends at `deadline`.
-    pub(crate) async fn within<T>(
-        &self,
-        deadline: Instant,
-        waiting: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        self.store.within(deadline, waiting).await
     }
 
     /// The state of a name for a caller with this prompt.

@@ -10,7 +10,7 @@ use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
 use crate::error::Error;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::stored;
+use crate::export::source;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::python::bridge::inbox::Inbox;
@@ -199,7 +199,7 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let listing = Listing::of(endpoint, &self.project(project_id)?, from, to);
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
-            stored::totals(&client.on_budget(on_budget), &listing, &*inbox).await
+            source::totals(&client.on_budget(on_budget), &listing, &*inbox).await
         };
         self.face.run(py, self.op(name, ask, convert::totals))
     }

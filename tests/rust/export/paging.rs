@@ -5,7 +5,7 @@ use docplatform::config::url::Template;
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::pager::Paging;
-use docplatform::export::stored::totals;
+use docplatform::export::source::totals;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Totals;

@@ -9,7 +9,7 @@ use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::pager::{Pager, Paging};
-use docplatform::export::stored;
+use docplatform::export::source;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Totals;
@@ -52,7 +52,7 @@ impl Shop {
     }
 
     fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
-        Pager::new(stored::source(self.client(script), &place, false), place, paging)
+        Pager::new(source::source(self.client(script), &place, false), place, paging)
     }
 
     /// The paths of a whole export.
@@ -93,7 +93,7 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
             assert_eq!(some.paths, site.paths()[..usize::try_from(max_rows).unwrap().min(47)]);
         }
     }
-    let totals = stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+    let totals = source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
     assert_eq!(totals, Totals { human: 47, ai: 0, total: 47 });
     assert_eq!(script.count(), 5);
 }
@@ -112,7 +112,7 @@ async fn a_range_that_may_change_is_fetched_again() {
     shop.read(&script, 10).await;
     assert_eq!(script.count(), 9);
     for _ in 0..2 {
-        stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+        source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
     }
     assert_eq!(script.count(), 9);
 }
@@ -143,7 +143,7 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     let client = shop.client_with(&script, &Options { deadline: 2.0, ..options() });
     let lock = in_a_transaction(shop.store.path());
-    let asking = tokio::spawn(async move { stored::totals(&client, &listing(), &Told::default()).await });
+    let asking = tokio::spawn(async move { source::totals(&client, &listing(), &Told::default()).await });
     yield_now().await;
     advance(secs(2)).await;
     let error = asking.await.unwrap().unwrap_err();
@@ -157,7 +157,7 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
 async fn totals_alone_are_kept_too() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     for _ in 0..2 {
-        let totals = stored::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+        let totals = source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
         assert_eq!((totals.total, asked(&script)), (25, vec![(0, 1)]));
     }
     assert_eq!(shop.read(&script, 10).await.len(), 25);
@@ -230,7 +230,7 @@ async fn with_refresh_it_is_fetched_again_once() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     shop.read(&script, 10).await;
     let place = january(10, 0);
-    let source = stored::source(shop.client(&script), &place, true);
+    let source = source::source(shop.client(&script), &place, true);
     for _ in 0..2 {
         // As an engine does that has to begin again.
         export(Pager::new(Arc::clone(&source), place.clone(), PLAIN)).await.unwrap();

@@ -11,7 +11,7 @@ use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
-use docplatform::export::stored;
+use docplatform::export::source;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::PagedBy;
 use docplatform::listing::rows::Cell;
@@ -84,7 +84,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
             strict: plan.strict,
             window: (!plan.remember_all).then_some(WINDOW),
         };
-        let source = stored::source(process.client.clone(), &place, plan.refresh);
+        let source = source::source(process.client.clone(), &place, plan.refresh);
         let mut pager = Pager::new(source, place, paging);
         let mut room = plan.stop_every.map_or(usize::MAX, |rows| rows as usize);
         progress.parts += 1;
@@ -277,7 +277,7 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
 }
 
 pub(crate) async fn totals(process: &Process, what: What) -> Done {
-    let found = stored::totals(&process.client, &listing(what), &*process.ear()).await;
+    let found = source::totals(&process.client, &listing(what), &*process.ear()).await;
     match found {
         Ok(totals) => {
             let versions = process.world().state().service.truth(what).versions.len() as i64;

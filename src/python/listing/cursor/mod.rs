@@ -17,7 +17,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::client::OnBudget;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::Paging;
-use crate::export::stored;
+use crate::export::source;
 use crate::export::stream::ExportStream;
 use crate::export::trail::Mark;
 use crate::listing::Listing;
@@ -102,7 +102,7 @@ impl Cursor {
         start: Checkpoint,
         paging: Paging,
     ) -> PyResult<Arc<Self>> {
-        let source = stored::source(handle.client()?.on_budget(on_budget), &start, refresh);
+        let source = source::source(handle.client()?.on_budget(on_budget), &start, refresh);
         let state = State {
             pid: process::id(),
             stream: Arc::new(AsyncMutex::new(ExportStream::new(source, start.clone(), paging))),

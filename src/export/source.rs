@@ -1,0 +1,61 @@
+//! Where an export's pages and a range's totals come from: the store, where the client has one, or the service.
+
+use std::sync::Arc;
+
+use crate::client::Client;
+use crate::client::observer::{Level, Note, Observer};
+use crate::error::{Error, Kind, Result};
+use crate::export::checkpoint::Checkpoint;
+use crate::export::pager::Source;
+use crate::export::service::{Asking, ServicePages};
+use crate::export::stored::{StoredPages, keep};
+use crate::listing::Listing;
+use crate::listing::rows::{Page, Totals};
+use crate::store::{Range, What};
+
+/// Where the pages of an export that stands at `place` come from. `refresh`: stored pages are not used.
+pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Source> {
+    let exports = client.exports().filter(|_| place.listing.is_known()).cloned();
+    let service = ServicePages::new(client, place.listing.clone());
+    match exports {
+        None => Arc::new(service),
+        Some(exports) => Arc::new(StoredPages::new(service, exports, place.page_size, refresh)),
+    }
+}
+
+/// What brings the totals.
+const FIRST_ROW: Asking = Asking { days: None, offset: 0, cursor: None, limit: 1 };
+
+/// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
+pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {
+    let mut deadline = client.deadline();
+    let service = ServicePages::new(client.clone(), listing.clone());
+    let Some(exports) = client.exports() else {
+        return totals_of(&service.ask(&FIRST_ROW, &mut deadline, observer).await?.page);
+    };
+    let look = async {
+        let range = Range::of(listing, client.settings().settle_days);
+        for what in [What::Totals, What::Pages] {
+            let stock = exports.stock(range.clone(), what, 1).await?;
+            if let Some(totals) = stock.finished.and_then(|export| export.totals) {
+                return Ok(Err(totals));
+            }
+        }
+        exports.begin(range, What::Totals, 1, false).await.map(Ok)
+    };
+    let export = match exports.store.within(deadline, look).await? {
+        Ok(export) => export,
+        Err(totals) => return Ok(totals),
+    };
+    let asked = service.ask(&FIRST_ROW, &mut deadline, observer).await?;
+    let totals = totals_of(&asked.page)?;
+    if let Err(error) = keep(exports, &export, &asked, (0, 1), deadline, observer).await {
+        let text = format!("the totals are returned, but the store could not keep them: {}", error.message);
+        observer.note(Note::new(Level::Warning, text));
+    }
+    Ok(totals)
+}
+
+fn totals_of(page: &Page) -> Result<Totals> {
+    page.totals.ok_or_else(|| Error::new(Kind::Response, "the answer has no totals"))
+}
