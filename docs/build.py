@@ -39,11 +39,11 @@ LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 WIDTH = 76
 """The letters of code that a page has room for."""
 BOOSTS = {
+    "listings/": 5,
     "how-to/": 4,
-    "tutorial": 4,
+    "tutorial": 2,
     "install": 4,
     "ci": 4,
-    "listings/": 3,
     "examples/": 0.5,
     "reference/": 0.5,
     "changelog": 0.1,
@@ -59,8 +59,15 @@ SEARCHES = {
     "429": "how-to/errors/",
     "powershell": "install/",
     "cron": "tutorial/",
+    "parquet": "how-to/engines/",
+    "container": "ci/",
+    "rotation": "reference/cli/",
+    "worst rated pages": "listings/feedback/",
+    "no results": "listings/searches/",
+    "zero results": "listings/searches/",
+    "without a hit": "listings/searches/",
 }
-"""Words that people search for, and a page that the search has to find."""
+"""Words that people search for, and a page that the search has to find: one with all of them."""
 
 
 # -- Before the generator -----------------------------------------------------------------------------------------
@@ -179,6 +186,8 @@ def finish() -> None:
         twin.parent.mkdir(parents=True, exist_ok=True)
         text = page.read_text(encoding="utf-8").partition("\n---\n\n")[2]
         twin.write_text(as_markdown(text), encoding="utf-8")
+    if missing := sorted(_without_twin()):
+        raise SystemExit("\n".join(["the Markdown for machines is wrong:", *missing]))
     settings = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     lines = [
         f"# {settings['site_name']}",
@@ -188,6 +197,21 @@ def finish() -> None:
         *_listed(settings["nav"]),
     ]
     (SITE / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _without_twin() -> Iterator[str]:
+    """Pages that have no Markdown, or whose Markdown lacks a class, function or method that the page describes."""
+    for file in SITE.rglob("index.html"):
+        name = file.parent.relative_to(SITE).as_posix()
+        twin = SITE / ("index.md" if name == "." else f"{name}.md")
+        if not twin.exists():
+            yield f"{name}: no {twin.name}"
+            continue
+        headings = re.findall(r'<h\d id="docplatform\.([\w.]+)"', file.read_text(encoding="utf-8"))
+        text = twin.read_text(encoding="utf-8")
+        for heading in headings:
+            if not re.search(rf"^#+ `[\w.]*\b{heading.rpartition('.')[2]}`", text, re.MULTILINE):
+                yield f"{name}: {twin.name} does not describe {heading}"
 
 
 def _listed(entries: list[Any]) -> Iterator[str]:
@@ -209,15 +233,18 @@ def _not_found() -> Iterator[str]:
     )
     index = json.loads(file.read_text(encoding="utf-8"))
     separator = re.compile(index["config"]["separator"])
-    for word, page in SEARCHES.items():
+    tokens: dict[str, set[str]] = {}
+    for entry in index.get("docs") or index["items"]:
+        split = separator.split(f"{entry['title']} {entry['text']}".lower())
+        tokens.setdefault(entry["location"].partition("#")[0], set()).update(split)
+    for words, page in SEARCHES.items():
         found = {
-            entry["location"].partition("#")[0]
-            for entry in index.get("docs") or index["items"]
-            for token in separator.split(f"{entry['title']} {entry['text']}".lower())
-            if token.startswith(word)
+            location
+            for location, known in tokens.items()
+            if all(any(token.startswith(word) for token in known) for word in words.split())
         }
         if page not in found:
-            yield f"search: {word}: does not find {page}, only {sorted(found)}"
+            yield f"search: {words}: does not find {page}, only {sorted(found)}"
 
 
 if __name__ == "__main__":

@@ -35,7 +35,12 @@ class Native(griffe.Extension):
         if obj.docstring is not None:
             text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
             # A title that the parser knows as that of code.
-            obj.docstring.value = text.replace("\nExample:\n", "\nExamples:\n")
+            obj.docstring.value = _colons(text).replace("\nExample:\n", "\nExamples:\n")
+
+
+def _colons(docstring: str) -> str:
+    """A docstring with one colon before its code, as Markdown writes it, instead of two."""
+    return re.sub(r"::$", ":", docstring, flags=re.MULTILINE)
 
 
 def _link(obj: griffe.Object, role: str, name: str) -> str:
@@ -77,10 +82,11 @@ def _described(obj: griffe.Object | griffe.Alias, level: int) -> Iterator[str]:
         if isinstance(made, griffe.Function) or (made is not None and made.is_function):
             yield f"```python\n{made.signature(name=obj.name)}\n```"
     if obj.docstring is not None:
-        yield _text(ROLE.sub(r"`\2`", obj.docstring.value.strip()).replace("``", "`"))
+        yield _text(_colons(ROLE.sub(r"`\2`", obj.docstring.value.strip()).replace("``", "`")))
     if obj.is_class or obj.is_module:
         for name, member in obj.members.items():
-            if not name.startswith("_") and not member.is_imported and member.docstring is not None:
+            public = not member.is_imported or (obj.is_module and name in (obj.exports or ()))
+            if not name.startswith("_") and public and member.docstring is not None:
                 yield from _described(member, level + 1)
 
 

@@ -122,7 +122,8 @@ class Client:
     Args:
         api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
             file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
-            ``Authorization`` header and appears nowhere else: not in a ``repr``, an error, a log line or a pickle.
+            ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
+            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -138,8 +139,8 @@ class Client:
             longer one raises the error at once.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
-        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY`` are used; true by default. They are
-            never used for loopback addresses.
+        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
+            They are never used for loopback addresses.
         ca_bundle: A PEM file with certificates to trust in addition to the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
         allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
@@ -1552,7 +1553,8 @@ class Client:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
         nothing.
 
-        Any other call on a closed client is a ``RuntimeError``.
+        Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
+        wait for them, before you close the client.
 
         Example:
             >>> client.close()
@@ -1585,7 +1587,8 @@ class AsyncClient:
     Args:
         api_key: The platform's API key. By default it comes from the variable ``DOCPLATFORM_API_KEY``, or from the
             file that ``DOCPLATFORM_API_KEY_FILE`` names, which only you may be able to read. The key is sent in the
-            ``Authorization`` header and appears nowhere else: not in a ``repr``, an error, a log line or a pickle.
+            ``Authorization`` header and appears nowhere else: not in an error, a log line or a pickle. A ``repr``
+            shows only the last four characters of a long key. To use a new key, call ``with_options(api_key=…)``.
         base_url: The address of your documentation platform, with https; by default ``DOCPLATFORM_BASE_URL``. Plain
             http works for ``127.0.0.1``, ``[::1]`` and ``localhost``. The address may have a path.
         project_id: The project for calls that name none; by default ``DOCPLATFORM_PROJECT_ID``.
@@ -1601,8 +1604,8 @@ class AsyncClient:
             longer one raises the error at once.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
-        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY`` and ``NO_PROXY`` are used; true by default. They are
-            never used for loopback addresses.
+        trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
+            They are never used for loopback addresses.
         ca_bundle: A PEM file with certificates to trust in addition to the system's.
         headers: Extra headers for every request. Their values are treated as secrets.
         allow_http: Whether plain http to other machines is allowed; false by default. The API key then travels
@@ -3017,7 +3020,8 @@ class AsyncClient:
         """Closes the client; its connections are closed with the last client that shares them. Calling it again does
         nothing.
 
-        Any other call on a closed client is a ``RuntimeError``.
+        Any other call on a closed client is a ``RuntimeError``. Calls that are running are not ended: cancel them, or
+        wait for them, before you close the client.
 
         Example:
             >>> client.close()

@@ -1,4 +1,4 @@
-//! The ledger in the file: an [`Account`] is read, changed by the policy and written back in one transaction.
+//! The ledger in the store: an [`Account`] is read, changed by the policy and written back in one transaction.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -7,12 +7,12 @@ use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
 
-/// How long requests that count no more are kept, for people to look at.
+/// How long requests are kept after they stop counting, for people to look at.
 const ACCOUNT_KEPT: Millis = 24 * 3_600_000;
 /// No time in a store is beyond this: sums of a few cannot overflow.
 const MAX_MILLIS: Millis = 1 << 52;
 
-/// Changes the account of `owner`. Nobody else does meanwhile, on the whole machine; the clock is read after that.
+/// Changes the account of `owner`. No other process changes it meanwhile; the clock is read once it is locked.
 pub(crate) fn change<T>(
     connection: &mut Connection,
     owner: &Owner,

@@ -1,8 +1,7 @@
-//! The request budget: how many requests an hour may go out, over all who share a ledger.
+//! The request budget: how many requests an hour may be sent by all who share a ledger.
 //!
-//! [`policy`] is the policy. Here it meets its ledger: in the store, for all processes of the machine, or in memory,
-//! for one client. A [`Ticket`] is a request's entry; it is made before the request is sent, and whatever becomes of
-//! the request's future, the ledger errs on the side of its having been sent.
+//! [`policy`] decides. This file applies it to a ledger: in the store, for all processes of the machine, or in memory, for
+//! one client. A [`Ticket`] is a request's entry. It is made before the request is sent, so that in doubt the request counts.
 
 pub mod ledger;
 pub mod policy;
@@ -34,16 +33,15 @@ pub struct Budget {
     ledger: Ledger,
 }
 
-/// Where requests are entered, for all budgets that rest on it. A clone is the same.
+/// Where requests are entered, for all budgets that use it. A clone is the same ledger.
 #[derive(Clone, Debug)]
 pub struct Ledger(Arc<LedgerState>);
 
 #[derive(Debug)]
 struct LedgerState {
     clock: Clock,
-    /// The requests and refusals of this client alone, by a clock that nobody sets. Beside a file: a machine that boots
-    /// with its clock behind spends an hour's requests, and the clock that then jumps ahead makes the file's entries look
-    /// old. The stricter of the two accounts holds.
+    /// The requests and refusals of this client alone, by a steady clock. It is used beside a file, because a clock that
+    /// jumps ahead makes the file's entries look old. The stricter of the two accounts holds.
     own: Mutex<Account>,
     file: Option<Arc<File>>,
 }
@@ -54,11 +52,11 @@ struct File {
     store: Store,
     owner: Owner,
     clock: Clock,
-    /// The account as it was read or written last: what can be said of it without the file.
+    /// The account as it was last read or written, for questions that must not read the file.
     seen: Mutex<Option<Account>>,
     /// How requests ended, until it is written. What cannot be written now is written with the next request.
     owed: Mutex<Vec<EndedRequest>>,
-    /// Why something is still owed, until it was logged.
+    /// Why something could not be written yet, until that is logged.
     fault: Mutex<Option<Error>>,
 }
 
@@ -67,7 +65,7 @@ struct File {
 struct EndedRequest {
     /// Its number in the file.
     number: i64,
-    /// `None`: it never left this machine.
+    /// `None`: it was never sent.
     outcome: Option<RequestEnd>,
 }
 

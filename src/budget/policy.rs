@@ -1,9 +1,8 @@
-//! The policy of the budget, over a ledger that may lie in a file or in memory: pure, and the only one.
+//! The policy of the budget, without I/O: it works on a ledger in a file or in memory.
 //!
-//! How a service counts is open: over the last hour (rolling) or within the hour of some clock (fixed); when a
-//! request comes in or when it is answered; refused ones too or not. A client that sends at most N requests in *any* hour
-//! is right under all of them. A request counts from its entry, which is made before it is sent, until an hour after
-//! its answer came: somewhere between the two the service counted it.
+//! It is unknown how a service counts: over the last hour or by the hours of a clock, when a request arrives or when it is
+//! answered, with or without refused requests. At most N requests in *any* hour is right in each case. A request counts from
+//! its entry, which is made before it is sent, until an hour after its answer: the service counted it in between.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,13 +13,13 @@ use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
 pub const HOUR: Millis = 3_601_000;
-/// A request without an answer, of a process that died: so long after its entry it may still have come in.
+/// How long after its entry a request without an answer, of a process that died, may still reach the service.
 const MAX_UNANSWERED: Millis = 30_000;
-/// The longest that a service's word is taken for.
+/// The longest time for which a service's statement is believed.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
 /// How many policies are remembered: a service might name new ones in every answer.
 const MAX_POLICIES: usize = 32;
-/// Where only waiting for an answer helps, so long until the next look.
+/// The time until the next look, if only an answer can help.
 const NEXT_LOOK: Millis = 1_000;
 /// A service's reset is in whole seconds, perhaps rounded down.
 const RESET_ROUNDING: Millis = 1_000;
@@ -40,7 +39,7 @@ impl Entry {
         self.answered.unwrap_or(self.at + MAX_UNANSWERED) + HOUR
     }
 
-    /// The same at best: should its answer come at once.
+    /// The same at best: if its answer comes at once.
     fn until_at_best(&self) -> Millis {
         self.answered.unwrap_or(self.at) + HOUR
     }
@@ -51,7 +50,7 @@ impl Entry {
     }
 }
 
-/// A refusal that holds, or a policy's state as the service told it.
+/// A refusal, or the state of a policy, as the service reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Told {
     /// When it was told.
@@ -213,7 +212,7 @@ impl Account {
             let left = told.remaining.saturating_sub(terms.reserve);
             match left {
                 0 => told.until,
-                // What is left is spoken for by requests under way, whose answers will tell.
+                // The requests that are left may be used by those under way, whose answers will tell.
                 1.. if left <= under_way => told.until.min(now + NEXT_LOOK),
                 _ => now,
             }

@@ -1,4 +1,4 @@
-//! What a call waits for before a request of it goes out: the throttle, a permit, the budget, a retry's pause.
+//! What a call waits for before it sends a request: the throttle, a permit, the budget, a retry's pause.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ impl Client {
                 let not_sent = call.is_write().then_some(Outcome::NotSent);
                 return Err(messages::no_place(call, self.settings.deadline).with_outcome(not_sent));
             }
-            // It may have been throttled while this call stood in line.
+            // It may have been throttled while this call waited for a permit.
             if throttled().is_none() {
                 return Ok(Admitted { permit, ticket });
             }

@@ -29,9 +29,9 @@ use crate::http::{Departure, Incoming, Outgoing, SendError};
 pub(super) const MAX_ERROR_BODY: usize = 64 * 1024;
 /// How long the body of an error may take.
 const MAX_ERROR_BODY_TIME: Duration = Duration::from_secs(5);
-/// The most memory that is set aside for a body before it came.
+/// The most memory that is reserved for a body before it arrives.
 const MAX_PREALLOCATION: usize = 256 * 1024;
-/// A timer that fires later than this was held up: the process was stopped, the machine slept.
+/// A timer that fires later than this was delayed: the process was stopped, or the machine slept.
 const MIN_STALL: Duration = Duration::from_millis(10);
 /// How long an answer that came meanwhile may then take to be read.
 const MAX_CATCH_UP: Duration = Duration::from_secs(1);
@@ -106,7 +106,7 @@ impl Client {
         let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
-        // A refusal is known by its head: its words are worth a moment, not the whole timeout.
+        // The head is enough to know a refusal: its text is worth a moment, not the whole timeout.
         let patience = if success { until } else { until.min(Instant::now() + MAX_ERROR_BODY_TIME) };
         let body = match encoding(&incoming.headers) {
             None => within(patience, read(&mut incoming, cap)).await,
@@ -180,7 +180,7 @@ impl Drop for EntryGuard {
 }
 
 /// What `future` comes to, unless that takes until `until`. An answer that came in time is read also where nobody looked
-/// in time: a stopped process goes on with its timers over and the answer in its socket.
+/// in time: a stopped process continues with its timers over and the answer in its socket.
 async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     if let Ok(done) = timeout_at(until, &mut future).await {
@@ -206,7 +206,7 @@ enum Lost {
 }
 
 async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
-    // What the service says of the length, where that is believable: a body is not copied to grow.
+    // Reserve what the service announces, up to a limit, so that the body is not copied while it grows.
     let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(MAX_PREALLOCATION));
     while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
@@ -216,7 +216,7 @@ async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
             return Err(Lost::TooLarge(body));
         }
         if body.capacity() - body.len() < chunk.len() {
-            // Doubling, but never beyond the cap: a flood costs no more memory than was allowed.
+            // Doubling, but never beyond the cap, so that a huge answer takes no more memory than allowed.
             let wanted = (body.capacity() * 2).max(body.len() + chunk.len()).min(cap);
             body.reserve_exact(wanted - body.len());
         }
@@ -225,7 +225,7 @@ async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
     Ok(body)
 }
 
-/// The content encoding, where there is one.
+/// The content encoding, if there is one.
 fn encoding(headers: &HeaderMap) -> Option<String> {
     let all: Vec<_> = headers
         .get_all(CONTENT_ENCODING)

@@ -1,4 +1,4 @@
-//! One logical call: what it is, and the attempts that it becomes until one is good.
+//! One logical call: what it is, and its attempts until one succeeds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl fmt::Debug for Call {
 }
 
 impl Call {
-    /// Whether sending it twice could do something twice.
+    /// Whether it is a write: sending it twice could do something twice.
     pub fn is_write(&self) -> bool {
         self.method != Method::GET
     }
@@ -164,7 +164,7 @@ impl Client {
         Instant::now() + self.settings.deadline
     }
 
-    /// As [`Client::call`], without reading the answer: a part of what ends at `deadline`, which waits for the budget
+    /// Like [`Client::call`], without reading the answer: a part of what ends at `deadline`, which waits for the budget
     /// put off.
     pub(crate) async fn fetch(
         &self,
@@ -200,7 +200,7 @@ impl Client {
                 return Err(error.with_outcome(Some(Outcome::NotSent)));
             }
             tries.begun = Some(Instant::now());
-            // Boxed: thousands of calls that stand in line are small, only those under way are large.
+            // Boxed, so that thousands of waiting calls are small, and only those under way are large.
             let answer =
                 Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer)).await;
             let failure = match answer {
@@ -225,7 +225,7 @@ impl Client {
                 max_retries: self.settings.max_retries,
                 max_retry_after: self.settings.max_retry_after,
             };
-            // What the service asked for under a budget is the ledger's to keep, however long.
+            // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = told.filter(|_| !spent);
             // A write is retried if the service says after how long; here the ledger does.
             let retry = report.verdict.retry.map(|pace| if spent { Pace::Throttled } else { pace });

@@ -17,10 +17,10 @@ use crate::text::redact;
 const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
 const MAX_SEARCHED: usize = 4096;
-/// How much of a prompt's beginning is enough to know it by where a service echoes only a part.
+/// How much of a prompt's beginning identifies it, if a service echoes only a part.
 const PROMPT_PREFIX: usize = 24;
 
-/// Where to find what belongs together.
+/// The advice for ids and keys that do not belong together.
 const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
 /// Why nothing is sent after a `Retry-After`.
@@ -51,7 +51,7 @@ pub(crate) fn still_throttled(call: &Call, status: u16, left: Duration) -> Error
     error
 }
 
-/// The error of a call that found no place among those in flight.
+/// The error of a call that got no permit, because too many others were in flight.
 pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
     let mut error = Error::new(
         Kind::Timeout,
@@ -106,7 +106,7 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
     Note { level: Level::Info, text, waiting: Some(waiting) }
 }
 
-/// The error of a call that the budget does not grant, and that would not wait.
+/// The error of a call without a free request in the budget, that does not wait.
 pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
     let (why, setting) = spent(call);
     let mut error = Error::new(
@@ -241,7 +241,7 @@ impl Failed<'_> {
         Some(self.header(self.failure.head()?.request_id.as_deref()?))
     }
 
-    /// What matters most about a write comes first.
+    /// The beginning: what matters most about a write.
     fn lead(&self) -> &'static str {
         match (self.verdict.kind, self.verdict.outcome) {
             (Kind::UnconfirmedWrite, Some(Outcome::Applied)) => {

@@ -44,7 +44,7 @@ struct Shared {
 /// Places for the reads or the writes of a client.
 struct Places {
     in_flight: Semaphore,
-    /// Calls that wait for the ledger, or have its leave: no more than could be in flight.
+    /// Calls that wait for the ledger or have a grant: at most as many as may be in flight.
     turns: Semaphore,
 }
 
@@ -54,7 +54,7 @@ impl Places {
     }
 }
 
-/// What those of them share that have the same store, or none.
+/// What clients share that use the same store, or none.
 struct Books {
     clock: Clock,
     store: Option<ClientStore>,
@@ -154,7 +154,7 @@ impl Client {
         }
     }
 
-    /// A second handle with other settings on the same connections, throttle and counts; `None` where the
+    /// A second handle with other settings on the same connections, throttle and counts; `None` if the
     /// change needs connections of its own.
     pub fn with(&self, settings: impl Into<Arc<Settings>>) -> Option<Self> {
         let settings = settings.into();
@@ -165,7 +165,7 @@ impl Client {
     }
 
     /// A second handle on connections of its own. It keeps within the same limits: throttle, permits and the retry quota, and
-    /// the budget where its store is the same; `None` where the change makes it another user of the service.
+    /// the budget where its store is the same; `None` if the change makes it another user of the service.
     pub fn apart(
         &self,
         settings: impl Into<Arc<Settings>>,
@@ -191,12 +191,12 @@ impl Client {
         Self { on_budget, ..self.clone() }
     }
 
-    /// The budget of analytics requests, where one is kept.
+    /// The budget of analytics requests, if one is kept.
     pub fn budget(&self) -> Option<Budget> {
         self.budget_of(Limit::Analytics)
     }
 
-    /// The budget of a limit, where one is kept.
+    /// The budget of a limit, if one is kept.
     pub fn budget_of(&self, limit: Limit<'_>) -> Option<Budget> {
         let terms = match limit {
             Limit::Analytics => self.settings.terms,
@@ -215,12 +215,12 @@ impl Client {
         self.books.clock.today()
     }
 
-    /// The exports in its store, where it has one.
+    /// The exports in its store, if it has one.
     pub fn exports(&self) -> Option<&Exports> {
         self.books.exports.as_ref()
     }
 
-    /// The names of creations that are made once, where it has a store.
+    /// The names of creations that are made once, if it has a store.
     pub fn names(&self) -> Option<&OnceNames> {
         self.books.names.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a running call tells its caller. The caller decides where: a log, a callback, an exception's note.
+//! What a running call reports to its caller, which shows it in a log, a callback or an exception's note.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,7 +17,7 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Something the user may want to know while it goes on.
+    /// Something that the user may want to know while the call goes on.
     Info,
     /// Something went wrong and is being dealt with.
     Warning,
@@ -39,9 +39,9 @@ pub struct Note {
 pub struct Waiting {
     /// Why.
     pub why: &'static str,
-    /// When the next request goes out, where that is known.
+    /// When the next request goes out, if that is known.
     pub until: Option<Timestamp>,
-    /// Whether it is so long that a caller who sees nothing of it would believe that the program hangs.
+    /// Whether it is so long that the program would seem to hang if nothing showed it.
     pub long: bool,
 }
 
@@ -59,7 +59,7 @@ impl Waiting {
 pub(crate) struct OpenWait {
     why: &'static str,
     begun: Instant,
-    /// It is not worth a line before.
+    /// Shorter waits are not logged.
     said_after: Duration,
     /// Whether it was long when it was told of last.
     told: Option<bool>,
@@ -89,7 +89,7 @@ impl Note {
     }
 }
 
-/// Receives what a call has to tell while it runs.
+/// Receives reports from a running call.
 pub trait Observer: Send + Sync {
     /// A line for the log.
     fn note(&self, note: Note);

@@ -40,7 +40,7 @@ impl Head {
         };
         Self {
             status,
-            // It identifies: one that was repaired would be another.
+            // A repaired id would be a different one.
             request_id: headers
                 .get("x-request-id")
                 .and_then(|id| std::str::from_utf8(id.as_bytes()).ok())
@@ -98,7 +98,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The head, where one came.
+    /// The head, if one came.
     pub fn head(&self) -> Option<&Head> {
         match self {
             Self::Unsent { .. } | Self::Ambiguous { .. } => None,
@@ -149,8 +149,7 @@ pub struct Verdict {
     pub retry: Option<Pace>,
 }
 
-/// The table of the retry policy. A write's column is wider than nothing only where the failure proves
-/// that the write did not happen.
+/// The table of the retry policy. A write is retried only if the failure proves that it did not happen.
 pub fn judge(write: bool, failure: &Failure) -> Verdict {
     use Outcome::{Applied, NotSent, Rejected, Unknown};
     let (kind, outcome, retry) = match (failure, write) {
@@ -240,7 +239,7 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
     doubled.min(MAX_BACKOFF).mul_f64(unit.clamp(0.0, 1.0))
 }
 
-/// What is added to a wait that the service asked for, so that not all come back at the same moment.
+/// Added to a wait that the service asked for, so that clients do not all return at the same moment.
 pub(crate) fn spread(told: Duration, unit: f64) -> Duration {
     (told / 10).min(Duration::from_secs(5)).mul_f64(unit.clamp(0.0, 1.0))
 }
@@ -254,7 +253,7 @@ pub struct RetryQuota {
 impl RetryQuota {
     const FULL: u32 = 500;
 
-    /// Pays for a retry; `false` where nothing is left.
+    /// Pays for a retry; `false` if nothing is left.
     pub fn take(&mut self, pace: Pace) -> bool {
         match self.tokens.checked_sub(pace.cost()) {
             Some(rest) => {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::lock;
 
-/// All paths below it share one limit.
+/// All paths that begin with this share one limit.
 const ANALYTICS: &str = "/v1/analytics/";
 /// The longest that calls are throttled.
 const MAX_THROTTLE: Duration = Duration::from_hours(24);
@@ -16,9 +16,9 @@ const MAX_THROTTLE: Duration = Duration::from_hours(24);
 /// The kinds of call that a service throttles apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Everything that is no `GET`.
+    /// Everything but `GET`.
     Writes,
-    /// Reads of jobs, and of whatever else is not analytics.
+    /// Reads of jobs, and of everything else that is not analytics.
     Jobs,
     /// Everything that the service lists.
     Analytics,

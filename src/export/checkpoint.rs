@@ -1,4 +1,4 @@
-//! Where an export stands, as a small JSON text that holds no secret and can be taken up in another process.
+//! The position of an export, as a small JSON text without secrets with which another process can continue.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::listing::Listing;
 use crate::listing::rows::{Identity, Totals};
 
-/// What this version writes and reads.
+/// The version of the text that is written and read.
 const CHECKPOINT_VERSION: u32 = 1;
-/// The longest text that is read. A checkpoint grows with the pages of a service that sends more rows than it is asked
-/// for: this is more than any answer of 32 MiB can bring about.
+/// The longest text that is read. A checkpoint grows if a service sends more rows than were asked for; no answer of
+/// 32 MiB makes it longer than this.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// How many of the last visitors' rows it knows, so that the next part finds those that come twice: two full pages, in
 /// some 8 KB of text.
@@ -33,12 +33,12 @@ pub struct Checkpoint {
     pub page_size: u32,
     /// The offset that the export began with.
     pub begin: u64,
-    /// Where the next request starts; where pages name each other, how many rows came before it.
+    /// Where the next request starts; with cursors, how many rows came before it.
     pub offset: u64,
-    /// What it asks with, where pages name each other.
+    /// The cursor of the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<String>,
-    /// The number of the slice that it is in, where the range is read in several.
+    /// The number of the slice that it is in, if the range is read in several.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) slice: usize,
     /// Rows handed out since the export began, in all its parts.

@@ -1,4 +1,4 @@
-//! Rows that were seen before: what a moving table or a capped page brings a second time.
+//! Finds rows that come a second time, because the data moves or the service sends short pages.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -25,7 +25,7 @@ impl Hasher for Already {
 
 type Hashed = BuildHasherDefault<Already>;
 
-/// What a row is, compared with those seen.
+/// How a row compares with those seen before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
     /// Not seen.
@@ -36,7 +36,7 @@ pub(crate) enum Repeat {
     Differing,
 }
 
-/// 64 bits that need not be aligned: a collected export has a row here for each of its own.
+/// 64 bits without alignment, to save memory: a collected export keeps one for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Packed([u32; 2]);
 
@@ -63,9 +63,9 @@ struct SeenRow {
     page: u32,
 }
 
-/// A map by hashes, in parts that grow one at a time: while it grows, a single one would take three times its memory. Part
-/// `k` has `2k + 33` of 768 shares, what lies between the squares of `k + 16` and `k + 17`: parts of different sizes do not
-/// all grow at once.
+/// A map by hashes, split into parts that grow one at a time, because a single map takes three times its memory while it
+/// grows. Part `k` has `2k + 33` of 768 shares (between the squares of `k + 16` and `k + 17`): as their sizes differ, the
+/// parts do not all grow at once.
 #[derive(Debug)]
 struct Spread<T>([HashMap<Packed, T, Hashed>; 16]);
 
@@ -76,7 +76,7 @@ impl<T> Default for Spread<T> {
 }
 
 impl<T: Copy> Spread<T> {
-    /// By bits that a map itself looks at least.
+    /// Chosen by the bits that a map itself uses least.
     fn part(key: u64) -> usize {
         let share = ((key >> 40 & 0xffff) * 768) >> 16;
         usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
@@ -116,7 +116,7 @@ pub(crate) struct Seen {
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,
-    /// Of every page, whatever the window: some ten bytes a page.
+    /// Of every page, also outside the window: some ten bytes a page.
     fingerprints: Spread<()>,
 }
 
@@ -132,12 +132,12 @@ impl Seen {
         }
     }
 
-    /// Forgets nothing from now on.
+    /// From now on, remembers every page.
     pub(crate) fn remember_all(&mut self) {
         self.window = None;
     }
 
-    /// Whether a page about the same came before; its counts may have moved, and it would still never end.
+    /// Whether a page with the same keys came before. Its counts may have changed, but the export would still never end.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for row in rows {

@@ -20,7 +20,7 @@ const BLOCK: usize = 256 * 1024;
 /// Rows of a table that are encoded at once.
 const STRIDE: usize = 4096;
 
-/// A file on its way.
+/// A file that is being written.
 pub struct Writing {
     file: WholeFile,
     target: PathBuf,
@@ -31,14 +31,14 @@ pub struct Writing {
 /// What an export wrote.
 #[derive(Debug)]
 pub struct Written {
-    /// The file, not in its place yet: that is up to the caller, if it still wants it.
+    /// The complete file. The caller puts it in its place.
     pub file: Sealed,
     /// How many rows.
     pub rows: u64,
 }
 
 impl Writing {
-    /// Begins a file that is to stand at `target`; an error where that cannot be, before anything is asked for.
+    /// Begins a file for `target`; an error if it cannot be written, before anything is fetched.
     pub fn begin(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
         let (file, encoder) = (WholeFile::create(&target)?, Encoder::new(format, layout));
         Ok(Self { file, target, encoder, buffer: Vec::new() })
@@ -118,7 +118,7 @@ impl Writing {
     }
 }
 
-/// A disk may take its time: not on a thread that others wait for.
+/// Runs disk work on a thread of its own, because a disk may be slow.
 pub async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

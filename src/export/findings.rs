@@ -1,4 +1,4 @@
-//! What an export found that its user should know: the service broke a habit, or the data moved under it.
+//! What the user of an export should know: the service behaved unusually, or the data changed meanwhile.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub enum Finding {
     Repaired(u64),
     /// Values did not fit their columns.
     Misfits(u64),
-    /// The service left rows out after these, and there is no way to them.
+    /// The service left out the rows after these, and does not list them.
     CutOff(usize),
 }
 
@@ -105,7 +105,7 @@ impl Findings {
         self.totals
     }
 
-    /// What a page as such tells; returns what is new.
+    /// Findings from a page as a whole; returns the new ones.
     pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool, cut_off: bool) -> Vec<Finding> {
         let (mut fresh, received) = (Vec::new(), page.rows.len());
         if by_offset && page.has_more && received != limit as usize {
@@ -131,7 +131,7 @@ impl Findings {
         fresh
     }
 
-    /// What its rows tell. Repeats that short pages bring are no change of the data.
+    /// Findings from the rows of a page. Repeats because of short pages do not count as changed data.
     pub(crate) fn repeats(&mut self, dropped: usize, differing: usize, expected: bool) -> Vec<Finding> {
         let mut fresh = Vec::new();
         if dropped > 0 && !expected {
@@ -147,7 +147,7 @@ impl Findings {
         self.found.iter().map(ToString::to_string).collect()
     }
 
-    /// Adds to the entry of the same kind, or makes one; `Some` where it is new.
+    /// Adds to the entry of the same kind, or makes one; `Some` if it is new.
     fn tell(&mut self, finding: Finding) -> Option<Finding> {
         let kind = std::mem::discriminant(&finding);
         let Some(known) = self.found.iter_mut().find(|known| std::mem::discriminant(*known) == kind) else {

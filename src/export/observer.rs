@@ -1,4 +1,4 @@
-//! What a running export tells its caller, and the relay between pages that were asked for ahead and that caller.
+//! What a running export reports to its caller, and the relay between prefetched pages and that caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
 
-/// Receives what an export has to tell while it runs.
+/// Receives reports from a running export.
 pub trait ExportObserver: Observer {
     /// How many rows came so far.
     fn progress(&self, _rows: u64) {}
@@ -34,7 +34,7 @@ pub struct Relay {
 struct RelayState {
     listener: Option<Arc<dyn Observer>>,
     kept: Vec<Note>,
-    /// Of the caller that listened last: what was requested ahead was requested for it.
+    /// Of the caller that listened last: pages were prefetched for it.
     trace: Option<HeaderValue>,
 }
 
@@ -53,8 +53,8 @@ impl Relay {
         Listening(Arc::clone(self))
     }
 
-    /// For what is asked for now: it is reported as everything is, and belongs to the trace of the caller that asks, also
-    /// when somebody else listens by the time that it is sent.
+    /// For a request that is made now: it is reported like all others, and belongs to the trace of this caller, even if
+    /// another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
         Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
     }

@@ -1,4 +1,4 @@
-//! Paging, by offset or by cursor: the stop rule, the guards against a service that breaks it, prefetch, and where an export stands.
+//! Paging, by offset or by cursor: when to stop, guards against a service that breaks its paging rule, prefetch, and the position.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -32,11 +32,11 @@ pub trait Source: Send + Sync + 'static {
 /// Which page is wanted.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The slice that it is of, where the range is read in several.
+    /// The slice that it is of, if the range is read in several.
     pub days: Option<Slice>,
-    /// Rows to skip; where pages name each other, how many rows came before it.
+    /// Rows to skip; with cursors, how many rows came before it.
     pub offset: u64,
-    /// What the page before it said to ask with, where pages name each other.
+    /// The cursor that the page before it gave.
     pub cursor: Option<String>,
     /// The most rows.
     pub limit: u32,
@@ -61,7 +61,7 @@ pub struct Paging {
     pub max_rows: Option<u64>,
     /// Pages asked for ahead of need; above 1 it speculates.
     pub prefetch: u32,
-    /// Whether what would be told is an error.
+    /// Whether findings are errors.
     pub strict: bool,
     /// How many pages are remembered to find repeats; `None`: all.
     pub window: Option<usize>,
@@ -91,9 +91,9 @@ pub struct Pager {
     trail: Trail,
     handed: u64,
     finished: bool,
-    /// The service broke its rule; nothing that it sends further could be trusted.
+    /// The service broke its paging rule, so nothing more is read.
     broken: Option<Error>,
-    /// The last page was as a page should be, so that the next can be asked for while one is read.
+    /// The last page was as expected, so the next one can be prefetched.
     plain: bool,
     ahead: VecDeque<Ahead>,
     seen: Seen,
@@ -119,7 +119,7 @@ impl Drop for Ahead {
 }
 
 impl Pager {
-    /// An export that goes on at `place`.
+    /// An export that continues at `place`.
     pub fn new(source: Arc<dyn Source>, place: Checkpoint, paging: Paging) -> Self {
         let trail = Trail::new(place);
         let place = &trail.place;
@@ -162,12 +162,12 @@ impl Pager {
         self.findings.totals()
     }
 
-    /// From now on, repeats are looked for among all pages: a caller that keeps all rows has the memory for it.
+    /// From now on, repeats are searched for in all pages: a caller that keeps all rows has the memory for it.
     pub fn remember_all(&mut self) {
         self.seen.remember_all();
     }
 
-    /// The next page, or `None` at the end. Dropping the future drops what is under way; the next call asks again.
+    /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
     pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
         if self.finished || self.left() == Some(0) {
             self.finished = true;
@@ -299,7 +299,7 @@ impl Pager {
         Ok(Turn { rows, findings: fresh, mark: Arc::new(mark) })
     }
 
-    /// What the page after this one is asked for with. One that came before would never end.
+    /// The cursor of the next page. A repeated cursor is refused, because the export would never end.
     fn next_cursor(&mut self, page: &Page) -> Result<Option<String>> {
         let place = &self.trail.place;
         if !page.has_more || place.listing.paged_by() != PagedBy::Cursor {
@@ -315,7 +315,7 @@ impl Pager {
         Ok(Some(cursor))
     }
 
-    /// Asks for what is sure to be needed and, above `prefetch=1`, for what may be.
+    /// Requests the pages that are certainly needed and, above `prefetch=1`, those that may be.
     fn look_ahead(&mut self) {
         let page_size = u64::from(self.trail.place.page_size);
         // Where pages are short or name each other, only what came tells where the next one starts.

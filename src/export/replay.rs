@@ -1,4 +1,4 @@
-//! Rows that were gathered for a call whose caller left: they are handed out again page by page, without a request.
+//! Keeps how the rows of a table came in pages: if its caller is gone, they are handed out again without a request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::rows::Rows;
 use crate::table::Table;
 
-/// Consecutive pages that are alike in all but their rows.
+/// Consecutive pages that are equal in all but their rows.
 struct Run {
     shape: PageShape,
     /// How many rows each of them handed out.

@@ -36,7 +36,7 @@ pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
     error.status.is_some_and(|status| REFUSED.contains(&status))
 }
 
-/// What is asked for a page.
+/// The parameters of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking {
     pub(crate) days: Option<Slice>,
@@ -50,9 +50,9 @@ pub(crate) struct Asking {
 pub struct ServicePages {
     /// The client that asks.
     pub client: Client,
-    /// What for.
+    /// What it lists.
     pub listing: Arc<Listing>,
-    /// The last body: a service that sends it again will not end, and is not asked for more.
+    /// The last body: if the service sends it again, it would never end, and nothing more is requested.
     last: Arc<AtomicU64>,
 }
 
@@ -95,7 +95,7 @@ impl ServicePages {
         })
     }
 
-    /// Gets a page that nobody has read yet. A service that finds cursor and dates too long is asked with the cursor alone.
+    /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone.
     async fn fetch_page(
         &self,
         asking: &Asking,
@@ -117,7 +117,7 @@ impl ServicePages {
         }
     }
 
-    /// A service that gave up on a long range is asked for shorter ones.
+    /// The error of a service that gave up on a long range, with advice on shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
         let day = |name| Moment::parse(name, self.listing.filter(name)?).ok()?.day();
         let whole = day("dateFrom").zip(day("dateTo")).map(|(from, to)| Slice { from, to });

@@ -1,7 +1,7 @@
-//! The pages of a listing from the store, where it has them; the others from the service, by way of the store.
+//! The pages of a listing: from the store if it has them, otherwise from the service, and kept in the store.
 //!
-//! Whole pages are fetched from the beginning on, whatever part of the listing is read, so that what one reader fetched
-//! serves the next. What is in the store comes in the pages in which it was fetched, whatever page size is asked for.
+//! Whole pages are fetched from the beginning, whichever part is read, so that other readers can use them. Stored rows
+//! come in the pages in which they were fetched, whatever page size is wanted.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::listing::rows::Page;
 use crate::lock;
 use crate::store::{self, Export, Exports, Fault, Range, What};
 
-/// A `Date` header is in whole seconds, and older by the way that the answer took.
+/// A `Date` header is in whole seconds, and as old as the answer's travel time.
 const DATE_STEPS: Millis = 2_000;
 
 /// The rows of a stored page.
@@ -45,7 +45,7 @@ pub(super) async fn keep(
 ) -> Result<()> {
     let Answered { page, body, date } = asked;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
-    // The service's clock is a second opinion: what it has sent today is no answer of tomorrow.
+    // Checked against the service's clock, in case this machine's is ahead.
     let now = exports.clock.now();
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
@@ -82,7 +82,7 @@ impl StoredPages {
 }
 
 impl Source for StoredPages {
-    /// Never promises more: a page is in the store before the next one is asked for.
+    /// Never promises another page: each is stored before the next one is requested.
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
         let range = Arc::clone(&self.0);
         async move { range.fetch(wanted, &*observer).await }.boxed()
@@ -136,7 +136,7 @@ impl StoredRange {
         Ok(Fetched { limit, promises_more: false, decode: Box::new(move || Ok(without(page, skip))) })
     }
 
-    /// Whether the export's pages lead to the wanted one. Where pages name each other, the export may be of another time, from
+    /// Whether the export's pages lead to the wanted one. With cursors, the export may be of another time, from
     /// another process: what follows its cursor is not what follows this one.
     async fn is_led_to(&self, export: &Export, wanted: &Wanted) -> Result<bool> {
         let Some(cursor) = &wanted.cursor else { return Ok(true) };
@@ -159,7 +159,7 @@ impl StoredRange {
         Ok(page)
     }
 
-    /// The page that has the row at an offset, where the store has it: it may be longer or shorter than is asked for.
+    /// The page that has the row at an offset, if the store has it: it may be longer or shorter than is asked for.
     async fn stored(&self, export: &Export, wanted: &Wanted) -> Result<Option<store::StoredPage>> {
         let &Wanted { offset, regular, .. } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {

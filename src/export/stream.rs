@@ -1,8 +1,8 @@
-//! An export on its way to its caller: page by page, as a table, or into a file. No row is lost where a call is left.
+//! Hands an export to its caller: page by page, as a table, or into a file. No row is lost if a call is abandoned.
 //!
-//! Until its caller has them, the rows of a table are kept: the next call that makes one continues with them, and any
-//! other gets them again page by page. What was written into a file that its caller did not get is not kept, as a file
-//! is for more rows than the memory holds: the next call starts again where that one began.
+//! The rows of a table are kept until its caller has it: the next call for a table continues with them, and any other call
+//! gets them again page by page. The rows of an unfinished file are not kept, because a file may have more rows than fit
+//! into memory: the next call starts where that one began.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,7 +23,7 @@ use crate::table::formats::Format;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
-/// See the module. One caller at a time works on it, and may leave at any await.
+/// See the module. It has one caller at a time, which may drop its future at any await.
 pub struct ExportStream {
     source: Arc<dyn Source>,
     pager: Pager,
@@ -64,7 +64,7 @@ struct Begun {
     found: Vec<String>,
 }
 
-/// The rows of a table on their way to its caller.
+/// The rows of a table that its caller does not have yet.
 enum Gathered {
     None,
     Some(Box<Builder>),
@@ -168,7 +168,7 @@ impl ExportStream {
         }
     }
 
-    /// As [`ExportStream::table`], of what came before an error. If the caller does not get it, its rows are handed out again.
+    /// Like [`ExportStream::table`], of what came before an error. If the caller does not get it, its rows are handed out again.
     pub async fn partial(&mut self) -> Result<Arc<Table>> {
         let table = self.table().await?;
         self.hand_out_again(Arc::clone(&table));

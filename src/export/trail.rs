@@ -1,4 +1,4 @@
-//! Where an export stands, page by page, and after each of a page's rows.
+//! The position of an export, after each page and after each row.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::PagedBy;
 use crate::listing::rows::{Identity, Rows, Totals};
 
-/// All of a page but its rows, which the places after it need. Many pages share it.
+/// A page without its rows. The positions after its rows share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageShape {
     /// How many rows came.
     pub received: u32,
     /// How many were asked for.
     pub limit: u32,
-    /// Their positions in the answer, where they are not simply the first ones.
+    /// Their positions in the answer, if they are not simply the first ones.
     pub kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
     pub whole: bool,
@@ -24,9 +24,9 @@ pub struct PageShape {
     pub has_more: bool,
     /// The page's totals.
     pub totals: Option<Totals>,
-    /// What the next page is asked for with, where pages name each other.
+    /// The cursor of the next page.
     pub cursor: Option<String>,
-    /// The slice that it is of, where the range is read in several.
+    /// The slice that it is of, if the range is read in several.
     pub days: Option<Slice>,
 }
 
@@ -35,7 +35,7 @@ pub struct PageShape {
 pub struct Mark {
     /// As before the page's first row.
     before: Checkpoint,
-    /// As after its last row; `None` where rows were held back at its end.
+    /// As after its last row; `None` if rows were held back at its end.
     behind: Option<Checkpoint>,
     /// The rows that are handed out.
     rows: Vec<Identity>,
@@ -103,7 +103,7 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    /// Goes on at `place`.
+    /// Continues at `place`.
     pub(crate) fn new(place: Checkpoint) -> Self {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
         // Checked where it was made.
@@ -125,7 +125,7 @@ impl Trail {
         }
     }
 
-    /// The slice that the next page is of, where the range is read in several.
+    /// The slice that the next page is of, if the range is read in several.
     pub(crate) fn days(&self) -> Option<Slice> {
         self.slices.get(self.place.slice).copied()
     }
@@ -167,7 +167,7 @@ impl Trail {
         self.near.back().map_or(self.place.offset, |(_, until)| *until)
     }
 
-    /// Moves on after a page of such a shape, of which these rows are handed out.
+    /// Moves on after a page of this shape, of which these rows are handed out.
     pub(crate) fn step(&mut self, mut shape: PageShape, rows: Vec<Identity>) -> Mark {
         // Known from the first row on: a part that goes on within this page is to see that they moved.
         self.place.begin_totals(shape.totals);

@@ -174,7 +174,7 @@ pub async fn message(
     post(client, path, project, Some(id), prompt, None, observer).await
 }
 
-/// Reads a job. `prompt` is what no error may show, where it is known.
+/// Reads a job. `prompt` is what no error may show, if it is known.
 pub async fn get(
     client: &Client,
     project: &Segment,
@@ -239,7 +239,7 @@ fn cap(client: &Client) -> usize {
     client.settings().max_response_bytes.min(MAX_JOB_BYTES)
 }
 
-/// A job's body; of the job that was asked for, where one was.
+/// A job's body; of the job that was asked for, if one was.
 fn decode(answer: &Answer, project: &Segment, asked: Option<&Segment>) -> Result<Job, String> {
     let raw = json::parse::<Value>(&answer.body)?.value;
     let job = Job::from_value(raw, project.clone())?;

@@ -1,4 +1,4 @@
-//! A creation that is made once, by its name: the store knows of it before its request leaves, and until its job is known.
+//! Creates a job only once for each name: the name is in the store before the request leaves.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,9 +18,9 @@ use crate::job::{Job, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
 use crate::text::json;
 
-/// How often a call looks whether another has created the job meanwhile, at first and in the end.
+/// How often a call checks whether another call has created the job: the first and the longest interval.
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// A wait for another's creation is logged after so long.
+/// After this time, a wait for another call's creation is logged.
 const SAID_AFTER: Duration = Duration::from_secs(1);
 /// The status of a job of which only the id is known.
 const STATUS_UNKNOWN: &str = "unknown";
@@ -74,7 +74,7 @@ pub async fn create(
         fault: Arc::default(),
     });
     let result = super::create_noted(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
-    // Whatever was noted on the way: a caller that ends its process now is to leave it on the disk.
+    // Waits until the notes are on the disk, in case the caller ends its process now.
     let written = names.written().await;
     let fault = crate::lock(&creating.fault).take().or(written.err());
     match result {
@@ -101,7 +101,7 @@ pub async fn create(
     }
 }
 
-/// Says what became of a creation whose outcome nobody knew: its job, or that there is none.
+/// Records the outcome of a creation that was unknown: its job, or that there is none.
 pub async fn resolve(
     client: &Client,
     project: &Segment,
@@ -139,7 +139,7 @@ pub enum ResolvedJob {
     Id(Segment),
 }
 
-/// How a name stands.
+/// The state of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameState {
     /// Its job is known.
@@ -150,7 +150,7 @@ pub enum NameState {
     Unknown,
 }
 
-/// All names of a project, and how they stand.
+/// All names of a project, with their states.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
     let all = names.store.within(deadline, names.all(project.as_str().to_owned())).await?;
@@ -168,7 +168,7 @@ pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, N
     Ok(listed)
 }
 
-/// An error where a client cannot keep names.
+/// An error if a client cannot keep names.
 pub fn check(client: &Client) -> Result<()> {
     names(client).map(drop)
 }

@@ -17,11 +17,11 @@ use crate::job::{self, Job, Prompt};
 
 /// Growth factor between successive poll intervals.
 const POLL_GROWTH: f64 = 1.5;
-/// Each interval is up to so much shorter or longer, so that many waits do not poll in step.
+/// Each interval varies by up to this share, so that many waits do not poll at the same time.
 const POLL_JITTER: f64 = 0.2;
-/// A poll that is under way when the time is up gets so long to finish: it is the one that matters most.
+/// How much longer a poll may take that is under way when the time is up: it matters most.
 const LAST_POLL: Duration = Duration::from_secs(5);
-/// A year: whatever is longer is for ever, and no clock would hold it.
+/// A year. A longer wait counts as endless, because clocks could overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 /// How long after its creation a job may not be found yet.
 const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 /// How to wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait {
-    /// How long; `None` for ever.
+    /// How long to wait; `None` waits for ever.
     pub timeout: Option<Duration>,
     /// The first interval.
     pub poll_interval: Duration,
@@ -100,7 +100,7 @@ pub struct Target {
     pub last: Option<Job>,
     /// Whether the first poll comes after an interval: it was only just created or written to.
     pub rest_first: bool,
-    /// What it was asked to do, where this very call did: no error of a poll is to show it.
+    /// What it was asked to do, if this very call did: no error of a poll is to show it.
     pub prompt: Option<Arc<str>>,
 }
 

@@ -35,7 +35,7 @@ pub enum PagedBy {
     Offset,
     /// Each page names the next one.
     Cursor,
-    /// There is one page. What it leaves out is cut off.
+    /// There is only one page, which may be cut off.
     Nothing,
 }
 

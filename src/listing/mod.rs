@@ -1,4 +1,4 @@
-//! What can be listed page by page: one of the service's endpoints, or whatever else a path lists.
+//! What can be listed page by page: one of the known endpoints, or any other path.
 
 pub mod cursor;
 pub mod endpoint;
@@ -44,7 +44,7 @@ pub struct Shape {
     pub items: String,
     /// Of the flag that says that there is more.
     pub has_more: String,
-    /// Of the cursor, where pages name each other.
+    /// Of the cursor, if there are cursors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -180,13 +180,13 @@ impl Listing {
         }
     }
 
-    /// The project, where there is one.
+    /// The project, if there is one.
     pub fn project(&self) -> Result<Option<Segment>> {
         let id = self.project_id.as_deref();
         id.map(|id| Segment::parse("project_id", id)).transpose()
     }
 
-    /// The project's id, where there is one.
+    /// The project's id, if there is one.
     pub fn project_id(&self) -> Option<&str> {
         self.project_id.as_deref()
     }

@@ -1,7 +1,7 @@
 //! Reads a page of any endpoint, straight into columns.
 //!
-//! What a row must have is read strictly. What it may have, and does not fit its column, is kept aside as the service sent
-//! it: what is known of most endpoints is what was seen of them.
+//! Required fields are read strictly. An optional value that does not fit its column is kept as the service sent it, because
+//! most endpoints are only known from their answers.
 
 use std::fmt;
 
@@ -84,7 +84,7 @@ fn need<T, E: serde::de::Error>(slot: Option<T>, name: &str) -> Result<T, E> {
     slot.ok_or_else(|| missing(name))
 }
 
-/// Refuses what an object has twice: which of the two is meant cannot be known.
+/// Refuses a field that an object has twice, because it is unknown which one is meant.
 fn set<T, E: serde::de::Error>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), E> {
     match slot.replace(value) {
         Some(_) => Err(E::custom(format_args!("duplicate field `{name}`"))),
@@ -256,7 +256,7 @@ impl CellOf<'_> {
         Ok((!self.cells.put(cell)).then(value))
     }
 
-    /// A value that is not a string: as JSON, where that is what the column holds.
+    /// A value that is not a string: as JSON, if that is what the column holds.
     fn whole<E>(self, value: Value) -> Result<Option<Value>, E> {
         if self.field.holds == Holds::Json {
             let text = value.to_string();
@@ -332,7 +332,7 @@ impl<'de> Visitor<'de> for CellOf<'_> {
 }
 
 /// Whether a body, of which the rows are plain, promises more after `limit` rows; cheaper than reading it.
-/// `false` where that is not certain.
+/// `false` if that is not certain.
 pub(crate) fn promises_more(body: &[u8], limit: u32) -> bool {
     body.ends_with(br#"],"hasMore":true}"#)
         && memchr::memmem::find_iter(body, br#""path":"#).count() == limit as usize

@@ -9,7 +9,7 @@ use crate::listing::endpoint::{Field, Holds};
 use crate::listing::read::OneRow;
 use crate::text::json::Count;
 
-/// What the whole site and range came to.
+/// The totals of the whole site and range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
     /// Unique people.
@@ -469,11 +469,11 @@ impl Identity {
 pub struct Page {
     /// The rows, as received.
     pub rows: Rows,
-    /// The totals, where the endpoint has them.
+    /// The totals, if the endpoint has them.
     pub totals: Option<Totals>,
     /// Whether the service says that there is more.
     pub has_more: bool,
-    /// What the next page is asked for with, where pages name each other.
+    /// The cursor of the next page.
     pub cursor: Option<String>,
     /// Whether invalid characters were replaced to read it.
     pub repaired: bool,

@@ -219,7 +219,7 @@ pub(crate) fn slices(
 }
 
 /// What a range of whole days is called, and the one of the same kind before it, for what shows them to people: of
-/// each the two days, the kind and the name. `None` where its ends are not days.
+/// each the two days, the kind and the name. `None` if its ends are not days.
 #[pyfunction]
 #[pyo3(signature = (period = None, date_from = None, date_to = None))]
 pub(crate) fn _period<'py>(

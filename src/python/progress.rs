@@ -15,7 +15,7 @@ pub(crate) const ROWS: &str = "rows";
 /// What a trend counts.
 pub(crate) const SLICES: &str = "slices";
 
-/// What shows how far something is, of at most `most` of a `unit`, where that is wanted and can be.
+/// What shows how far something is, of at most `most` of a `unit`, if that is wanted and can be.
 pub(crate) fn bar(
     py: Python<'_>,
     wanted: Option<bool>,
@@ -63,7 +63,7 @@ pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting
     call_out(&warn, (warning, py.None(), DEPTH + bridge::frames(py)?)).map(drop)
 }
 
-/// `None` where it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it; what is no
+/// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it; what is no
 /// `Exception`, such as a Ctrl-C that came meanwhile, was not raised by it.
 fn watching<T>(py: Python<'_>, shown: PyResult<T>) -> PyResult<Option<T>> {
     match shown {

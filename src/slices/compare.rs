@@ -1,4 +1,4 @@
-//! A period beside the one before it: the site's totals, every path's counts on both sides, and what of it chance does not explain.
+//! Compares a period with the one before: the site's totals, every path's counts, and which changes are more than chance.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -41,8 +41,8 @@ pub const COLUMNS: &[Field] = &[
     column("significant", Holds::Flag),
 ];
 
-/// Whether two counts differ by more than chance would make two counts of the same readers differ: by more than two
-/// standard deviations, each count having its own number as its variance.
+/// Whether two counts differ by more than chance explains: by more than two standard deviations, if the variance of a count
+/// is the count itself.
 pub fn is_significant(before: i64, now: i64) -> bool {
     let (before, now) = (i128::from(before), i128::from(now));
     (now - before).pow(2) > 4 * (before + now)
@@ -138,7 +138,7 @@ fn integer(cell: Cell<'_>) -> i64 {
     }
 }
 
-/// Both sides as a table. A path that one side lacks had no reader there.
+/// Both periods as a table. A path that is missing in one had no reader in it.
 fn beside([now, before]: &[Side; 2]) -> Table {
     let mut builder = Builder::new(Layout::of(COLUMNS));
     let here = now.paths.iter().map(|(path, counts)| (path, *counts, before.counts(path)));
@@ -171,7 +171,7 @@ pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// What is looked for in a comparison.
+/// A kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Movers {
     /// Paths with readers in both periods that gained significantly.

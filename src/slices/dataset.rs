@@ -1,4 +1,4 @@
-//! What a store holds of a project's listings, slice by slice, in the columns of a dataset: without a client.
+//! The slices that a store has, in the columns of a dataset, without a client.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::table::record::Layout;
 use crate::table::{Builder, Table, arrow_field, number};
 use crate::text::safe;
 
-/// A slice that a store holds.
+/// A slice in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatasetSlice {
     /// The export.
@@ -54,15 +54,15 @@ pub struct Wish {
     pub every: Every,
     /// Of which projects; `None`: of all.
     pub projects: Option<Vec<String>>,
-    /// From which day on.
+    /// The first day.
     pub from: Option<Date>,
-    /// Up to which day; it is not of them.
+    /// The day after the last one.
     pub to: Option<Date>,
     /// Of which service.
     pub base_url: Option<String>,
     /// Of which organization: its name, or as the store writes it.
     pub organization: Option<String>,
-    /// How many days after its end a slice is taken to change no more.
+    /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
     /// The time of day.
     pub now: Millis,
@@ -123,7 +123,7 @@ fn account(held: &FinishedExport) -> (&str, &str) {
     (&held.base_url, &held.organization)
 }
 
-/// An error where the store has what several organizations fetched. They come account by account.
+/// An error if the store has what several organizations fetched. They come account by account.
 pub(crate) fn of_one_account(slices: &[DatasetSlice]) -> Result<()> {
     match (slices.first(), slices.last()) {
         (Some(first), Some(last)) if account(&first.held) != account(&last.held) => Err(several(slices)),

@@ -18,7 +18,7 @@ const MAX_NEIGHBOURS: usize = 7;
 pub struct Plan {
     /// The slices, in order.
     pub slices: Vec<Planned>,
-    /// Hours to wait for the budget, rounded up to whole ones; `None` where there is none.
+    /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
     pub hours: Option<f64>,
 }
 

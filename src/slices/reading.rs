@@ -28,7 +28,7 @@ pub struct StoreQuery {
     pub slices: Vec<Slice>,
     /// How long a slice is.
     pub every: Option<Every>,
-    /// How many days after its end a slice is taken to change no more.
+    /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
     /// The time of day.
     pub now: Millis,
@@ -41,14 +41,14 @@ pub struct StoreQuery {
 pub struct StoreAnswer {
     /// Of which project.
     pub project: String,
-    /// The totals of the last slice, where its pages had some.
+    /// The totals of the last slice, if its pages had some.
     pub totals: Option<Totals>,
     /// The rows.
     pub trend: Trend,
 }
 
 impl StoreQuery {
-    /// Reads them; an error that says what is missing, and what to run, where the store has not all of it.
+    /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
     pub async fn read(&self, holdings: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, what } = self.of;
         let latest = holdings.latest(what).await?.into_iter();

@@ -88,7 +88,7 @@ pub(crate) fn of_site(totals: Totals) -> Rows {
 
 /// What is known of a slice when its last page was read.
 pub(crate) struct Ended {
-    /// The totals of all of it, where the endpoint has them.
+    /// The totals of all of it, if the endpoint has them.
     pub(crate) totals: Option<Totals>,
     /// What was found on the way, in words.
     pub(crate) warnings: Vec<String>,

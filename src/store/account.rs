@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, Transaction};
 use super::fault::Fault;
 use crate::config::account::Owner;
 
-/// The number of `owner`, where the store knows it.
+/// The number of `owner`, if the store knows it.
 pub(crate) fn find(transaction: &Transaction<'_>, owner: &Owner) -> Result<Option<i64>, Fault> {
     let label = label(transaction, owner)?;
     let known = transaction
@@ -15,7 +15,7 @@ pub(crate) fn find(transaction: &Transaction<'_>, owner: &Owner) -> Result<Optio
     Ok(known)
 }
 
-/// The number of `owner`, after writing it down where the store does not know it yet.
+/// The number of `owner`, which is added if the store does not know it yet.
 pub(crate) fn number(transaction: &Transaction<'_>, owner: &Owner) -> Result<i64, Fault> {
     if let Some(known) = find(transaction, owner)? {
         return Ok(known);
@@ -31,7 +31,7 @@ pub(super) fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<Stri
     Ok(owner.organization.label(&salt(transaction)?))
 }
 
-/// What keys the store's fingerprints.
+/// The salt of the store's fingerprints.
 pub(super) fn salt(transaction: &Transaction<'_>) -> Result<Vec<u8>, Fault> {
     Ok(transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?)
 }

@@ -17,7 +17,7 @@ use crate::store::lock::SyncLock;
 use crate::store::neighbours::{self, Neighbour};
 use crate::store::pages::{self, StoredPage, Which};
 
-/// What of a range.
+/// Which part of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// Its totals alone.
@@ -51,7 +51,7 @@ pub struct Range {
     pub date_from: Option<String>,
     /// The day after the last.
     pub date_to: Option<String>,
-    /// From when on it is taken to change no more; `None`: never.
+    /// When it is treated as final; `None`: never.
     pub settles: Option<Millis>,
 }
 
@@ -67,13 +67,13 @@ impl Range {
     }
 }
 
-/// Whether what was asked for at `begun` is the last word on a range that changes no more from `settles` on. What seems
-/// to come from the future was fetched while the clock was wrong, at an unknown time.
+/// Whether an export that began at `begun` is final, for a range that is final from `settles` on. One that seems to come
+/// from the future was fetched while the clock was wrong, at an unknown time.
 pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
     settles.is_some_and(|settles| settles <= begun) && begun <= now
 }
 
-/// An export, as far as it came.
+/// An export, finished or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
     /// Its number in the store.
@@ -101,7 +101,7 @@ pub struct Export {
 pub struct Stock {
     /// Finished, and settled when it was begun: it need not be fetched again.
     pub finished: Option<Export>,
-    /// Unfinished: it goes on at its `next`.
+    /// Unfinished: it continues at its `next`.
     pub unfinished: Option<Export>,
     /// The last one that was finished, settled or not: how many pages it may be.
     pub latest: Option<Export>,
@@ -147,7 +147,7 @@ impl Exports {
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
     ///
-    /// Of two processes that begin at one time, the second goes on with the first one's.
+    /// Of two processes that begin at one time, the second continues with the first one's.
     pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
         let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
         let begin = move |connection: &mut Connection| {
@@ -174,12 +174,12 @@ impl Exports {
         self.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
     }
 
-    /// The page at `offset`, where there is one.
+    /// The page at `offset`, if there is one.
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
         self.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
     }
 
-    /// The last page that begins before `offset`, where there is one.
+    /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
         self.store.run(move |connection| pages::find(connection, export, Which::Before(offset))).await
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a store, in words that say what to do.
+//! What can be wrong with a store, and texts that say what to do.
 
 use std::io;
 use std::path::Path;
@@ -19,11 +19,11 @@ pub enum Fault {
     NoDirectory,
     /// It is not there, or there is nothing in it.
     Missing,
-    /// It is no plain file: what it is instead.
+    /// It is not a plain file, but this.
     NotAFile(&'static str),
-    /// What stands in the place of its lock is no plain file.
+    /// Its lock is not a plain file.
     NotALock,
-    /// It is no database.
+    /// It is not a database.
     NoDatabase,
     /// It belongs to another program.
     Foreign,
@@ -35,9 +35,9 @@ pub enum Fault {
     ReadOnly,
     /// Others on the machine can read it, and that cannot be changed.
     Open(io::Error),
-    /// What is written in it makes no sense.
+    /// Its content is damaged.
     Damaged(String),
-    /// An export that was there is not there any more.
+    /// An export was deleted meanwhile.
     Deleted(i64),
     /// A call's deadline ended before it answered.
     Late,

@@ -204,7 +204,7 @@ fn create(path: &Path) -> Result<(), Fault> {
     made
 }
 
-/// For its owner alone; an error where there is one.
+/// For its owner alone; an error if there is one.
 fn create_empty(path: &Path) -> io::Result<()> {
     private().create_new(true).open(path).map(drop)
 }

@@ -1,6 +1,6 @@
-//! Forks wait until no connection is open. SQLite keeps locks and mutexes for the whole process: a child that
-//! inherits them half taken would wait for threads that it does not have, or believe that it holds locks of its parent.
-//! Files that are locked are closed in the child: their locks last as long as any process has them open.
+//! A fork waits until no connection is open. SQLite has locks and mutexes for the whole process: a child that inherits
+//! them while they are taken would wait for threads that it does not have, or believe that it holds its parent's locks.
+//! Locked files are closed in the child, because a lock lasts as long as any process has its file open.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a fork waits: a connection is closed after its job. One that takes longer is forked with.
+/// How long a fork waits for connections to be closed. After that it happens anyway.
 const MAX_FORK_WAIT: Duration = Duration::from_secs(5);
 
 /// What this process has open.

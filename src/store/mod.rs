@@ -1,8 +1,8 @@
 //! The store: one SQLite file that all processes of a machine may share. `docs/store.md` describes it.
 //!
-//! Work on it is done on a thread where no lock and no disk holds up the runtime's workers. The file is opened when
-//! there is work and closed soon after: what a fork, another copy of SQLite in the same process, or a kill could meet
-//! half done is the work itself and nothing else.
+//! Its work is done on a thread of its own, so that locks and disks never hold up the runtime's workers. The file is opened
+//! when there is work and closed soon after, so that a fork, a kill or another copy of SQLite in the same process can only
+//! interrupt the work itself.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,14 +54,14 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the file at `path`, or makes it, and tells whether that can be done. Blocks for as long as it takes.
+    /// Opens or creates the file at `path`, and checks that it can be used. Blocks for as long as it takes.
     pub fn open(path: &Path) -> Result<Self> {
         let store = Self::to_write(path)?;
         store.ask(|_| Ok(()))?.wait()?;
         Ok(store)
     }
 
-    /// The file at `path`, which the first work opens or makes.
+    /// The file at `path`, which the first work opens or creates.
     pub fn to_write(path: &Path) -> Result<Self> {
         Self::at(path, file::open, None)
     }
@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// As [`Store::run`], for a thread that may wait.
+    /// Like [`Store::run`], for a thread that may wait.
     pub fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,

@@ -48,7 +48,7 @@ pub struct Creation {
 pub struct CreatedJob {
     /// Its id.
     pub id: String,
-    /// As the service showed it; `None` where the caller named the id.
+    /// As the service showed it; `None` if the caller named the id.
     pub body: Option<Vec<u8>>,
 }
 

@@ -64,7 +64,7 @@ pub(super) enum Which {
     Before(u64),
 }
 
-/// A page of an export, where there is one.
+/// A page of an export, if there is one.
 pub(super) fn find(connection: &Connection, export: i64, which: Which) -> Result<Option<StoredPage>, Fault> {
     let columns = PageExtent::SQL_COLUMNS;
     let (is_it, offset) = match which {
@@ -116,7 +116,7 @@ pub(super) fn unpack(packed: Vec<u8>, size: i64) -> Result<Vec<u8>, Fault> {
         return Ok(packed);
     }
     let mut body = Vec::new();
-    // One more than there should be, and never more: what it claims is not believed.
+    // At most one byte more than the claimed size, so that a damaged size cannot exhaust memory.
     let most = size.saturating_add(1);
     ZlibDecoder::new(&*packed)
         .take(most)

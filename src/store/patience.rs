@@ -1,5 +1,5 @@
-//! How long a piece of work waits for a lock on the file: until its time is over, or nobody wants it any more. It is kept
-//! per thread because SQLite's busy handler is a bare function pointer, which can be given nothing of its own.
+//! How long a piece of work waits for a lock on the file: until its time is over or its caller is gone. It is kept in a
+//! thread local, because SQLite's busy handler is a function pointer without data.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

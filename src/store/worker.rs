@@ -1,5 +1,4 @@
-//! Does a store's work: on one thread of the process at a time, in the order in which it was asked for. The thread ends
-//! soon after the last work: a process that forks has no thread that it does not need.
+//! Does a store's work in order, on one thread. The thread ends soon after the last work, so that a fork rarely meets it.
 
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use crate::store::fault::Fault;
 use crate::store::fork;
 use crate::store::patience::Patience;
 
-/// How long an open file is kept when there is nothing to do: an export over a quick line opens it once.
+/// How long an idle file stays open, so that a quick export opens it only once.
 const MAX_IDLE: Duration = Duration::from_millis(10);
 
 /// What is done with the file, or with the reason why it cannot be opened.
@@ -40,7 +39,7 @@ impl StoreWork {
     }
 }
 
-/// Takes work in place of a thread: a simulation does it when, and only if, its disk would.
+/// Takes work in place of a thread: a simulation does it when its disk would, or never.
 pub type Desk = Arc<dyn Fn(StoreWork) + Send + Sync>;
 
 /// How the file is opened.
@@ -52,7 +51,7 @@ pub(super) struct Worker {
     open: Open,
     desk: Option<Desk>,
     pid: u32,
-    /// The way to the thread, where there is one.
+    /// The way to the thread, if there is one.
     thread: Mutex<Option<Sender<StoreWork>>>,
     /// What a forked child has instead: the parent's thread is not there, and may have left the lock closed.
     child: OnceLock<Arc<Self>>,
@@ -96,7 +95,7 @@ impl Worker {
             }
         };
         if let Ok(runtime) = Handle::try_current() {
-            // One of its threads is there already, and its clock, where a test has paused it, stands still meanwhile.
+            // One of its threads is there already, and its clock, if a test has paused it, stands still meanwhile.
             drop(runtime.spawn_blocking(serve));
         } else {
             let begun = thread::Builder::new().name("docplatform-store".to_owned()).spawn(serve);

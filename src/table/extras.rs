@@ -1,4 +1,4 @@
-//! What else the service sent with its rows, as columns: few rows or all may have it, and no two need agree.
+//! Extra fields that the service sent, as columns: any row may have them, with any type.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,8 +24,8 @@ pub(crate) fn fields(other: &Value) -> impl Iterator<Item = (&str, &Value)> {
     object.into_iter().flatten().map(|(name, value)| (name.as_str(), value)).chain(bare)
 }
 
-/// How many extra fields have a column of their own. The service chooses the names, and each column takes memory in
-/// every row; the fields beyond are together in [`OTHERS`].
+/// How many extra fields have a column of their own. The service chooses their names, and each column takes memory in
+/// every row, so all further fields share the column [`OTHERS`].
 pub const MAX_COLUMNS: usize = 100;
 /// The column of the fields that have none of their own, as JSON.
 pub const OTHERS: &str = "other_fields";
@@ -87,7 +87,7 @@ pub enum ExtraType {
     Float,
     /// Booleans.
     Bool,
-    /// Texts, and whatever else as JSON.
+    /// Texts, and anything else as JSON.
     Text,
 }
 

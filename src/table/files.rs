@@ -1,8 +1,8 @@
 //! Files that are whole or not there: a file without a name where the system has such, else one under a temporary name in
 //! the same folder; fsync; then the name, and the folder's fsync.
 //!
-//! A file without a name is gone with its process, however that ends. One with a temporary name stays behind where nothing
-//! is run any more: after SIGKILL, and after SIGTERM and SIGHUP, which Python leaves to the system.
+//! A file without a name disappears with its process, however that ends. One with a temporary name is left behind if the
+//! process cannot clean up: after SIGKILL, and after SIGTERM and SIGHUP, which Python does not handle.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -20,9 +20,9 @@ pub struct WholeFile {
     /// Where it has a temporary name, if it needs one.
     aside: PathBuf,
     target: PathBuf,
-    /// The target's folder; `None` where it may not be read.
+    /// The target's folder; `None` if it may not be read.
     folder: Option<File>,
-    /// What the target is at present, where it exists.
+    /// What the target is at present, if it exists.
     before: Option<Metadata>,
 }
 
@@ -98,7 +98,7 @@ impl WholeFile {
         }
     }
 
-    /// Puts it in the target's place, safe from a crash of the machine.
+    /// Puts it in the target's place, so that it survives a crash of the machine.
     pub fn commit(self) -> io::Result<()> {
         self.seal()?.commit()
     }
@@ -150,7 +150,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// A file without a name that can get one in `folder`, and where it can be opened until then; `None` where the system or
+/// A file without a name that can get one in `folder`, and where it can be opened until then; `None` if the system or
 /// the file system has no such files. What else is wrong is found with a named one.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> Option<(File, PathBuf)> {

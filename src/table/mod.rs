@@ -23,9 +23,9 @@ use crate::listing::endpoint::{Field, Holds};
 use crate::listing::rows::{Cell, Cells, ColumnOfCells, Row, Rows, Values};
 use crate::table::record::{DAYS, Layout, Record};
 
-/// Rows in one record batch. Batches are filled one by one, so that no column is ever copied to grow.
+/// Rows in one record batch. Batches are filled one by one, so that no column is copied when it grows.
 const MAX_BATCH_ROWS: usize = 64 * 1024;
-/// Letters of a column in one record batch: its offsets are 32 bits wide.
+/// The most characters of a column in one record batch, because its offsets are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
 
 /// A column in Arrow's memory.
@@ -77,7 +77,7 @@ impl ArrowColumn {
         }
     }
 
-    /// The same memory once more.
+    /// Another reference to the same memory.
     fn share(&self) -> ArrayRef {
         match self {
             Self::Text(array) | Self::Json(array) => Arc::new(array.clone()),
@@ -102,7 +102,7 @@ impl ArrowColumn {
         }
     }
 
-    /// The values, where they are whole numbers or instants and there is one in each row.
+    /// The values, if they are whole numbers or instants and there is one in each row.
     fn integers(&self) -> Option<&[i64]> {
         match self {
             Self::Integer(array) if array.null_count() == 0 => Some(array.values().as_ref()),
@@ -212,7 +212,7 @@ impl Table {
         Some(Record { days: self.days(at..at + 1).next()?, row: self.row(at)? })
     }
 
-    /// The columns before whatever else the service sent.
+    /// The columns before anything else the service sent.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -236,7 +236,7 @@ impl Table {
         })
     }
 
-    /// A column of whole numbers or instants, chunk by chunk; `None` where it is not one, or has nulls.
+    /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
         let column = self.layout.fields.iter().position(|field| field.name == name)?;
         let chunks = self.chunks.iter().map(|chunk| chunk.columns.get(column)?.integers());
@@ -248,12 +248,12 @@ impl Table {
         self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.share()))
     }
 
-    /// What else the service sent, for the rows that have it, in their order.
+    /// The extra fields of rows that have some, in the order of the rows.
     pub fn extras(&self) -> &[(usize, Value)] {
         &self.extras
     }
 
-    /// The schema, which stands for zero rows too: days, the fields, then whatever else came.
+    /// The schema, which stands for zero rows too: days, the fields, then everything else that came.
     pub fn schema(&self) -> Result<SchemaRef> {
         Ok(Arc::clone(&self.arrow()?.0))
     }

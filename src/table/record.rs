@@ -13,7 +13,7 @@ const SERVICE: &str = "service_";
 /// The columns of a slice's days: its first, the day after its last, and how many they are.
 pub const DAYS: [&str; 3] = ["date_from", "date_to", "days"];
 
-/// The columns that stand before whatever else the service sent.
+/// The columns that stand before anything else the service sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Whether each row names its days.
@@ -56,7 +56,7 @@ impl Layout {
 /// A row and its days.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
-    /// Its days, where it names them.
+    /// Its days, if it names them.
     pub days: Option<Slice>,
     /// The row.
     pub row: Row<'a>,

@@ -10,7 +10,7 @@ import pytest
 from helpers.cli import Cli
 from helpers.scripts import Ended
 
-NAMES = ["client", "address", "project", "API key", "proxy", "service", "key taken", "project known"]
+NAMES = ["client", "address", "project", "API key", "proxy", "service", "key accepted", "project found"]
 
 
 def states(ended: Ended) -> dict[str, str]:
@@ -77,9 +77,9 @@ def test_all_settings_are_missing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("status", "code", "wrong", "says"),
     [
-        (401, 3, "key taken", "keys expire, often after 90 days"),
-        (403, 3, "key taken", "if keys are limited to addresses"),
-        (404, 1, "project known", "compare the project's id"),
+        (401, 3, "key accepted", "keys expire, often after 90 days"),
+        (403, 3, "key accepted", "if keys are limited to addresses"),
+        (404, 1, "project found", "compare the project's id"),
         (429, 4, "service", "requests of this hour are spent"),
         (500, 1, "service", "try again later"),
         (301, 1, "service", "the platform's API"),
@@ -131,7 +131,7 @@ def test_a_listing_that_cannot_be_read_is_named(
 def test_no_service_answers(cli: Cli) -> None:
     cli.stub.close()
     ended = cli("doctor")
-    unknown = {"key taken": "unknown", "project known": "unknown"}
+    unknown = {"key accepted": "unknown", "project found": "unknown"}
     assert (ended.status, states(ended)) == (1, {"service": "wrong"} | unknown)
     assert "check the address" in ended.out
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from docplatform import Comparison
 
-# Told apart by the side that they are on, and in print by the hatching.
+# The side tells them apart, and in print the hatching.
 GAIN: dict[str, Any] = {"label": "more", "facecolor": "#009E73"}
 LOSS: dict[str, Any] = {
     "label": "fewer",
@@ -22,24 +22,24 @@ LOSS: dict[str, Any] = {
     "edgecolor": "white",
 }
 _MOST_LABEL = 40
-"""The most of a path that is shown, in characters."""
+"""The most characters of a path that are shown."""
 
 
 def largest(comparison: Comparison, n: int) -> list[dict[str, Any]]:
-    """The rows of the ``n`` significant changes that are largest."""
+    """The rows of the ``n`` largest significant changes."""
     found = (row for row in comparison if row["significant"])
     return heapq.nsmallest(n, found, key=lambda row: (-abs(row["total_change"]), row["path"]))
 
 
 def title(comparison: Comparison) -> str:
-    """Which periods, and what became of the site between them."""
+    """The chart's title: the two periods, their totals and the change."""
     now, before = comparison.totals, comparison.totals_before
     change = f", {(now.total - before.total) / before.total:+.0%}" if before.total else ""
     return f"{comparison.period} and {comparison.before}: {now.total:,} and {before.total:,} {comparison.listing}{change}"
 
 
 def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
-    """The ``n`` significant changes that are largest, new and vanished paths among them; the gains on top."""
+    """Draws the ``n`` largest significant changes, with new and vanished paths among them, gains first."""
     if n < 1:
         raise ValueError(f"n: must be 1 or more, not {n}")
     plots._need()
@@ -50,7 +50,7 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     for at, (change, style) in enumerate(zip(changes, styles, strict=True)):
         axes.barh(at, change, 0.7, **{name: value for name, value in style.items() if name != "label"})
     names = [BLANK if is_blank(row["path"]) else shown(row["path"], _MOST_LABEL) for row in rows]
-    # A path is no formula, whatever dollars are in it.
+    # Dollars in a path must not start a formula.
     axes.set_yticks(range(len(rows)), names, parse_math=False)
     if not all(map(str.isascii, names)):
         for label in axes.get_yticklabels():

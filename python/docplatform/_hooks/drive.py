@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def drive(operation: _Operation) -> Any:
-    """Runs ``operation`` to its end. Nothing happens before the first step; left in the middle, its request is dropped."""
+    """Runs ``operation`` to its end. Nothing happens before the first step; if it is closed early, its request is dropped."""
     given = None
     while (waits_for := operation.step(given)) is not None:
         try:
@@ -26,7 +26,7 @@ async def drive(operation: _Operation) -> Any:
 
 
 def _named(method: str) -> Callable[[_Operation], Coroutine[Any, Any, Any]]:
-    """:func:`drive` under the name that ``method`` of a blocking class has in the asynchronous one, for its coroutines to have."""
+    """:func:`drive` under the name that ``method`` has in the asynchronous class, so that its coroutines have that name."""
     function = FunctionType(drive.__code__, globals())
     function.__name__, function.__qualname__ = method.rpartition(".")[2], f"Async{method}"
     return function
@@ -46,7 +46,7 @@ TURN = _Turn()
 
 
 def aside(call: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
-    """The value of ``call``, which another thread works out."""
+    """The value of ``call``, which runs in another thread."""
     import asyncio
 
     return asyncio.to_thread(call)
@@ -55,10 +55,10 @@ def aside(call: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
 def future() -> asyncio.Future[None]:
     """A future for the extension to wake the running loop with.
 
-    The extension refers to it weakly, so that a task which nobody can resume any more is collected, and its request
-    ends. While its loop is there, the loop keeps it: a task that nobody else refers to must not vanish before.
+    The extension refers to it weakly, so that a task that can never be resumed is collected, and its request ends. The loop
+    keeps it as long as the loop exists, so that a task without other references does not vanish.
     """
-    # Here: it takes 60 ms, which a program that never awaits anything is spared.
+    # Imported here, because it takes 60 ms, and programs without asyncio do not need it.
     import asyncio
 
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""A table as an Excel workbook, written by XlsxWriter: dates as dates, counts as numbers, and a formula is never live."""
+"""A table as an Excel workbook, written by XlsxWriter: dates as dates, counts as numbers, and no text as a formula."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from docplatform._native import Table
 
 MAX_ROWS = 1_048_575
-"""Rows of a sheet, below its header."""
+"""The most rows of a sheet, without its header."""
 MAX_TEXT = 32_767
-"""Characters of a cell."""
+"""The most characters of a cell."""
 MAX_DIGITS = 10**15
 """Integers from here on lose digits in Excel, so that they are written as text."""
 FIRST_DAY = date(1900, 3, 1)
@@ -27,7 +27,7 @@ WIDTHS = {"str": 60, "date": 12, "datetime": 20}
 
 
 def write(table: Table, path: str | os.PathLike[str]) -> None:
-    """Writes the rows; a ``ValueError`` where a sheet cannot take them."""
+    """Writes the rows; a ``ValueError`` if a sheet cannot take them."""
     if len(table) > MAX_ROWS:
         raise ValueError(
             f"an Excel sheet has room for {MAX_ROWS:,} rows, and these are {len(table):,}: no file was written; "
@@ -35,7 +35,7 @@ def write(table: Table, path: str | os.PathLike[str]) -> None:
         )
     xlsxwriter = import_module("xlsxwriter")
     columns = table._schema()
-    # Rows wait in a file of the folder, and not in memory, until the workbook is put together.
+    # Rows are kept in a file of the folder instead of memory until the workbook is complete.
     with TemporaryDirectory(prefix="docplatform-") as folder:
         workbook = xlsxwriter.Workbook(
             path, {"constant_memory": True, "tmpdir": folder, "remove_timezone": True}
@@ -48,7 +48,7 @@ def write(table: Table, path: str | os.PathLike[str]) -> None:
         except xlsxwriter.exceptions.FileCreateError as error:
             raise error.args[0] from None
         finally:
-            # Or else its file could not be removed everywhere.
+            # An open file cannot be removed on every system.
             sheet._opt_close()
 
 
@@ -86,7 +86,7 @@ def _cell(sheet: Any, number: int, at: int, name: str, value: object, style: Any
         case date() if not isinstance(value, datetime) and value >= FIRST_DAY:
             sheet.write_datetime(number, at, value, style)
         case list() | dict():
-            # As the other formats have it.
+            # As in the other formats.
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
             sheet.write_string(number, at, _text(text, number, name))
         case _:

@@ -1,4 +1,4 @@
-"""A table as a frame of the libraries that people use, each imported only here."""
+"""A table as a frame of pandas, polars or pyarrow. Each library is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from docplatform._native import Table
 
-# What each way needs: one of these modules, the first that is there.
+# What each method needs: the first of these modules that is installed.
 _MODULES = {
     "to_pandas": ("pandas",),
     "to_polars": ("polars",),
@@ -51,7 +51,7 @@ def need(way: str) -> str:
 
 
 def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tuple[None, Exception]:
-    """What ``make`` makes of a table, or why it could not: the extension lets that error carry the table."""
+    """The result of ``make``, or its error, to which the extension adds the table."""
     try:
         return make(table), None
     except Exception as error:  # noqa: BLE001  # the extension raises it
@@ -59,7 +59,7 @@ def attempt(make: Callable[[Table], Any], table: Table) -> tuple[Any, None] | tu
 
 
 def to_pandas(table: Table) -> Any:
-    """A ``DataFrame``: texts as pandas has them by default, days and instants as datetimes, counts as int64, whatever may be missing as nullable columns."""
+    """A ``DataFrame``: texts in pandas' default type, days and instants as datetimes, counts as int64, and columns that may have gaps in nullable types."""
     need("to_pandas")
     import numpy as np
     import pandas as pd
@@ -70,7 +70,7 @@ def to_pandas(table: Table) -> Any:
             days = np.frombuffer(table._days(name), dtype=np.int32)
             columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
         elif kind == "count":
-            # The bytearray is this column's alone, so that the frame may be written to.
+            # Each column has a bytearray of its own, so that the frame is writable.
             columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
         elif kind == "time":
             instants = np.frombuffer(table._counts(name), dtype="datetime64[us]")
@@ -88,7 +88,7 @@ def _dtypes(pd: Any) -> dict[str, Any]:
 
 
 def _values(pd: Any, table: Table, name: str, kind: str) -> Any:
-    """A column, of the dtype that this pandas gives to such."""
+    """A column in the dtype that this version of pandas uses for it."""
     dtype = _dtypes(pd)[kind]
     if getattr(dtype, "storage", None) == "pyarrow":
         return pd.array(to_arrow(table).column(name), dtype=dtype)
@@ -133,7 +133,7 @@ def _to_file(way: str, table: Table, path: str | os.PathLike[str]) -> int:
 
 
 def encode(way: str, table: Table, file: _WholeFile) -> int:
-    """The same under the temporary name of ``file``, which is then to be committed."""
+    """Writes to the temporary name of ``file``, and commits it."""
     try:
         module = need(way)
         if way == "to_excel":
@@ -141,7 +141,7 @@ def encode(way: str, table: Table, file: _WholeFile) -> int:
         else:
             parquet.write(module, table, file.path)
     except BaseException:
-        # Now: the traceback would keep it.
+        # Deleted now, because the traceback would keep it.
         file.discard()
         raise
     return len(table)

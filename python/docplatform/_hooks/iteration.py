@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def each(rows: _AtHand) -> AsyncGenerator[Any]:
-    """Every row that is left; only to turn a page is the event loop asked."""
+    """Yields every row that is left. Only the next page needs the event loop."""
     while True:
         for row in rows:
             yield row

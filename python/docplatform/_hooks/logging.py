@@ -1,4 +1,4 @@
-"""The package's logger. Imported when there is a first line to log, so that ``import docplatform`` stays quick."""
+"""The package's logger. It is imported with the first line to log, so that ``import docplatform`` stays quick."""
 
 from __future__ import annotations
 

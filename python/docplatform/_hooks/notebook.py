@@ -1,4 +1,4 @@
-"""What notebooks show. Every value is escaped; a link is made of nothing but https."""
+"""HTML for notebooks. Every value is escaped, and only https addresses become links."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 # Notebooks take what is between two dollars for a formula, unless the table says that it has none.
 _TABLE = '<table class="tex2jax_ignore mathjax_ignore">'
 MOST = 2_000
-"""The most of one value that is shown, in characters."""
+"""The most characters of a value that are shown."""
 
 
 def text(value: object) -> str:
-    """``value`` as HTML text; what cannot be seen or would turn the reading direction is shown instead of obeyed."""
+    """``value`` as HTML text, with invisible characters and those that change the reading direction made visible."""
     return escape(_safe(str(value), MOST))
 
 
 def link(url: str) -> str:
-    """``url`` as a link where it is plainly https, else as text."""
+    """``url`` as a link if it is plain https, else as text."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -50,7 +50,7 @@ def job(value: Job) -> str:
 
 
 def fields(caption: str, values: Sequence[tuple[str, object]]) -> str:
-    """Names and values as a small table: clients, and listings that are under way."""
+    """Names and values as a small table: for clients, and for listings that are being read."""
     return _table(text(caption), [(text(name), text(value)) for name, value in values])
 
 
@@ -60,7 +60,7 @@ def _table(caption: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 _SHOWN = 10
-"""Rows of a table that are shown."""
+"""The most rows of a table that are shown."""
 
 
 def table(table: Table) -> str:
@@ -109,7 +109,7 @@ def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str])
 
 
 def _style(values: Sequence[object]) -> str:
-    """How a column is set: numbers to the right, long texts wrapped, and days never."""
+    """The CSS of a column: numbers to the right, long texts wrapped, days never wrapped."""
     values = [value for value in values if value is not None]
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return "text-align: right"
@@ -127,7 +127,7 @@ def _caption(table: VisitorTable) -> str:
     parts = _range(table, "pages")
     if table.totals is not None:
         human, ai, total = table.totals
-        # Events are by somebody; uniques are somebody.
+        # "3 views by people", but "3 people".
         by = "by " if table._adds_up else ""
         parts.append(f"the whole site: {human:,} {by}people, {ai:,} {by}AI agents, {total:,} in all")
     return f"{_name(table)}: {'; '.join(parts)}"

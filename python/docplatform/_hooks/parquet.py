@@ -1,4 +1,4 @@
-"""Parquet files by whichever library is there, with a note in them that says what they are."""
+"""Reads and writes Parquet files with whichever library is installed. A note in each file says what it contains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEY = "docplatform"
 
 
 def write(module: str, table: Any, path: str | os.PathLike[str], note: str | None = None) -> None:
-    """Writes whatever Arrow can stream."""
+    """Writes a table that Arrow can stream."""
     if module == "pyarrow":
         arrow = import_module("pyarrow").table(table)
         if note is not None:
@@ -25,13 +25,13 @@ def write(module: str, table: Any, path: str | os.PathLike[str], note: str | Non
         noted_too = "" if note is None else f", kv_metadata {{{_KEY}: {_quoted(note)}}}"
         with import_module("duckdb").connect() as connection:
             connection.register("visitors", table)
-            # The file has no name yet, so that none can stand beside it.
+            # The file has no name yet, so DuckDB cannot create a temporary file beside it.
             into = f"(FORMAT parquet, USE_TMP_FILE false{noted_too})"
             connection.execute(f"COPY visitors TO {_quoted(str(path))} {into}")
 
 
 def read_note(module: str, path: str | os.PathLike[str]) -> str | None:
-    """The note in a file; ``None`` where there is none, or where it is no Parquet file."""
+    """The note in a file; ``None`` if there is none, or if it is not a Parquet file."""
     if module == "pyarrow":
         pyarrow = import_module("pyarrow")
         try:

@@ -1,4 +1,4 @@
-"""How a path is shown where there is little room: cut in the middle, as its end says most."""
+"""Shortens paths for display, in the middle, because their ends say most."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from unicodedata import bidirectional, combining
 from docplatform._native import _safe
 
 BLANK = "(blank)"
-"""What is shown of a path that has no letter to see."""
+"""Shown instead of a path without a visible character."""
 _JOINERS = "\u200d\ufe0e\ufe0f"
-"""What belongs to the character before it, beside combining marks."""
+"""Characters that belong to the one before, besides combining marks."""
 
 
 def shown(path: str, most: int) -> str:
-    """``path`` as it is shown: what cannot be seen is escaped, and what is too long cut in the middle."""
-    # Escaping makes it longer: it is cut before, as paths may be as long as they like, and after.
+    """``path`` for display: invisible characters are escaped, and a long path is cut in the middle."""
+    # Cut before escaping, because paths may be very long, and again after it, because it makes them longer.
     return shorten(_safe(shorten(path, 4 * most), 64 * most), most)
 
 
 def shorten(path: str, most: int) -> str:
-    """``path``, or both of its ends with an ellipsis between them: ``most`` characters in all. No mark is parted from its letter."""
+    """``path``, or both of its ends with an ellipsis between them: ``most`` characters in all. Combining marks stay with their letters."""
     if len(path) <= most:
         return path
     end = (most - 1) // 2
@@ -36,10 +36,10 @@ def _belongs(character: str) -> bool:
 
 
 def is_blank(path: str) -> bool:
-    """Whether there is nothing to see of a path."""
+    """Whether a path has no visible character."""
     return not path.strip()
 
 
 def is_turned(path: str) -> bool:
-    """Whether there is something in it that is read from right to left."""
+    """Whether a part of it is read from right to left."""
     return not path.isascii() and any(bidirectional(character) in ("R", "AL", "AN") for character in path)

@@ -1,4 +1,4 @@
-"""Pictures, through matplotlib: what they return is its own, for users to go on with."""
+"""Charts with matplotlib. They return its own objects, so that users can change them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from docplatform._native import Table, TrendTable, VisitorTable
 
-# Two colours of Okabe and Ito, which the colour-blind tell apart; in print they differ in lightness, and by the hatching.
+# Two colours of Okabe and Ito, which colour-blind readers can tell apart; in print, lightness and hatching differ.
 HUMAN: dict[str, Any] = {"label": "people", "facecolor": "#0072B2"}
 AI: dict[str, Any] = {"label": "AI agents", "facecolor": "#E69F00", "hatch": "////", "edgecolor": "white"}
 
-# What people and AI agents are as lines: told apart without colours by the mark, or where there are too many by the dashes.
+# The lines of people and AI agents: without colours, the marks tell them apart, or the dashes if there are too many marks.
 LINES: list[tuple[str, dict[str, Any], str, str]] = [("human", HUMAN, "o", "-"), ("ai", AI, "s", "--")]
 
 FONTS = (
@@ -48,20 +48,20 @@ FONTS = (
         "Arial Unicode MS",
     ),
 )
-"""Fonts that systems have for letters which matplotlib's own lacks; those that are there stand in for it."""
+"""Fonts for characters that matplotlib's own font lacks; those that are installed are used."""
 
 _MOST_LABEL = 40
 """The most of a path that is shown, in characters."""
 _LEAST_LABEL = 16
-"""What is shown of it in axes that have little room."""
+"""The same in axes that have little room."""
 _LABEL_INCHES = 0.22
-"""How wide axes are for each character of a path: so that the bars keep more than half of them."""
+"""The width of axes for each character of a path, so that more than half is left for the bars."""
 _BAR = 0.38
-"""How thick a bar is, where the two of a page have 1."""
+"""The thickness of a bar; the two bars of a page have 1 together."""
 _MAX_BARS = 40
-"""The most pages in a chart that is made here: more would not fit on a screen."""
+"""The most pages in a chart, so that it fits on a screen."""
 _BAR_INCHES = 0.2
-"""How high the place of a page is at the least, so that its path can be read."""
+"""The least height for each page, so that its path can be read."""
 
 
 def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
@@ -81,12 +81,12 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
         axes.barh([at + place for place in range(len(rows))], [row[kind] for row in rows], _BAR, **style)
     most = min(max(int(width / _LABEL_INCHES), _LEAST_LABEL), _MOST_LABEL)
     names = [BLANK if is_blank(row["path"]) else shown(row["path"], most) for row in rows]
-    # A path is no formula, whatever dollars are in it.
+    # Dollars in a path must not start a formula.
     axes.set_yticks(range(len(rows)), names, parse_math=False)
     if not all(map(str.isascii, names)):
         for label in axes.get_yticklabels():
             label.set_fontfamily(_families(label.get_fontfamily()))
-    # The first on top, and room for three, as fewer would be beams.
+    # The first page on top. At least room for three, so that one bar is not a beam.
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
     if not any(row["human"] or row["ai"] for row in rows):
         axes.set_xlim(0, 1)
@@ -116,7 +116,7 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     for name, style, mark, dashes in LINES:
         color, counts = style["facecolor"], [one[name] for one in slices]
         marker = mark if len(days) < _MANY else ""
-        # Only the first and the last slice can be cut: what is left is one line.
+        # Only the first and the last slice can be cut, so the others form one line.
         line = [days[at] for at in whole], [counts[at] for at in whole]
         axes.plot(*line, label=style["label"], color=color, marker=marker, linestyle=dashes)
         if cut:
@@ -152,19 +152,19 @@ _COUNT = 0.9
 _MANY = 100
 """With this many slices or more, their marks would hide the line."""
 _LETTER = 0.55
-"""How wide a letter is, about, in the size of its font."""
+"""The usual width of a letter, relative to the size of its font."""
 _LABEL, _TITLE = 10.0, 12.0
-"""How large the letters of labels and titles are, about, in points."""
+"""The usual size of labels and titles, in points."""
 
 
 def _wrapped(axes: Axes, words: str, size: float) -> str:
-    """Words in as many lines as axes need that stand beside others."""
+    """A text wrapped to the width of axes that stand beside others."""
     letters = axes.bbox.width / axes.figure.dpi * 72 / (_LETTER * size)
     return "\n".join(wrap(words, max(int(letters), 20)))
 
 
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
-    """What both pictures have in common; ``counts`` is the axis of the numbers."""
+    """What all charts have in common; ``counts`` is the axis of the numbers."""
     axis = axes.xaxis if counts == "x" else axes.yaxis
     axis.set_major_formatter("{x:,.0f}")
     room = axes.bbox.width / axes.figure.dpi / _COUNT if counts == "x" else 10
@@ -174,7 +174,7 @@ def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> No
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_wrapped(axes, title, _TITLE), parse_math=False)
     key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
-    # Asked whenever it is drawn: above the title it hides nothing, also above a title of the user's own.
+    # Placed anew at each drawing, so that the key is above the title, even one that the user sets later.
     setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy
 
 

@@ -1,4 +1,4 @@
-"""How far a long call is, on stderr: tqdm where it is installed (in notebooks its widget), else a line now and then."""
+"""Progress of a long call, on stderr: tqdm if it is installed (in notebooks its widget), else a line now and then."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _EVERY = 2.0
 
 
 class Progress(Protocol):
-    """What a call tells how far it is."""
+    """Receives the progress of a call."""
 
     def update(self, done: int, /) -> None:
         """Shows how many rows or slices there are so far."""
 
     def waits(self, why: str, until: datetime | None) -> None:
-        """Nothing is sent until then, or for an unknown time."""
+        """Shows that nothing is sent until then, or for an unknown time."""
 
 
 INSTEAD: ContextVar[Callable[[int | None, str], Progress] | None] = ContextVar("INSTEAD", default=None)
-"""As :func:`bar`, for a program with a way of its own."""
+"""Replaces :func:`bar` in a program that shows progress in its own way."""
 
 
 class _Bar:
@@ -45,7 +45,7 @@ class _Bar:
         self._bar.set_postfix_str(_waiting(why, until))
 
     def __del__(self) -> None:
-        # Where its stream went away, it has ended already.
+        # It has ended already if its stream was closed.
         with suppress(OSError, ValueError):
             self._bar.close()
 
@@ -87,11 +87,11 @@ def warning(why: str, until: datetime | None) -> WaitWarning:
 
 
 def bar(total: int | None, unit: str) -> Progress:
-    """What shows how far it is to ``total`` of a unit, rows or slices, where that is known."""
+    """A progress bar for ``unit`` (rows or slices), up to ``total`` if that is known."""
     if own := INSTEAD.get():
         return own(total, unit)
     try:
-        # Its own choice between a terminal and a notebook; without widgets it warns, and shows a text.
+        # tqdm chooses between terminal and notebook; without widgets it warns, and shows text.
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         return _Lines(total, unit)

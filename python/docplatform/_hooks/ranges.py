@@ -1,4 +1,4 @@
-"""What a range is called where people read it: in charts, notebooks, reports and on the command line."""
+"""Names of ranges for people: in charts, notebooks, reports and on the command line."""
 
 from __future__ import annotations
 

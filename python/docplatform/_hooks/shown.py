@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from docplatform._native import Table
 
 HEAD = 5
-"""Rows that are shown at each end of a table that has more than twice as many."""
+"""How many rows are shown at each end of a long table."""
 LEAST = 12
-"""To how few characters a text column is shortened; then columns are left out."""
+"""The least width of a shortened text column; if that is not enough, columns are left out."""
 MAX_TEXT = 2_000
-"""How much of one text is looked at, in characters."""
+"""The most characters of a text that are considered."""
 GAP = "…"
 
 
 def text(table: Table) -> str:
-    """The table in as many columns as the terminal has, or 80 where there is none."""
+    """The table in the width of the terminal, or 80 characters if there is none."""
     columns = table._schema()
     rows = [*table] if len(table) <= 2 * HEAD else [*table[:HEAD], None, *table[-HEAD:]]
     cells = [
@@ -87,7 +87,7 @@ def _fitted(cells: list[list[str]], right: list[bool], width: int) -> tuple[list
     def widest(column: list[str]) -> int:
         return max(map(_width, column))
 
-    # A number that is cut would be another number.
+    # A shortened number would be a wrong number.
     while (
         len(cells) > 2 + dropped
         and beyond(
@@ -98,7 +98,7 @@ def _fitted(cells: list[list[str]], right: list[bool], width: int) -> tuple[list
         )
         > 0
     ):
-        # One column stands for all that are left out.
+        # One column represents all that are left out.
         del cells[-2 - dropped], right[-2 - dropped]
         if not dropped:
             cells.insert(-1, [GAP] * len(cells[0]))
@@ -130,7 +130,7 @@ def _shortened(cell: str, limit: int) -> str:
 
 
 def _width(cell: str) -> int:
-    """How many columns of a terminal it takes."""
+    """The width of a text on a terminal."""
     if cell.isascii():
         return len(cell)
     return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in cell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -38,19 +39,23 @@ def dataset(
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
-    with logged(session):
-        report = export_dataset(
-            folder,
-            store=session.store,
-            listing=listing,
-            projects=session.project,
-            date_from=date_from,
-            date_to=date_to,
-            every=every,
-            base_url=session.base_url,
-            organization=session.organization,
-            **choice,
-        )
+    organization = session.organization or os.environ.get("DOCPLATFORM_ORGANIZATION") or None
+    try:
+        with logged(session):
+            report = export_dataset(
+                folder,
+                store=session.store,
+                listing=listing,
+                projects=session.project,
+                date_from=date_from,
+                date_to=date_to,
+                every=every,
+                base_url=session.base_url,
+                organization=organization,
+                **choice,
+            )
+    except ImportError as error:
+        raise click.UsageError(str(error).replace("export_dataset()", "dataset")) from None
     if session.json:
         output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
     else:

@@ -132,7 +132,7 @@ def _code(settings: list[Finding]) -> Exit:
 
 
 def _not_asked() -> list[Finding]:
-    return [Finding(name, "unknown", NOT_ASKED) for name in ("service", "key taken", "project known")]
+    return [Finding(name, "unknown", NOT_ASKED) for name in ("service", "key accepted", "project found")]
 
 
 def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
@@ -151,8 +151,8 @@ def _ask(session: Session, *, listings: bool) -> tuple[Exit, list[Finding]]:
         code, others = _others(client) if listings else (Exit.DONE, [])
     return code, [
         Finding("service", "ok", f"answered in {seconds:.2f} s; this cost one request"),
-        Finding("key taken", "ok", "yes"),
-        Finding("project known", "ok", "yes, and its visitors can be read"),
+        Finding("key accepted", "ok", "yes"),
+        Finding("project found", "ok", "yes, and its visitors can be read"),
         *others,
     ]
 
@@ -200,8 +200,8 @@ def _after(error: DocPlatformError) -> list[Finding]:
     words = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
     answered = Finding("service", "ok", "answered; this cost one request")
     taken, known = (
-        Finding("key taken", "unknown", "the service did not say"),
-        Finding("project known", "unknown", "the service did not say"),
+        Finding("key accepted", "unknown", "the service did not say"),
+        Finding("project found", "unknown", "the service did not say"),
     )
     match error:
         case docplatform.AuthenticationError():
@@ -209,16 +209,16 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
                 "key of another kind is refused"
             )
-            return [answered, Finding("key taken", "wrong", words, advice), known]
+            return [answered, Finding("key accepted", "wrong", words, advice), known]
         case docplatform.PermissionDeniedError():
             advice = (
                 "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
                 "this machine's"
             )
-            return [answered, Finding("key taken", "wrong", words, advice), known]
+            return [answered, Finding("key accepted", "wrong", words, advice), known]
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
-            return [answered, taken, Finding("project known", "wrong", words, advice)]
+            return [answered, taken, Finding("project found", "wrong", words, advice)]
         case docplatform.RateLimitError() | docplatform.BudgetError():
             advice = "wait: the requests of this hour are spent"
             return [Finding("service", "wrong", words, advice), taken, known]

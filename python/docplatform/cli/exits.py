@@ -136,7 +136,7 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
         say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):
         say(f"`{again('doctor')}` checks every setting, and says what to do.")
-    if job is not None and not job.is_final:
+    if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
         say(goes_on(job.id, again))
     return code
 

@@ -34,8 +34,8 @@ _SHARED = (
         "--api-key-file",
         type=FILE,
         metavar="FILE",
-        help="A file with the API key, which only you can read.  [default: DOCPLATFORM_API_KEY's value, or "
-        "DOCPLATFORM_API_KEY_FILE]",
+        help="A file with the API key, which only you can read.  [default: the key in DOCPLATFORM_API_KEY, or the file "
+        "that DOCPLATFORM_API_KEY_FILE names]",
     ),
     click.option(
         "--ca-bundle",
@@ -77,7 +77,8 @@ _STORE = (
     click.option(
         "--organization",
         metavar="NAME",
-        help="The organization whose budget this is, if several API keys share one.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
+        help="What the budget, the cached ranges and the names of --once belong to, if several API keys share them: a name that you choose once "
+        "and keep.  [default: DOCPLATFORM_ORGANIZATION, or each key has its own]",
     ),
 )
 _STORE_OF_JOBS = click.option(

@@ -1,6 +1,6 @@
-"""The slices that a store or a dataset has: what is known of each, without reading its rows.
+"""Lists the slices that a store or a dataset has, without reading their rows.
 
-:func:`docplatform.export_dataset` makes a dataset of those of a store, and engines read either (:mod:`docplatform.dataset.parts`).
+:func:`docplatform.export_dataset` makes a dataset from a store, and engines read either (:mod:`docplatform.dataset.parts`).
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class StoredSlice(NamedTuple):
     rows: int
 
     def note(self) -> str:
-        """As a file says it."""
+        """The slice that a file's note describes."""
         return json.dumps({"version": 1, **self._asdict()}, default=date.isoformat)
 
 
 class Wish(TypedDict):
-    """Which slices of a store are wanted, as :func:`docplatform.export_dataset` takes it."""
+    """The slices to read, by the arguments of :func:`docplatform.export_dataset`."""
 
     listing: str
     every: str
@@ -96,7 +96,7 @@ def _aligned(at: date, every: str) -> date:
 
 
 def noted(module: str, path: Path) -> StoredSlice:
-    """What a file of a dataset says of itself; a ``ValueError`` where it is none."""
+    """The note in a file of a dataset; a ``ValueError`` if it is not one."""
     try:
         if not path.is_file():
             # Opening a pipe would wait for a writer.

@@ -149,7 +149,7 @@ def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> 
 
 
 def _is_newest(there: StoredSlice, stored: StoredSlice, root: Path) -> bool:
-    """Whether what is there need not be replaced."""
+    """Whether the existing file is up to date."""
     _check(there, root, stored.every, stored.base_url)
     if there.project_id != stored.project_id:
         raise ValueError(
@@ -163,7 +163,7 @@ def _is_newest(there: StoredSlice, stored: StoredSlice, root: Path) -> bool:
 
 
 def _folder(project_id: str) -> str:
-    """A project's id as a part of a folder's name; a digest of it, where that cannot be one."""
+    """A project's id as a part of a folder's name, or a digest if the id cannot be one."""
     encoded = quote(project_id, safe="")
     if len(encoded) <= _LONGEST and project_id != _NULL:
         return encoded

@@ -1,5 +1,5 @@
-"""What :mod:`docplatform.spark` and :mod:`docplatform.dask` share: a store or a dataset in parts that any process reads, with no
-client, no key and no request.
+"""Splits a store or a dataset into parts for :mod:`docplatform.spark` and :mod:`docplatform.dask`. Any process reads them without a
+client, a key or a request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from docplatform.dataset.catalog import Day, StoredSlice
 
 PARTITION_ROWS = 100_000
-"""How many rows a part has at most, where its slices have no more."""
+"""The most rows of a part, unless a single slice has more."""
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""The wire: as much of HTTP/1.1 as a stand-in on loopback needs, over asyncio's streams, in one thread.
+"""HTTP/1.1 for the stub: as much as a server on loopback needs, over asyncio's streams, in one thread.
 
 Not :mod:`http.server`, which takes a thread for each connection, does not see a client leave, and
 cannot hold thousands of delayed answers.
@@ -44,7 +44,7 @@ class Received(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """A request and what is to come of it: an answer after a delay, or (``None``) silence."""
+    """A request and its answer after a delay; ``None`` closes the connection without one."""
 
     request: StubRequest
     answer: Answer | None
@@ -64,7 +64,7 @@ class App:
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:
-    """The next request. Raises :class:`Refusal` for what is none that the stub takes."""
+    """The next request. Raises :class:`Refusal` if the stub does not accept it."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except asyncio.LimitOverrunError:

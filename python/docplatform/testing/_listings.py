@@ -1,4 +1,4 @@
-"""What the stub answers when it is asked for searches, feedback or conversations: made up, or given. Pages name each other by cursors."""
+"""The stub's searches, feedback and conversations, made up or given by a test. Their pages follow each other by cursors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from docplatform.testing._visitors import parse_days, parse_integer
 
 Rows = Sequence[Mapping[str, Any]]
 Given = int | Rows | Callable[[date, date], Rows] | None
-"""How many rows are made up, or the rows, or what makes them of the first day and the day after the last one."""
+"""The number of rows to make up, or the rows, or a function that makes them from the first day and the day after the last one."""
 
 _WORDS = (
     "webhooks",

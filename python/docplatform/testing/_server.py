@@ -387,7 +387,8 @@ class StubServer:
         Args:
             status: The HTTP status of the answer, 200 to 599; 503 by default.
             times: How many requests fail; 1 by default.
-            retry_after: The ``Retry-After`` header: seconds, a ``timedelta``, or a str that is sent as it is.
+            retry_after: The ``Retry-After`` header: whole seconds, a ``timedelta``, or a str that is sent as it is. A
+                client ignores fractions of a second.
             path: Only requests whose path contains this text; all by default.
             drop: Whether to close the connection instead of answering, after the request was read; false by default.
             body: The body: ``str`` and ``bytes`` are sent as they are, anything else as JSON. By default ``{"error":
@@ -399,7 +400,7 @@ class StubServer:
             ValueError: A value is out of range, or a header cannot be sent.
 
         Example:
-            >>> stub.fail_next(status=429, times=2, retry_after=0.1, path="/visitors")
+            >>> stub.fail_next(status=429, times=2, retry_after=1, path="/visitors")
             >>> client.visitor_totals("2026-01").total
             147011
             >>> [request.status for request in stub.requests]
@@ -474,7 +475,7 @@ class StubServer:
         call = read_call(received.method, received.target, received.headers, received.body)
         with self._changed:
             self._requests.append(call.request)
-            # With the latency of this moment: who waits for the request may set another as soon as it is seen.
+            # The latency is read now, because a test that waits for this request may set another one at once.
             exchange = Exchange(call.request, self._decide(call), self._latency)
             self._notify()
         return exchange

@@ -1,4 +1,4 @@
-"""What the service means, without a socket: routes, jobs, errors, the rate limit."""
+"""The behaviour of the service, without a socket: routes, jobs, errors, the rate limit."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class StubJob:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back: the wire adds the framing, the date and the request id."""
+    """An answer. The server adds framing, date and request id."""
 
     status: int
     body: bytes
@@ -143,7 +143,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Fault:
-    """What some requests get instead of the service: an answer, or (``None``) the end."""
+    """What some requests get instead of the service's answer; ``None`` closes the connection."""
 
     answer: Answer | None
     times: int
@@ -220,18 +220,18 @@ def check_sender(request: StubRequest, hosts: frozenset[str]) -> None:
 
 
 class Hours:
-    """What was granted in the last hour, apart for each name, up to ``most`` of it."""
+    """Counts what was granted in the last hour, for each name, up to ``most``."""
 
     def __init__(self, most: int | None) -> None:
         self._most = most
         self._granted: defaultdict[str, deque[float]] = defaultdict(deque)
 
     def clear(self) -> None:
-        """As if nothing had been granted."""
+        """Forgets what was granted."""
         self._granted.clear()
 
     def take(self, name: str, now: float) -> None:
-        """Count one more. Raises :class:`Refusal` where there is none left."""
+        """Count one more. Raises :class:`Refusal` if none is left."""
         if self._most is None:
             return
         granted = self._granted[name]

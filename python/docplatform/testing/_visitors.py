@@ -1,4 +1,4 @@
-"""What the stub answers when it is asked for visitors or views: made up, given, or asked of the test that uses it."""
+"""The stub's visitors and views: made up, given by a test, or made by a test's function."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def parse_integer(query: Mapping[str, str], name: str, default: int, low: int, h
     text = query.get(name)
     if text is None:
         return default
-    # The length is looked at first: int() refuses thousands of digits with an error of its own.
+    # The length is checked first, because int() refuses thousands of digits with an error of its own.
     number = int(text) if len(text) < 20 and text.isascii() and text.isdigit() else -1
     if not low <= number <= high:
         raise ValueError(f"{name}: must be an integer from {low} to {high}")
@@ -83,7 +83,7 @@ def _parse_day(query: Mapping[str, str], name: str) -> int | None:
 
 
 class Listed(Protocol):
-    """What an analytics route reads its pages from."""
+    """The source of an analytics route's pages."""
 
     def page(self, query: Query) -> bytes:
         """The answer as JSON."""
@@ -139,7 +139,7 @@ class MadeUpRows:
         return sorted(pages, key=lambda row: -row[-1]), [_ends(course, days) for course in story.COURSES]
 
     def _made(self, path: str, human: float, ai: float, ends: _Ends, days: range) -> _Row:
-        """A row of those who read such a part of a page."""
+        """A row of the readers of this part of the site."""
         (people, agents), (people_first, agents_first), (people_end, agents_end) = ends
         if self._kind == "views":
             # Whole numbers of all views until a day: what is between two days adds up exactly. One more a day, so that
@@ -232,7 +232,7 @@ Served = int | Rows | Callable[[date, date], Rows]
 
 
 def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
-    """What serves what was asked for; what cannot be served is a ``ValueError`` or a ``TypeError``."""
+    """The source for what a test gives; a ``ValueError`` or ``TypeError`` if that cannot be served."""
     if callable(served):
         return AskedRows(kind, served, totals)
     if isinstance(served, bool | float | str | bytes | Mapping):

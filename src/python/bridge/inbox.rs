@@ -58,7 +58,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// The caller of this moment; an error where a loop is needed and none runs.
+    /// The caller of this moment; an error if a loop is needed and none runs.
     pub(crate) fn current(py: Python<'_>, face: Face) -> PyResult<Self> {
         Ok(match face {
             Face::Blocking => Self::Thread(thread::current().id()),
@@ -144,7 +144,7 @@ impl Inbox {
         }
     }
 
-    /// Ends the work, and lets go of all that came: nobody will deal with it. To be called where the interpreter is
+    /// Ends the work, and lets go of everything that came: nobody will deal with it. To be called where the interpreter is
     /// held: the task may outlive this on a worker, which holds none.
     pub(crate) fn leave(&self) {
         let mut state = self.state();

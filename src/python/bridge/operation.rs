@@ -113,7 +113,7 @@ impl Operation {
         Self::local(name, move |py| finish(py).map(Next::Value))
     }
 
-    /// As [`Operation::ready`], where it may turn out that another operation has to follow.
+    /// Like [`Operation::ready`], if it may turn out that another operation has to follow.
     pub(crate) fn local(
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
@@ -423,7 +423,7 @@ impl Running {
     }
 }
 
-/// What an interrupted write comes to, with the text of its own error where that did not reach the caller.
+/// What an interrupted write comes to, with the text of its own error if that did not reach the caller.
 pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
     let what = match outcome {
         Outcome::NotSent => "the request was not sent",

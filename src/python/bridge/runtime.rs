@@ -23,7 +23,7 @@ use crate::lock;
 use crate::python::bridge::wake::Waker;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
-/// such work goes on, one after the other, where the system gives no further thread.
+/// such work goes on, one after the other, if the system gives no further thread.
 const IDLE_THREAD_KEPT: Duration = Duration::from_hours(24 * 365);
 /// How long exit waits: for blocked threads to step aside, for the runtime, and for the waker.
 const EXIT_PATIENCE: Duration = Duration::from_millis(300);

@@ -46,7 +46,7 @@ impl Handle {
     pub(crate) fn of(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
         py.import("docplatform._hooks.logging")?;
-        // Not at the first call, where a process may have no descriptor left to read it with.
+        // Not at the first call, when the process may have no descriptor left to read it.
         py.import("docplatform._hooks.drive")?;
         let settings = Arc::new(options.check()?);
         let store = open_store(py, &options, &settings)?;
@@ -132,7 +132,7 @@ impl Handle {
         convert::html(py, class, &fields)
     }
 
-    /// So much of the key as people may see.
+    /// The part of the key that people may see.
     fn key(&self) -> String {
         self.settings.api_key.hint().map_or_else(|| "…".to_owned(), |hint| format!("…{hint}"))
     }
@@ -151,7 +151,7 @@ impl Handle {
         ))
     }
 
-    /// What a pickle of it carries; an error where that would be a secret.
+    /// What a pickle of it carries; an error if that would be a secret.
     pub(crate) fn reduce<'py>(
         &self,
         class: &Bound<'py, PyType>,

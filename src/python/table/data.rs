@@ -35,7 +35,7 @@ use crate::table::{Builder, Table};
 pub(crate) struct Meta {
     /// The name of Python's class.
     pub(crate) class: String,
-    /// What the rows are of; `None`: of whatever else a path lists.
+    /// What the rows are of; `None`: of anything else a path lists.
     endpoint: Option<String>,
     /// Of a trend: whether its rows are of the whole site.
     #[serde(default)]

@@ -196,7 +196,7 @@ impl BaseTable {
         Ok((load, arguments.into_any()))
     }
 
-    /// The columns before whatever else the service sent, and what each holds.
+    /// The columns before anything else the service sent, and what each holds.
     fn _columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (all, layout) = (PyDict::new(py), self.0.table.layout());
         for (name, holds) in DAYS.into_iter().zip(["days", "days", "count"]).filter(|_| layout.days) {

@@ -184,7 +184,7 @@ impl Cursor {
         self.state().start.listing.clone()
     }
 
-    /// The most rows that are still handed out, where that is known.
+    /// The most rows that are still handed out, if that is known.
     pub(crate) fn most(&self) -> Option<u64> {
         self.paging_after(self.state().handed).max_rows
     }

@@ -81,7 +81,7 @@ impl Cursor {
         })
     }
 
-    /// As [`Cursor::next`], for a caller that may never await it: a row that is there is taken only then.
+    /// Like [`Cursor::next`], for a caller that may never await it: a row that is there is taken only then.
     pub(crate) fn next_lazily<T: 'static>(
         self: &Arc<Self>,
         name: &'static str,
