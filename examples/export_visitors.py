@@ -1,4 +1,4 @@
-"""Export a month of visitors to a file. Ended at any point, it continues where it stopped when it is run again.
+"""Export a month of visitors to a file. However it ends, run it again to continue where it stopped.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set.
 """

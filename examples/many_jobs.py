@@ -1,4 +1,4 @@
-"""Many tasks at the same time, with asyncio. Run it again after whatever ended it: no job is created twice.
+"""Many tasks at the same time, with asyncio. However it ends, run it again: no job is created twice.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set.
 """

@@ -174,7 +174,7 @@ def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> No
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_wrapped(axes, title, _TITLE), parse_math=False)
     key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
-    # Placed anew at each drawing, so that the key is above the title, even one that the user sets later.
+    # Placed again at each drawing, so that the key is above the title, even one that the user sets later.
     setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy
 
 
