@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::budget::policy::{Account, Entry, Told};
+use crate::budget::policy::{Account, Announced, Entry};
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
@@ -51,13 +51,13 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
         let entry = Entry { at: time(row.get(1)?), answered: row.get::<_, Option<i64>>(2)?.map(time) };
         account.entries.insert(row.get(0)?, entry);
     }
-    let mut told = transaction
+    let mut announced = transaction
         .prepare("SELECT name, at, until, remaining FROM told WHERE account = ?1 AND until > ?2")?;
-    let mut rows = told.query((number, now))?;
+    let mut rows = announced.query((number, now))?;
     while let Some(row) = rows.next()? {
         let remaining = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
-        let told = Told { at: time(row.get(1)?), until: time(row.get(2)?), remaining };
-        account.told.insert(row.get(0)?, told);
+        let announced = Announced { at: time(row.get(1)?), until: time(row.get(2)?), remaining };
+        account.announced.insert(row.get(0)?, announced);
     }
     // Over all accounts: the number is the row's.
     account.next = transaction
@@ -84,13 +84,13 @@ fn save(transaction: &Transaction<'_>, number: i64, before: &Account, after: &Ac
     for id in before.entries.keys().filter(|id| !after.entries.contains_key(id)) {
         delete.execute([id])?;
     }
-    if before.told != after.told {
+    if before.announced != after.announced {
         transaction.prepare("DELETE FROM told WHERE account = ?1")?.execute([number])?;
         let mut put = transaction
             .prepare("INSERT INTO told (account, name, at, until, remaining) VALUES (?1, ?2, ?3, ?4, ?5)")?;
-        for (name, told) in &after.told {
-            let remaining = i64::try_from(told.remaining).unwrap_or(i64::MAX);
-            put.execute((number, name, told.at, told.until, remaining))?;
+        for (name, announced) in &after.announced {
+            let remaining = i64::try_from(announced.remaining).unwrap_or(i64::MAX);
+            put.execute((number, name, announced.at, announced.until, remaining))?;
         }
     }
     Ok(())

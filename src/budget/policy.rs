@@ -52,8 +52,8 @@ impl Entry {
 
 /// A refusal, or the state of a policy, as the service reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
-    /// When it was told.
+pub struct Announced {
+    /// When it was announced.
     pub at: Millis,
     /// Until when it holds.
     pub until: Millis,
@@ -68,8 +68,8 @@ pub struct Account {
     pub entries: BTreeMap<i64, Entry>,
     /// The number of the next one.
     pub next: i64,
-    /// What the service told, by the policy's name; a refusal has the name [`REFUSAL`].
-    pub told: BTreeMap<String, Told>,
+    /// What the service announced, by the policy's name; a refusal has the name [`REFUSAL`].
+    pub announced: BTreeMap<String, Announced>,
 }
 
 /// The name under which a refusal holds. No policy of a service has it: before theirs stands [`POLICY`].
@@ -125,12 +125,13 @@ impl Account {
         let counted = self.entries.values().filter(|entry| entry.until() > now).count() as u64;
         let ours = terms.per_hour.saturating_sub(terms.reserve).saturating_sub(counted);
         let under_way = self.under_way(now);
-        let told = self.told.values().filter(|told| told.until > now);
-        told.map(|told| told.remaining.saturating_sub(terms.reserve).saturating_sub(under_way))
+        let announced = self.announced.values().filter(|announced| announced.until > now);
+        announced
+            .map(|announced| announced.remaining.saturating_sub(terms.reserve).saturating_sub(under_way))
             .fold(ours, u64::min)
     }
 
-    /// Requests that the service may not have counted in what it told last.
+    /// Requests that the service may not have counted in what it announced last.
     fn under_way(&self, now: Millis) -> u64 {
         self.entries.values().filter(|entry| entry.in_flight(now)).count() as u64
     }
@@ -153,31 +154,31 @@ impl Account {
         if outcome.refused {
             let asked = outcome.retry_after.map(|wait| now + millis(wait).min(MAX_BELIEVED_WAIT));
             let until = asked.or_else(|| outcome.quotas.iter().filter_map(reset).max()).unwrap_or(now + HOUR);
-            let held = self.told.get(REFUSAL).map_or(until, |held| held.until.max(until));
-            self.told.insert(REFUSAL.to_owned(), Told { at: now, until: held, remaining: 0 });
+            let held = self.announced.get(REFUSAL).map_or(until, |held| held.until.max(until));
+            self.announced.insert(REFUSAL.to_owned(), Announced { at: now, until: held, remaining: 0 });
         }
         if outcome.quotas.is_empty() {
-            // The service may have counted it after it last told how many are left.
-            for told in self.told.values_mut() {
-                told.remaining = told.remaining.saturating_sub(1);
+            // The service may have counted it after it last announced how many are left.
+            for announced in self.announced.values_mut() {
+                announced.remaining = announced.remaining.saturating_sub(1);
             }
         }
         for quota in &outcome.quotas {
-            let told =
-                Told { at: now, until: reset(quota).unwrap_or(now + HOUR), remaining: quota.remaining };
+            let announced =
+                Announced { at: now, until: reset(quota).unwrap_or(now + HOUR), remaining: quota.remaining };
             let name = format!("{POLICY}{}", quota.policy);
-            if self.told.len() >= MAX_POLICIES && !self.told.contains_key(&name) {
+            if self.announced.len() >= MAX_POLICIES && !self.announced.contains_key(&name) {
                 continue;
             }
-            let known = self.told.entry(name).or_insert(told);
+            let known = self.announced.entry(name).or_insert(announced);
             // Which of several answers under way came last is unknown: the strictest counts.
             *known = if begun >= known.at {
-                told
+                announced
             } else {
-                Told {
+                Announced {
                     at: now,
-                    until: known.until.max(told.until),
-                    remaining: known.remaining.min(told.remaining),
+                    until: known.until.max(announced.until),
+                    remaining: known.remaining.min(announced.remaining),
                 }
             };
         }
@@ -190,13 +191,14 @@ impl Account {
             entry.at = entry.at.min(now);
             entry.answered = entry.answered.map(|answered| answered.min(now));
         }
-        for told in self.told.values_mut() {
-            let ahead = (told.at - now).max(0);
-            told.at -= ahead;
-            told.until = (told.until - ahead).min(told.at + MAX_BELIEVED_WAIT + RESET_ROUNDING);
+        for announced in self.announced.values_mut() {
+            let ahead = (announced.at - now).max(0);
+            announced.at -= ahead;
+            announced.until =
+                (announced.until - ahead).min(announced.at + MAX_BELIEVED_WAIT + RESET_ROUNDING);
         }
         self.entries.retain(|_, entry| entry.until() > now);
-        self.told.retain(|_, told| told.until > now);
+        self.announced.retain(|_, announced| announced.until > now);
     }
 
     /// When the next request is granted, at best.
@@ -208,16 +210,16 @@ impl Account {
         let excess = usize::try_from((times.len() as u64 + 1).saturating_sub(ours)).unwrap_or(usize::MAX);
         let own = excess.checked_sub(1).map_or(now, |last| times.get(last).copied().unwrap_or(now + HOUR));
         let under_way = self.under_way(now);
-        let told = self.told.values().map(|told| {
-            let left = told.remaining.saturating_sub(terms.reserve);
+        let announced = self.announced.values().map(|announced| {
+            let left = announced.remaining.saturating_sub(terms.reserve);
             match left {
-                0 => told.until,
+                0 => announced.until,
                 // The requests that are left may be used by those under way, whose answers will tell.
-                1.. if left <= under_way => told.until.min(now + NEXT_LOOK),
+                1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
             }
         });
-        let slot = told.fold(own, Millis::max);
+        let slot = announced.fold(own, Millis::max);
         if slot > now { slot } else { now + NEXT_LOOK }
     }
 }

@@ -48,18 +48,18 @@ impl Client {
             let throttled = self.shared.throttle.throttled(call.lane);
             throttled.filter(|throttled| budget.is_none() || throttled.status != 429)
         };
-        let mut told = None;
+        let mut announced = None;
         loop {
             // A write that goes out with no time left for its answer would only leave an unknown outcome.
             let last_call = deadline.checked_sub(LAST_CALL).unwrap_or(*deadline);
             if let Some(throttled) = throttled() {
                 let now = Instant::now();
-                let left = throttled.until.saturating_duration_since(now);
+                let time_left = throttled.until.saturating_duration_since(now);
                 if throttled.until > last_call {
-                    return Err(messages::still_throttled(call, throttled.status, left)
+                    return Err(messages::still_throttled(call, throttled.status, time_left)
                         .with_outcome(Some(Outcome::NotSent)));
                 }
-                let spread = left + retry::spread(throttled.asked, self.jitter());
+                let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
                 self.pause(pause, &what, messages::SERVICE_ASKED, observer).await;
@@ -87,7 +87,7 @@ impl Client {
                             return Err(messages::budget_spent(call, slot));
                         }
                         let begun = Instant::now();
-                        self.nap(call, slot, &mut told, observer).await;
+                        self.nap(call, slot, &mut announced, observer).await;
                         *waited += begun.elapsed();
                         *deadline += begun.elapsed();
                         continue;
@@ -107,17 +107,17 @@ impl Client {
         }
     }
 
-    /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `told`.
-    async fn nap(&self, call: &Call, slot: Slot, told: &mut Option<Slot>, observer: &dyn Observer) {
+    /// Waits for the budget, at most until it is worth asking again. Says so where the next slot is another than `announced`.
+    async fn nap(&self, call: &Call, slot: Slot, announced: &mut Option<Slot>, observer: &dyn Observer) {
         /// Slots move a little as answers come in.
         const MAX_SLOT_DRIFT: Duration = Duration::from_mins(1);
-        let is_news = |told: Slot| {
-            let became_long = told.wait <= Waiting::LONG && slot.wait > Waiting::LONG;
-            became_long || slot.at.duration_since(told.at).unsigned_abs() > MAX_SLOT_DRIFT
+        let is_news = |announced: Slot| {
+            let became_long = announced.wait <= Waiting::LONG && slot.wait > Waiting::LONG;
+            became_long || slot.at.duration_since(announced.at).unsigned_abs() > MAX_SLOT_DRIFT
         };
-        if slot.wait > MIN_LOGGED_PAUSE && told.is_none_or(is_news) {
+        if slot.wait > MIN_LOGGED_PAUSE && announced.is_none_or(is_news) {
             observer.note(messages::waits_for_budget(call, slot));
-            *told = Some(slot);
+            *announced = Some(slot);
         }
         let nap = slot.nap();
         sleep(nap).await;

@@ -68,7 +68,7 @@ impl Client {
         };
         let (stats, counted) = (Arc::clone(&self.stats), observer.requests());
         let departure = Departure::new(move || {
-            stats.left(retry);
+            stats.sent(retry);
             if let Some(counted) = &counted {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
@@ -88,22 +88,22 @@ impl Client {
             None => return Err(Failure::Ambiguous { reason: late("no whole answer"), timeout: true }),
         };
 
-        let (told, malformed) = retry_after(&incoming.headers, self.books.clock.time());
+        let (after, malformed) = retry_after(&incoming.headers, self.books.clock.time());
         if malformed {
             let text = format!("{}: an unreadable Retry-After was ignored", messages::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
         match entry.ticket.take() {
-            Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, told),
+            Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),
             // It holds for those too that keep a budget.
             None if incoming.status == 429 => {
                 if let Some(limit) = call.limit() {
-                    self.books.ledger(limit).refused(&incoming.headers, told);
+                    self.books.ledger(limit).refused(&incoming.headers, after);
                 }
             }
             None => {}
         }
-        let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, told));
+        let head = Box::new(Head::new(incoming.status.as_u16(), &incoming.headers, after));
         let success = incoming.status.is_success();
         let cap = if success { call.cap } else { MAX_ERROR_BODY };
         // The head is enough to know a refusal: its text is worth a moment, not the whole timeout.
@@ -165,14 +165,14 @@ struct EntryGuard {
 
 impl Drop for EntryGuard {
     fn drop(&mut self) {
-        let left = !self.departure.withdraw();
+        let departed = !self.departure.withdraw();
         if let Some(ticket) = &mut self.ticket
-            && left
+            && departed
         {
             ticket.sending();
         }
         if let Some(journal) = &self.journal
-            && !left
+            && !departed
         {
             journal.nothing_happened();
         }

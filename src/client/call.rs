@@ -214,22 +214,22 @@ impl Client {
             {
                 journal.nothing_happened();
             }
-            let told = failure.head().and_then(|head| head.retry_after);
+            let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
-            if let (Some(told), Some(status @ (429 | 503))) = (told, status) {
-                self.shared.throttle.throttle(call.lane, status, told);
+            if let (Some(retry_after), Some(status @ (429 | 503))) = (retry_after, status) {
+                self.shared.throttle.throttle(call.lane, status, retry_after);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let time_left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
                 max_retries: self.settings.max_retries,
                 max_retry_after: self.settings.max_retry_after,
             };
             // With a budget, the ledger keeps what the service asked for, however long it is.
-            let asked = told.filter(|_| !spent);
+            let asked = retry_after.filter(|_| !spent);
             // A write is retried if the service says after how long; here the ledger does.
             let retry = report.verdict.retry.map(|pace| if spent { Pace::Throttled } else { pace });
-            let mut plan = retry::plan(retry, asked, number, limits, left, || self.jitter());
+            let mut plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
                 && !lock(&self.shared.retry_quota).take(pace)
             {
@@ -238,7 +238,10 @@ impl Client {
             let RetryPlan::Pause(mut pause) = plan else {
                 return Err(report.error(tries.failed, plan == RetryPlan::Deadline));
             };
-            if spent && self.on_budget == OnBudget::Stop && told.is_none_or(|told| told > pause) {
+            if spent
+                && self.on_budget == OnBudget::Stop
+                && retry_after.is_none_or(|retry_after| retry_after > pause)
+            {
                 // The ledger would refuse it after the pause as well.
                 pause = Duration::ZERO;
             }

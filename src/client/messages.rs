@@ -34,18 +34,18 @@ pub(crate) fn what(call: &Call) -> String {
 }
 
 /// The error of a call that the throttle keeps from being sent.
-pub(crate) fn still_throttled(call: &Call, status: u16, left: Duration) -> Error {
+pub(crate) fn still_throttled(call: &Call, status: u16, time_left: Duration) -> Error {
     let mut error = Error::new(
         Kind::HeldBack,
         format!(
             "{}: not sent, because the service asked this client to wait for another {:.0} s: call \
              again after that",
             what(call),
-            left.as_secs_f64().ceil(),
+            time_left.as_secs_f64().ceil(),
         ),
     );
     error.status = Some(status);
-    error.retry_after = Some(left);
+    error.retry_after = Some(time_left);
     error.deadline_exceeded = true;
     error.transient = true;
     error

@@ -61,21 +61,21 @@ pub(crate) struct OpenWait {
     begun: Instant,
     /// Shorter waits are not logged.
     said_after: Duration,
-    /// Whether it was long when it was told of last.
-    told: Option<bool>,
+    /// Whether it was long when it was announced last.
+    announced: Option<bool>,
 }
 
 impl OpenWait {
     /// A wait that begins now.
     pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
-        Self { why, begun: Instant::now(), said_after, told: None }
+        Self { why, begun: Instant::now(), said_after, announced: None }
     }
 
-    /// Tells of it where that is due; to be called now and then while it lasts.
-    pub(crate) fn tell(&mut self, observer: &dyn Observer, text: impl FnOnce() -> String) {
+    /// Announces it where that is due; to be called now and then while it lasts.
+    pub(crate) fn announce(&mut self, observer: &dyn Observer, text: impl FnOnce() -> String) {
         let lasts = self.begun.elapsed();
         let long = lasts > Waiting::LONG;
-        if lasts >= self.said_after && self.told.replace(long) != Some(long) {
+        if lasts >= self.said_after && self.announced.replace(long) != Some(long) {
             let waiting = Some(Waiting { why: self.why, until: None, long });
             observer.note(Note { level: Level::Info, text: text(), waiting });
         }

@@ -117,7 +117,7 @@ pub enum Pace {
     /// The service has too much to do.
     Throttled,
     /// Only when the service said after how long.
-    Told,
+    RetryAfter,
 }
 
 impl Pace {
@@ -125,7 +125,7 @@ impl Pace {
     fn base(self) -> Duration {
         match self {
             Self::Normal => Duration::from_millis(500),
-            Self::Throttled | Self::Told => Duration::from_secs(2),
+            Self::Throttled | Self::RetryAfter => Duration::from_secs(2),
         }
     }
 
@@ -133,7 +133,7 @@ impl Pace {
     pub(crate) fn cost(self) -> u32 {
         match self {
             Self::Normal => 14,
-            Self::Throttled | Self::Told => 5,
+            Self::Throttled | Self::RetryAfter => 5,
         }
     }
 }
@@ -174,7 +174,7 @@ pub fn judge(write: bool, failure: &Failure) -> Verdict {
         (Failure::Refused { head, .. }, true) => match head.status {
             // 101 is no final answer, and nothing that was asked for.
             ..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None),
-            429 => (Kind::Status, Rejected, Some(Pace::Told)),
+            429 => (Kind::Status, Rejected, Some(Pace::RetryAfter)),
             _ => (Kind::Status, Rejected, None),
         },
     };
@@ -201,30 +201,30 @@ pub enum RetryPlan {
     Deadline,
 }
 
-/// What to do after attempt `number` (1 for the first) with `left` until the deadline.
+/// What to do after attempt `number` (1 for the first) with `time_left` until the deadline.
 /// `unit` is a random number from 0 to 1.
 pub fn plan(
     pace: Option<Pace>,
-    told: Option<Duration>,
+    retry_after: Option<Duration>,
     number: u32,
     limits: Limits,
-    left: Duration,
+    time_left: Duration,
     unit: impl Fn() -> f64,
 ) -> RetryPlan {
     let Some(pace) = pace else {
         return RetryPlan::GiveUp;
     };
     if number > limits.max_retries
-        || told.is_some_and(|told| told > limits.max_retry_after)
-        || (pace == Pace::Told && told.is_none())
+        || retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)
+        || (pace == Pace::RetryAfter && retry_after.is_none())
     {
         return RetryPlan::GiveUp;
     }
     let mut pause = backoff(pace, number, unit());
-    if let Some(told) = told {
-        pause = pause.max(told.saturating_add(spread(told, unit())));
+    if let Some(retry_after) = retry_after {
+        pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));
     }
-    if pause.saturating_add(LAST_CALL) > left {
+    if pause.saturating_add(LAST_CALL) > time_left {
         return RetryPlan::Deadline;
     }
     RetryPlan::Pause(pause)
@@ -240,8 +240,8 @@ pub fn backoff(pace: Pace, retry: u32, unit: f64) -> Duration {
 }
 
 /// Added to a wait that the service asked for, so that clients do not all return at the same moment.
-pub(crate) fn spread(told: Duration, unit: f64) -> Duration {
-    (told / 10).min(Duration::from_secs(5)).mul_f64(unit.clamp(0.0, 1.0))
+pub(crate) fn spread(retry_after: Duration, unit: f64) -> Duration {
+    (retry_after / 10).min(Duration::from_secs(5)).mul_f64(unit.clamp(0.0, 1.0))
 }
 
 /// The retry quota of one client and origin: when most calls fail, retries stop and only first attempts go on.

@@ -33,7 +33,7 @@ impl Stats {
     }
 
     /// A request leaves.
-    pub(super) fn left(&self, retry: bool) {
+    pub(super) fn sent(&self, retry: bool) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.retries.fetch_add(u64::from(retry), Ordering::Relaxed);
     }

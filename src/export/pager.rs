@@ -169,7 +169,7 @@ impl Pager {
 
     /// The next page, or `None` at the end. Dropping the future drops its requests; the next call sends them again.
     pub async fn next_page(&mut self, observer: &Arc<dyn ExportObserver>) -> Result<Option<Turn>> {
-        if self.finished || self.left() == Some(0) {
+        if self.finished || self.rows_left() == Some(0) {
             self.finished = true;
             self.ahead.clear();
             return Ok(None);
@@ -180,7 +180,7 @@ impl Pager {
         let listening = self.relay.listen(Arc::<dyn ExportObserver>::clone(observer));
         if self.ahead.front().is_none_or(|ahead| ahead.at != self.at()) {
             self.ahead.clear();
-            let first = self.ask(0, self.left());
+            let first = self.ask(0, self.rows_left());
             self.ahead.push_back(first);
         }
         // Taken out of the queue first: if this future is dropped, so are the requests.
@@ -189,7 +189,7 @@ impl Pager {
             return Err(Error::new(Kind::Internal, "no page was asked for"));
         };
         if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.promise).await.is_ok() {
-            let left = self.left().map(|left| left.saturating_sub(u64::from(next.limit)));
+            let left = self.rows_left().map(|left| left.saturating_sub(u64::from(next.limit)));
             if left != Some(0) {
                 waiting.push_back(self.ask(u64::from(next.limit), left));
             }
@@ -215,7 +215,7 @@ impl Pager {
     }
 
     /// How many rows may still be handed out.
-    fn left(&self) -> Option<u64> {
+    fn rows_left(&self) -> Option<u64> {
         self.paging.max_rows.map(|most| most.saturating_sub(self.handed))
     }
 
@@ -265,7 +265,7 @@ impl Pager {
         {
             return Err(Error::new(Kind::Pagination, format!("the export is strict, and {finding}")));
         }
-        let most = self.left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        let most = self.rows_left().and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let fit = kept.as_ref().map_or(received, Vec::len);
         let whole = fit <= most;
         let mut rows = page.rows;
@@ -323,10 +323,10 @@ impl Pager {
         let depth = if is_certain { self.paging.prefetch } else { self.paging.prefetch.min(1) };
         for page in self.ahead.len() as u64..u64::from(depth) {
             let ahead = page * page_size;
-            if self.finished || self.left().is_some_and(|left| ahead >= left) {
+            if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {
                 break;
             }
-            let left = self.left().map(|left| left.saturating_sub(ahead));
+            let left = self.rows_left().map(|left| left.saturating_sub(ahead));
             let page = self.ask(ahead, left);
             self.ahead.push_back(page);
         }

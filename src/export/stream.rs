@@ -49,7 +49,7 @@ pub struct ExportStream {
 }
 
 /// Where an export stands, and what is left of it.
-pub struct Left {
+pub struct Remainder {
     /// After the last row that was handed out.
     pub place: Checkpoint,
     /// How it continues there.
@@ -126,7 +126,7 @@ impl ExportStream {
     }
 
     /// Gathers all that is left; [`ExportStream::table`] has it, also what came before an error.
-    pub async fn gather(&mut self, left: Left, observer: &Arc<dyn ExportObserver>) -> Result<()> {
+    pub async fn gather(&mut self, left: Remainder, observer: &Arc<dyn ExportObserver>) -> Result<()> {
         if matches!(self.rows, Gathered::None) {
             self.begin(left).await?;
             self.rows = Gathered::Some(Box::new(Builder::new(self.layout)));
@@ -178,7 +178,7 @@ impl ExportStream {
     /// Writes all that is left into a file, up to its name.
     pub async fn write(
         &mut self,
-        left: Left,
+        left: Remainder,
         target: PathBuf,
         format: Format,
         observer: &Arc<dyn ExportObserver>,
@@ -204,7 +204,7 @@ impl ExportStream {
     }
 
     /// Begins a call whose rows are its caller's when [`ExportStream::arrived`] says so.
-    async fn begin(&mut self, Left { place, paging, rest }: Left) -> Result<()> {
+    async fn begin(&mut self, Remainder { place, paging, rest }: Remainder) -> Result<()> {
         self.rewind().await?;
         self.begun = Some(Begun { place, paging, found: self.warnings() });
         self.last = None;

@@ -213,7 +213,7 @@ async fn claim(
                 }
             };
         }
-        wait.tell(observer, || {
+        wait.announce(observer, || {
             format!("another call is creating the job of the name {:?}: waiting for it", key.name)
         });
         if Instant::now() + step > deadline {

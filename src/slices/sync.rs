@@ -161,7 +161,7 @@ async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer)
                 format!("{text}, so nothing was sent: try again when it has ended"),
             ));
         }
-        wait.tell(observer, || format!("{text}: waiting for it"));
+        wait.announce(observer, || format!("{text}: waiting for it"));
         sleep(LOCK_POLL).await;
     }
 }

@@ -83,7 +83,7 @@ pub(crate) struct InboxState {
     /// `None` once nobody wants its messages any more, and before that for what needs no worker.
     caller: Option<Caller>,
     /// Nobody will deal with what comes.
-    left: bool,
+    abandoned: bool,
     /// When it was last looked whether the caller is still there.
     looked: Option<Instant>,
     /// How many rows came, where that was not shown yet.
@@ -133,7 +133,7 @@ impl Inbox {
     pub(crate) fn push(&self, message: Message) {
         let waiter = {
             let mut state = self.state();
-            if state.left {
+            if state.abandoned {
                 return;
             }
             state.messages.push_back(message);
@@ -148,7 +148,7 @@ impl Inbox {
     /// held: the task may outlive this on a worker, which holds none.
     pub(crate) fn leave(&self) {
         let mut state = self.state();
-        state.left = true;
+        state.abandoned = true;
         let messages = std::mem::take(&mut state.messages);
         let (task, then) = (state.task.take(), state.then.take());
         let (waiter, caller) = (state.waiter.take(), state.caller.take());

@@ -31,7 +31,7 @@ macro_rules! listing_methods {
                     options: Option<&Bound<'_, PyDict>>,
                 ) -> PyResult<Py<PyAny>> {
                     let arguments = ListingArguments::parse(endpoint::$endpoint, period, options)?;
-                    listing::rows(py, self.face, arguments.cursor(endpoint::$endpoint, &self.handle)?)
+                    listing::rows(py, self.face, arguments.reader(endpoint::$endpoint, &self.handle)?)
                 }
             )*
         }
@@ -111,7 +111,7 @@ impl BaseClient {
             let project = request::project(&client, path, project_id, known)?;
             Listing::other(&template, project.as_ref(), query, shape)
         };
-        listing::rows(py, self.face, arguments.cursor(&self.handle, listing)?)
+        listing::rows(py, self.face, arguments.reader(&self.handle, listing)?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The arguments of listings, and the cursor that they make.
+//! The arguments of listings, and the reader that they make.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, PagedBy};
 use crate::python::client::handle::Handle;
 use crate::python::convert;
-use crate::python::listing::cursor::Cursor;
+use crate::python::listing::reader::RowReader;
 
 /// The most pages that are asked for ahead.
 const MAX_PREFETCH: u32 = 16;
@@ -34,12 +34,12 @@ pub(crate) struct PagingArguments {
 }
 
 impl PagingArguments {
-    /// The cursor over what `listing` makes of the arguments and a checkpoint, which must agree.
-    pub(crate) fn cursor(
+    /// The reader over what `listing` makes of the arguments and a checkpoint, which must agree.
+    pub(crate) fn reader(
         &self,
         handle: &Arc<Handle>,
         listing: impl FnOnce(Option<&Checkpoint>) -> Result<Listing>,
-    ) -> PyResult<Arc<Cursor>> {
+    ) -> PyResult<Arc<RowReader>> {
         if self.prefetch > MAX_PREFETCH {
             return Err(PyValueError::new_err(format!("prefetch must be 0 to {MAX_PREFETCH}")));
         }
@@ -74,7 +74,7 @@ impl PagingArguments {
             strict: self.strict,
             window: Some(WINDOW),
         };
-        Cursor::new(Arc::clone(handle), self.on_budget, self.refresh, place, paging)
+        RowReader::new(Arc::clone(handle), self.on_budget, self.refresh, place, paging)
     }
 }
 
@@ -142,11 +142,15 @@ impl ListingArguments {
         Ok(read)
     }
 
-    /// The cursor over what `endpoint` lists. What is not named comes from the checkpoint.
-    pub(crate) fn cursor(self, endpoint: &'static Endpoint, handle: &Arc<Handle>) -> PyResult<Arc<Cursor>> {
+    /// The reader over what `endpoint` lists. What is not named comes from the checkpoint.
+    pub(crate) fn reader(
+        self,
+        endpoint: &'static Endpoint,
+        handle: &Arc<Handle>,
+    ) -> PyResult<Arc<RowReader>> {
         let Self { dates, every, filters, paging, project_id } = self;
         let client = handle.client()?;
-        paging.cursor(handle, |place| {
+        paging.reader(handle, |place| {
             let known = place.map(|place| &place.listing);
             let project = match (&project_id, known.map(Listing::project).transpose()?.flatten()) {
                 (None, Some(project)) => project,

@@ -14,7 +14,7 @@ use crate::export::file::{self, Written};
 use crate::python::bridge::operation::{Next, Operation, Then};
 use crate::python::convert;
 use crate::python::errors;
-use crate::python::listing::cursor::{Cursor, Worked};
+use crate::python::listing::reader::{RowReader, Worked};
 use crate::python::table as tables;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::whole_file::PyWholeFile;
@@ -34,15 +34,15 @@ pub(crate) enum TableEnd {
 
 /// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
 pub(crate) fn table(
-    cursor: &Arc<Cursor>,
+    reader: &Arc<RowReader>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
     end: TableEnd,
 ) -> PyResult<Operation> {
-    let owner = Arc::clone(cursor);
+    let owner = Arc::clone(reader);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(end, TableEnd::Encoded(..));
-    let op = cursor.work(
+    let op = reader.work(
         name,
         move |stream, left, observer| {
             async move {
@@ -121,35 +121,35 @@ pub(crate) fn table(
 }
 
 /// Has an error carry the rows that came, and the checkpoint after them.
-fn carry(cursor: &Arc<Cursor>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
+fn carry(reader: &Arc<RowReader>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
     error.setattr("partial", table)?;
-    error.setattr("checkpoint", cursor.checkpoint())
+    error.setattr("checkpoint", reader.checkpoint())
 }
 
 /// Reads all that is left into a list of dicts, which are made while further pages are on their way.
 pub(crate) fn dicts(
     py: Python<'_>,
-    cursor: &Arc<Cursor>,
+    reader: &Arc<RowReader>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Operation> {
     let list = PyList::empty(py).unbind();
     let made = list.clone_ref(py);
-    let op = table(cursor, name, progress, TableEnd::Dicts(made))?;
+    let op = table(reader, name, progress, TableEnd::Dicts(made))?;
     Ok(op.rows(list))
 }
 
 /// Writes all that is left into a file; its value is the number of rows.
 pub(crate) fn file(
-    cursor: &Arc<Cursor>,
+    reader: &Arc<RowReader>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
     target: PathBuf,
     format: Format,
 ) -> PyResult<Operation> {
-    let owner = Arc::clone(cursor);
+    let owner = Arc::clone(reader);
     let path = target.clone();
-    let op = cursor.work(
+    let op = reader.work(
         name,
         move |stream, left, observer| {
             async move { stream.write(left, target, format, &observer).await }.boxed()
@@ -188,9 +188,9 @@ fn commit(
 }
 
 /// An error of the service, which tells where the export stands.
-fn failed(py: Python<'_>, cursor: &Arc<Cursor>, error: Error) -> PyResult<PyErr> {
+fn failed(py: Python<'_>, reader: &Arc<RowReader>, error: Error) -> PyResult<PyErr> {
     let error = errors::to_py(py, error);
-    cursor.tell_checkpoint()(error.value(py).as_any())?;
+    reader.tell_checkpoint()(error.value(py).as_any())?;
     Ok(error)
 }
 

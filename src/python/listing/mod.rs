@@ -1,7 +1,7 @@
 //! The iterators: every method once, in the classes that both faces extend, and the two protocols beside them.
 
 pub(crate) mod collect;
-pub(crate) mod cursor;
+pub(crate) mod reader;
 pub(crate) mod rows;
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
 use crate::python::listing::collect::TableEnd;
-use crate::python::listing::cursor::{Cursor, How, Rest};
+use crate::python::listing::reader::{How, Rest, RowReader};
 use crate::python::progress;
 use crate::python::table::whole_file;
 use crate::table::formats::Format;
@@ -30,32 +30,32 @@ fn stop_async() -> PyErr {
 /// The next, as `__next__` gives it.
 fn next<T: 'static>(
     py: Python<'_>,
-    cursor: &Arc<Cursor>,
+    reader: &Arc<RowReader>,
     name: &'static str,
-    take: fn(&Cursor) -> Option<T>,
+    take: fn(&RowReader) -> Option<T>,
     finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    match take(cursor) {
+    match take(reader) {
         Some(taken) => finish(py, taken),
-        None => block(py, cursor.next(name, How { stop, depth: 1 }, take, finish)?),
+        None => block(py, reader.next(name, How { stop, depth: 1 }, take, finish)?),
     }
 }
 
 /// The next, as `__anext__` gives it.
 fn next_async<T: 'static>(
     py: Python<'_>,
-    cursor: &Arc<Cursor>,
+    reader: &Arc<RowReader>,
     name: &'static str,
-    take: fn(&Cursor) -> Option<T>,
+    take: fn(&RowReader) -> Option<T>,
     finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    awaitable(py, cursor.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
+    awaitable(py, reader.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
 }
 
 /// The rows of a listing, for a client of this face; with totals where the endpoint has them.
-pub(crate) fn rows(py: Python<'_>, face: Face, cursor: Arc<Cursor>) -> PyResult<Py<PyAny>> {
-    let totals = cursor.listing().endpoint().totals;
-    let base = PyClassInitializer::from(BaseRows { cursor, face });
+pub(crate) fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResult<Py<PyAny>> {
+    let totals = reader.listing().endpoint().totals;
+    let base = PyClassInitializer::from(BaseRows { reader, face });
     Ok(match (face, totals) {
         (Face::Blocking, false) => Py::new(py, base.add_subclass(ListedRows))?.into_any(),
         (Face::Blocking, true) => {
@@ -89,7 +89,7 @@ fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
 
 /// The rows of the current page, as a plain iterator; it ends where a page has to be turned.
 #[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
-pub(crate) struct AtHand(Arc<Cursor>);
+pub(crate) struct AtHand(Arc<RowReader>);
 
 #[pymethods]
 impl AtHand {
@@ -104,32 +104,32 @@ impl AtHand {
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let how = How { stop: stop_async, depth: 2 };
-        awaitable(py, self.0.next_lazily("Rows.__anext__", how, Cursor::take_row, row)?)
+        awaitable(py, self.0.next_lazily("Rows.__anext__", how, RowReader::take_row, row)?)
     }
 }
 
 /// What the iterators over any listing have in common. Its name stands in errors of wrong arguments.
 #[pyclass(frozen, subclass, module = "docplatform", name = "rows")]
 pub(crate) struct BaseRows {
-    cursor: Arc<Cursor>,
+    reader: Arc<RowReader>,
     face: Face,
 }
 
 impl BaseRows {
     /// A pass of `async for`: an asynchronous generator costs less than an awaitable a row.
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.cursor.begin()?;
-        let rows = AtHand(Arc::clone(&self.cursor));
+        self.reader.begin()?;
+        let rows = AtHand(Arc::clone(&self.reader));
         py.import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
     }
 
     /// See [`Visitors::totals`].
     fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.face.run(py, self.cursor.totals("Visitors.totals")?)
+        self.face.run(py, self.reader.totals("Visitors.totals")?)
     }
 
     fn bar(&self, py: Python<'_>, wanted: Option<bool>) -> PyResult<Option<Py<PyAny>>> {
-        progress::bar(py, wanted, self.cursor.most(), progress::ROWS)
+        progress::bar(py, wanted, self.reader.most(), progress::ROWS)
     }
 
     /// A frame of a library, which is looked for before anything is asked for.
@@ -142,7 +142,7 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.cursor, name, bar, TableEnd::Frame(frame))?)
+        self.face.run(py, collect::table(&self.reader, name, bar, TableEnd::Frame(frame))?)
     }
 
     /// A file that a library writes.
@@ -158,7 +158,7 @@ impl BaseRows {
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.cursor, name, bar, end)?)
+        self.face.run(py, collect::table(&self.reader, name, bar, end)?)
     }
 
     fn file(
@@ -170,7 +170,7 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         let (py, target) = (path.py(), collect::path(path)?);
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::file(&self.cursor, name, bar, target, format)?)
+        self.face.run(py, collect::file(&self.reader, name, bar, target, format)?)
     }
 }
 
@@ -179,31 +179,31 @@ impl BaseRows {
     #[doc = doc!("Rows.checkpoint")]
     #[getter]
     fn checkpoint(&self) -> String {
-        self.cursor.checkpoint()
+        self.reader.checkpoint()
     }
 
     #[doc = doc!("Rows.warnings")]
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.cursor.warnings()
+        self.reader.warnings()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        Ok(slf.get().cursor.repr(slf.get_type().name()?.to_str()?))
+        Ok(slf.get().reader.repr(slf.get_type().name()?.to_str()?))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().cursor.html(slf.py(), slf.get_type().name()?.to_str()?)
+        slf.get().reader.html(slf.py(), slf.get_type().name()?.to_str()?)
     }
 
     #[doc = doc!("Rows.pages")]
     fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
-        rows.cursor.begin()?;
-        let cursor = Arc::clone(&rows.cursor);
+        rows.reader.begin()?;
+        let reader = Arc::clone(&rows.reader);
         Ok(match rows.face {
-            Face::Blocking => Py::new(py, Pages(cursor))?.into_any(),
-            Face::Async => Py::new(py, AsyncPages(cursor))?.into_any(),
+            Face::Blocking => Py::new(py, Pages(reader))?.into_any(),
+            Face::Async => Py::new(py, AsyncPages(reader))?.into_any(),
         })
     }
 
@@ -212,7 +212,7 @@ impl BaseRows {
     fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(&rows.cursor, "Rows.collect", bar, TableEnd::Itself)?)
+        rows.face.run(py, collect::table(&rows.reader, "Rows.collect", bar, TableEnd::Itself)?)
     }
 
     #[doc = doc!("Rows.to_pandas")]
@@ -238,7 +238,7 @@ impl BaseRows {
     fn to_dicts(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::dicts(py, &rows.cursor, "Rows.to_dicts", bar)?)
+        rows.face.run(py, collect::dicts(py, &rows.reader, "Rows.to_dicts", bar)?)
     }
 
     #[doc = doc!("Rows.to_csv")]
@@ -291,12 +291,12 @@ pub(crate) struct ListedRows;
 #[pymethods]
 impl ListedRows {
     fn __iter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        slf.as_super().get().cursor.begin()?;
+        slf.as_super().get().reader.begin()?;
         Ok(slf)
     }
 
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next(slf.py(), &slf.as_super().get().cursor, "Rows.__next__", Cursor::take_row, row)
+        next(slf.py(), &slf.as_super().get().reader, "Rows.__next__", RowReader::take_row, row)
     }
 }
 
@@ -311,7 +311,7 @@ impl AsyncRows {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next_async(slf.py(), &slf.as_super().get().cursor, "Rows.__anext__", Cursor::take_row, row)
+        next_async(slf.py(), &slf.as_super().get().reader, "Rows.__anext__", RowReader::take_row, row)
     }
 }
 
@@ -341,7 +341,7 @@ impl AsyncVisitors {
 
 /// What is left of an export, page by page.
 #[pyclass(frozen, module = "docplatform", name = "_Pages")]
-pub(crate) struct Pages(Arc<Cursor>);
+pub(crate) struct Pages(Arc<RowReader>);
 
 #[pymethods]
 impl Pages {
@@ -351,13 +351,13 @@ impl Pages {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next(py, &self.0, "Pages.__next__", Cursor::take_rest, page)
+        next(py, &self.0, "Pages.__next__", RowReader::take_rest, page)
     }
 }
 
 /// What is left of an export, page by page.
 #[pyclass(frozen, module = "docplatform", name = "_AsyncPages")]
-pub(crate) struct AsyncPages(Arc<Cursor>);
+pub(crate) struct AsyncPages(Arc<RowReader>);
 
 #[pymethods]
 impl AsyncPages {
@@ -367,6 +367,6 @@ impl AsyncPages {
     }
 
     fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, "Pages.__anext__", Cursor::take_rest, page)
+        next_async(py, &self.0, "Pages.__anext__", RowReader::take_rest, page)
     }
 }

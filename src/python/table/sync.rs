@@ -29,8 +29,8 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     let name = |FailedSlice { project, slice, error }: &FailedSlice| {
         format!("{} from {}: {error}", crate::text::safe(project, 60), slice.from)
     };
-    let mut told: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
-    told.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
+    let mut listed: Vec<_> = failures.iter().take(MAX_LISTED).map(name).collect();
+    listed.extend((failures.len() > MAX_LISTED).then(|| format!("and {} more", failures.len() - MAX_LISTED)));
     let what = match given_up {
         true => "the sync stopped after repeated failures; the next one continues",
         false => {
@@ -41,7 +41,7 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
     let error = py
         .import("docplatform.errors")?
         .getattr("SyncError")?
-        .call1((format!("{what}: {}", told.join("; ")),))?;
+        .call1((format!("{what}: {}", listed.join("; ")),))?;
     let class = convert::named_tuple(py, "SyncFailure")?;
     let failures = failures.into_iter().map(|FailedSlice { project, slice, error }| {
         let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);

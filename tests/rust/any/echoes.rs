@@ -4,7 +4,7 @@ use docplatform::config::Options;
 use proptest::prelude::*;
 
 use super::cases;
-use crate::helpers::support::{Reply, Script, Told, client_with, json, options, read, reply, write};
+use crate::helpers::support::{Recorder, Reply, Script, client_with, json, options, read, reply, write};
 
 /// The shortest piece of a key that counts as a leak, where the answer holds all of it.
 const PIECE: usize = 8;
@@ -99,11 +99,11 @@ fn shown(key: &str, reply: Reply, of: docplatform::client::Call) -> String {
     let settings = Options { api_key: Some(key.into()), max_retries: 0, ..options() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap().block_on(async {
-        let told = Told::default();
+        let recorder = Recorder::default();
         let client = client_with(&Script::new([reply]), &settings, 0.0);
-        match client.call(of, &told, json).await {
+        match client.call(of, &recorder, json).await {
             Ok(_) => String::new(),
-            Err(error) => format!("{error} {error:?} {}", told.log()),
+            Err(error) => format!("{error} {error:?} {}", recorder.log()),
         }
     })
 }

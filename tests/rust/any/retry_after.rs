@@ -39,7 +39,7 @@ fn headers(date: Option<&str>, values: &[Vec<u8>]) -> Option<HeaderMap> {
 }
 
 fn any_pace() -> impl Strategy<Value = Pace> {
-    prop_oneof![Just(Pace::Normal), Just(Pace::Throttled), Just(Pace::Told)]
+    prop_oneof![Just(Pace::Normal), Just(Pace::Throttled), Just(Pace::RetryAfter)]
 }
 
 proptest! {
@@ -91,17 +91,17 @@ proptest! {
     #[test]
     fn a_pause_is_never_shorter_than_asked_for_nor_beyond_the_deadline(
         pace in any_pace(),
-        told in prop::option::of(any::<u64>()),
+        retry_after in prop::option::of(any::<u64>()),
         number in 1..8_u32,
         (max_retries, most, left) in (0..8_u32, any::<u32>(), any::<u32>()),
         unit in 0.0..=1.0_f64,
     ) {
-        let told = told.map(Duration::from_secs);
+        let retry_after = retry_after.map(Duration::from_secs);
         let (most, left) = (Duration::from_secs(most.into()), Duration::from_secs(left.into()));
         let limits = Limits { max_retries, max_retry_after: most };
-        if let RetryPlan::Pause(pause) = plan(Some(pace), told, number, limits, left, || unit) {
+        if let RetryPlan::Pause(pause) = plan(Some(pace), retry_after, number, limits, left, || unit) {
             prop_assert!(number <= max_retries);
-            prop_assert!(pause >= told.unwrap_or_default() && told.unwrap_or_default() <= most);
+            prop_assert!(pause >= retry_after.unwrap_or_default() && retry_after.unwrap_or_default() <= most);
             prop_assert!(pause + Duration::from_secs(1) <= left);
         }
     }

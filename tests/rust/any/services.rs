@@ -54,7 +54,7 @@ impl Service {
     /// Serves it, with faults; and whether it ever broke the paging rule: no rows, or the same again, and more to come.
     fn serve(&self, faults: Faults) -> (Arc<Script>, Arc<Mutex<bool>>) {
         let (service, broke) = (self.clone(), Arc::new(Mutex::new(false)));
-        let (told, mut sent, mut count) = (Arc::clone(&broke), Vec::new(), 0);
+        let (seen, mut sent, mut count) = (Arc::clone(&broke), Vec::new(), 0);
         let script = Script::each(move |request| {
             count += 1;
             if faults.0 >> (count % 32) & 1 == 1 {
@@ -62,7 +62,7 @@ impl Service {
             }
             let number = |name| query(&request.url, name).unwrap();
             let (body, rows, more) = service.body(count, number("offset"), number("limit"));
-            *told.lock().unwrap() |= more && (rows.is_empty() || sent.contains(&rows));
+            *seen.lock().unwrap() |= more && (rows.is_empty() || sent.contains(&rows));
             sent.push(rows);
             reply(200, body).into()
         });

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use crate::budget::ledger::place;
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
-    Script, Step, Told, analytics, bare, call, client_in_store, client_with, create, good, handle, job_body,
-    millis, options, prompt, reply, secs, segment, told,
+    Recorder, Script, Step, analytics, bare, call, client_in_store, client_with, create, good, handle,
+    job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 
 const LIMIT: u64 = 10;
@@ -33,7 +33,7 @@ fn client(script: &Arc<Script>) -> Client {
 }
 
 async fn create_in(client: &Client, project: &str) -> Result<Job> {
-    job::create(client, segment(project), prompt(), &Told::default()).await
+    job::create(client, segment(project), prompt(), &Recorder::default()).await
 }
 
 async fn left(client: &Client, project: &str) -> u64 {
@@ -44,7 +44,7 @@ async fn left(client: &Client, project: &str) -> u64 {
 async fn no_hour_has_more_new_jobs_than_the_budget_grants() {
     let script = Script::each(|_| created());
     let client = client(&script);
-    let observer = Told::default();
+    let observer = Recorder::default();
     for _ in 0..=2 * LIMIT {
         create(&client, "Fix it", &observer).await.unwrap();
     }
@@ -60,7 +60,7 @@ async fn no_hour_has_more_new_jobs_than_the_budget_grants() {
 async fn each_project_has_its_own_and_only_new_jobs_count() {
     let script = Script::each(|_| created());
     let client = client_with(&script, &Options { requests_per_hour: Some(1), ..budgeted() }, 0.0);
-    let (job, observer) = (create_in(&client, "demo").await.unwrap(), Told::default());
+    let (job, observer) = (create_in(&client, "demo").await.unwrap(), Recorder::default());
     job::message(&client, segment("demo"), job.id.clone(), prompt(), &observer).await.unwrap();
     job::get(&client, &segment("demo"), &job.id, None, &observer).await.unwrap();
     create_in(&client, "blog").await.unwrap();
@@ -101,7 +101,7 @@ async fn what_never_left_costs_nothing_and_what_may_have_arrived_does() {
 /// Rows: A8.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
-    for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
+    for (refusal, least) in [(with_retry_after(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut steps = [refusal, created()].into_iter();
         let script = Script::each(move |_| steps.next().unwrap());
         let client = client(&script);
@@ -110,7 +110,7 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
         assert!((least..least + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
         assert_eq!(script.count(), 2);
     }
-    let script = Script::new([told(429, "600")]);
+    let script = Script::new([with_retry_after(429, "600")]);
     let client = client(&script).on_budget(OnBudget::Stop);
     for _ in 0..2 {
         assert_eq!(create_in(&client, "demo").await.unwrap_err().kind, Kind::Budget);

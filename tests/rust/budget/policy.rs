@@ -84,8 +84,8 @@ async fn an_hour_that_others_began_costs_one_refusal() {
             let begun = Instant::now();
             send(&budget(TERMS), &service, 120, millis(400)).await;
             let case = format!("{window:?} {headers:?}: {:?}", begun.elapsed());
-            let told = !matches!(headers, Headers::None | Headers::RetryAfter);
-            assert_eq!(service.refused(), usize::from(!told), "{case}");
+            let announced = !matches!(headers, Headers::None | Headers::RetryAfter);
+            assert_eq!(service.refused(), usize::from(!announced), "{case}");
             assert!(begun.elapsed() < 2 * DONE, "{case}");
         }
     }
@@ -93,7 +93,7 @@ async fn an_hour_that_others_began_costs_one_refusal() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_holds_as_long_as_it_says() {
-    for (lines, told, expected) in [
+    for (lines, announced, expected) in [
         (&[][..], Some(secs(1234)), secs(1234)),
         (&[], Some(secs(0)), secs(0)),
         (&[], Some(secs(u64::MAX)), secs(24 * 3600)),
@@ -105,11 +105,11 @@ async fn a_refusal_holds_as_long_as_it_says() {
         (&[("x-ratelimit-remaining", "0")], None, secs(3601)),
     ] {
         let budget = budget(TERMS);
-        ticket(&budget).await.answered(429, &headers(lines), told);
-        assert_eq!(wait(&budget).await, expected, "{lines:?} {told:?}");
+        ticket(&budget).await.answered(429, &headers(lines), announced);
+        assert_eq!(wait(&budget).await, expected, "{lines:?} {announced:?}");
         assert_eq!(budget.left().await.unwrap() > 0, expected == Duration::ZERO);
         sleep(expected).await;
-        assert_eq!(wait(&budget).await, Duration::ZERO, "{lines:?} {told:?}");
+        assert_eq!(wait(&budget).await, Duration::ZERO, "{lines:?} {announced:?}");
     }
 }
 
@@ -156,20 +156,20 @@ async fn the_reserve_is_left_to_others() {
 #[tokio::test(start_paused = true)]
 async fn the_reserve_holds_for_what_the_service_tells_as_well() {
     let budget = budget(Terms::new(100, 30).unwrap());
-    let told = headers(&[("ratelimit", "\"default\";r=32;t=100")]);
-    ticket(&budget).await.answered(200, &told, None);
+    let announced = headers(&[("ratelimit", "\"default\";r=32;t=100")]);
+    ticket(&budget).await.answered(200, &announced, None);
     assert_eq!(budget.left().await.unwrap(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn headers_tighten_the_budget_and_never_widen_it() {
     let budget = budget(Terms::new(10, 0).unwrap());
-    let told = |text| headers(&[("ratelimit", text)]);
-    ticket(&budget).await.answered(200, &told("\"default\";r=5;t=100"), None);
+    let announced = |text| headers(&[("ratelimit", text)]);
+    ticket(&budget).await.answered(200, &announced("\"default\";r=5;t=100"), None);
     assert_eq!(budget.left().await.unwrap(), 5);
-    ticket(&budget).await.answered(200, &told("\"default\";r=4000;t=100"), None);
+    ticket(&budget).await.answered(200, &announced("\"default\";r=4000;t=100"), None);
     assert_eq!(budget.left().await.unwrap(), 8);
-    ticket(&budget).await.answered(200, &told("\"burst\";r=1;t=5, \"default\";r=3;t=100"), None);
+    ticket(&budget).await.answered(200, &announced("\"burst\";r=1;t=5, \"default\";r=3;t=100"), None);
     assert_eq!(budget.left().await.unwrap(), 1);
     sleep(secs(6)).await;
     assert_eq!(budget.left().await.unwrap(), 3, "the burst's five seconds are over");
@@ -185,20 +185,20 @@ fn names_without_end_do_not_fill_the_ledger() {
         let quota = Quota { policy: format!("policy {number}"), remaining: 50, reset: None };
         hands.account.settle(entry, &RequestEnd { quotas: vec![quota], ..RequestEnd::default() }, hands.now);
     }
-    assert!(hands.account.told.len() < 60, "{}", hands.account.told.len());
+    assert!(hands.account.announced.len() < 60, "{}", hands.account.announced.len());
 }
 
 #[tokio::test(start_paused = true)]
 async fn requests_under_way_are_not_promised_twice() {
     let budget = budget(TERMS);
-    let told = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
+    let announced = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
     let (first, second) = (ticket(&budget).await, ticket(&budget).await);
     sleep(secs(1)).await;
-    first.answered(200, &told(2), None);
+    first.answered(200, &announced(2), None);
     assert_eq!(budget.left().await.unwrap(), 1, "one of the two is the second's");
     let third = ticket(&budget).await;
     assert_eq!(wait(&budget).await, secs(1), "its answer will tell");
-    second.answered(200, &told(1), None);
+    second.answered(200, &announced(1), None);
     assert_eq!(budget.left().await.unwrap(), 0);
     drop(third);
     assert_eq!(budget.left().await.unwrap(), 0, "it may have been counted");
@@ -208,14 +208,14 @@ async fn requests_under_way_are_not_promised_twice() {
 #[tokio::test(start_paused = true)]
 async fn answers_that_overtake_each_other_do_not_give_back_what_is_spent() {
     let budget = budget(TERMS);
-    let told = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
+    let announced = |left: usize| headers(&[("ratelimit", &format!("\"default\";r={left};t=1000"))]);
     let (first, second) = (ticket(&budget).await, ticket(&budget).await);
     sleep(secs(1)).await;
-    second.answered(200, &told(3), None);
-    first.answered(200, &told(4), None);
+    second.answered(200, &announced(3), None);
+    first.answered(200, &announced(4), None);
     assert_eq!(budget.left().await.unwrap(), 3);
     sleep(secs(1)).await;
-    ticket(&budget).await.answered(200, &told(7), None);
+    ticket(&budget).await.answered(200, &announced(7), None);
     assert_eq!(
         budget.left().await.unwrap(),
         7,

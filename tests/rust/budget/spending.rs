@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use crate::budget::ledger::{key, owner, place};
 use crate::helpers::service::{HOUR, Headers, LIMIT, Service, Window, most_in_an_hour};
 use crate::helpers::support::{
-    KEY, Script, Step, Told, all_of, analytics, bare, call, client_with, fail, good, handle, json, millis,
-    options, read, reply, secs, told,
+    KEY, Recorder, Script, Step, all_of, analytics, bare, call, client_with, fail, good, handle, json,
+    millis, options, read, reply, secs, with_retry_after,
 };
 
 fn budgeted() -> Options {
@@ -75,7 +75,7 @@ async fn a_wait_is_logged_once_and_counted_and_no_deadline_runs() {
     for _ in 0..LIMIT {
         call(&client, analytics()).await.unwrap();
     }
-    let observer = Told::default();
+    let observer = Recorder::default();
     client.call(analytics(), &observer, json).await.unwrap();
     let notes = observer.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -127,7 +127,7 @@ async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_waited_for_by_all() {
-    for (refusal, least) in [(told(429, "600"), secs(600)), (bare(429), HOUR)] {
+    for (refusal, least) in [(with_retry_after(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut refusal = Some(refusal);
         let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
         let client = client(&script);
@@ -166,7 +166,9 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
                     continue;
                 }
                 let case = format!("{header:?} {stored} {on_budget:?}");
-                let script = Script::each(move |_| header.map_or_else(|| bare(429), |text| told(429, text)));
+                let script = Script::each(move |_| {
+                    header.map_or_else(|| bare(429), |text| with_retry_after(429, text))
+                });
                 let (_directory, path) = place();
                 let remembered = stored.then(|| ClientStore {
                     store: Store::open(&path).unwrap(),
@@ -204,7 +206,7 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
     for budget_first in [true, false] {
-        let script = Script::new([told(429, "3600")]);
+        let script = Script::new([with_retry_after(429, "3600")]);
         let client = client(&script).on_budget(OnBudget::Stop);
         let free = handle(&client, Options { max_retries: 0, ..options() });
         let (first, second) = if budget_first { (&client, &free) } else { (&free, &client) };
@@ -225,7 +227,7 @@ async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_re
         ("soon", 3),
         ("9999999999999999999999999", 1),
     ] {
-        let script = Script::each(move |_| told(429, header));
+        let script = Script::each(move |_| with_retry_after(429, header));
         let error = fail(&client_with(&script, &options(), 1.0), analytics()).await;
         assert_eq!((error.status, script.count()), (Some(429), attempts), "{header}");
         assert_eq!(script.gaps(), [secs(2), secs(4)][..attempts - 1], "{header}");
@@ -234,7 +236,7 @@ async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_re
 
 #[tokio::test(start_paused = true)]
 async fn retries_under_a_budget_cost_of_the_quota_as_well() {
-    let script = Script::each(|_| told(429, "0"));
+    let script = Script::each(|_| with_retry_after(429, "0"));
     let client = client(&script);
     for _ in 0..50 {
         fail(&client, analytics()).await;

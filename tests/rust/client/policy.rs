@@ -92,7 +92,7 @@ fn every_status_that_refuses() {
             _ => None,
         };
         let write = match status {
-            429 => (Kind::Status, Some(Outcome::Rejected), Some(Pace::Told)),
+            429 => (Kind::Status, Some(Outcome::Rejected), Some(Pace::RetryAfter)),
             100..=199 | 408 | 500..=599 => (Kind::UnconfirmedWrite, Some(Outcome::Unknown), None),
             _ => (Kind::Status, Some(Outcome::Rejected), None),
         };
@@ -120,7 +120,7 @@ fn no_failure_lets_a_write_be_sent_again_unless_it_proves_that_nothing_happened(
 /// Rows: B1.
 #[test]
 fn backoff_doubles_up_to_its_cap() {
-    for (pace, base) in [(Pace::Normal, 500), (Pace::Throttled, 2000), (Pace::Told, 2000)] {
+    for (pace, base) in [(Pace::Normal, 500), (Pace::Throttled, 2000), (Pace::RetryAfter, 2000)] {
         for retry in 1..10 {
             let most = millis(base << (retry - 1)).min(secs(20));
             assert_eq!(backoff(pace, retry, 1.0), most, "{pace:?} {retry}");
@@ -158,24 +158,24 @@ fn two_retries_and_no_more() {
 
 #[test]
 fn a_retry_is_never_earlier_than_the_service_asked() {
-    let told =
+    let asked =
         |seconds, unit: f64| plan(Some(Pace::Throttled), Some(secs(seconds)), 1, LIMITS, FAR, move || unit);
-    assert_eq!(told(5, 0.0), RetryPlan::Pause(secs(5)));
-    assert_eq!(told(5, 1.0), RetryPlan::Pause(millis(5500)));
+    assert_eq!(asked(5, 0.0), RetryPlan::Pause(secs(5)));
+    assert_eq!(asked(5, 1.0), RetryPlan::Pause(millis(5500)));
     // A tenth, but 5 s at most.
-    assert_eq!(told(60, 1.0), RetryPlan::Pause(secs(65)));
+    assert_eq!(asked(60, 1.0), RetryPlan::Pause(secs(65)));
     // Retry-After: 0 does not undercut the backoff.
-    assert_eq!(told(0, 1.0), RetryPlan::Pause(secs(2)));
-    assert_eq!(told(1, 1.0), RetryPlan::Pause(secs(2)));
+    assert_eq!(asked(0, 1.0), RetryPlan::Pause(secs(2)));
+    assert_eq!(asked(1, 1.0), RetryPlan::Pause(secs(2)));
 }
 
 /// Rows: B2.
 #[test]
 fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
-    let told = |wait| plan(Some(Pace::Throttled), Some(wait), 1, LIMITS, Duration::MAX, || 0.0);
-    assert_eq!(told(secs(60)), RetryPlan::Pause(secs(60)));
-    assert_eq!(told(secs(60) + Duration::from_nanos(1)), RetryPlan::GiveUp);
-    assert_eq!(told(Duration::MAX), RetryPlan::GiveUp);
+    let asked = |wait| plan(Some(Pace::Throttled), Some(wait), 1, LIMITS, Duration::MAX, || 0.0);
+    assert_eq!(asked(secs(60)), RetryPlan::Pause(secs(60)));
+    assert_eq!(asked(secs(60) + Duration::from_nanos(1)), RetryPlan::GiveUp);
+    assert_eq!(asked(Duration::MAX), RetryPlan::GiveUp);
     let all = Limits { max_retries: 2, max_retry_after: Duration::MAX };
     assert_eq!(
         plan(Some(Pace::Throttled), Some(Duration::MAX), 1, all, FAR, || 1.0),
@@ -187,9 +187,9 @@ fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
 /// Rows: A7, A8.
 #[test]
 fn a_throttled_write_waits_only_for_a_retry_after() {
-    let told = |wait| plan(Some(Pace::Told), wait, 1, LIMITS, FAR, || 0.0);
-    assert_eq!(told(None), RetryPlan::GiveUp);
-    assert_eq!(told(Some(secs(1))), RetryPlan::Pause(secs(1)));
+    let asked = |wait| plan(Some(Pace::RetryAfter), wait, 1, LIMITS, FAR, || 0.0);
+    assert_eq!(asked(None), RetryPlan::GiveUp);
+    assert_eq!(asked(Some(secs(1))), RetryPlan::Pause(secs(1)));
 }
 
 /// Rows: B11.
@@ -206,7 +206,7 @@ fn a_pause_that_ends_within_a_second_of_the_deadline_is_not_begun() {
 /// Rows: B6.
 #[test]
 fn the_quota_pays_for_35_retries_or_100_throttled_ones() {
-    for (pace, retries) in [(Pace::Normal, 35), (Pace::Throttled, 100), (Pace::Told, 100)] {
+    for (pace, retries) in [(Pace::Normal, 35), (Pace::Throttled, 100), (Pace::RetryAfter, 100)] {
         let mut quota = RetryQuota::default();
         let paid = (0..1000).take_while(|_| quota.take(pace)).count();
         assert_eq!(paid, retries, "{pace:?}");

@@ -9,8 +9,8 @@ use docplatform::error::Kind;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Script, Step, Told, bare, call, client, client_with, fail, good, json, millis, options, read, reply,
-    secs, told, write,
+    Recorder, Script, Step, bare, call, client, client_with, fail, good, json, millis, options, read, reply,
+    secs, with_retry_after, write,
 };
 
 type Failing = fn() -> Step;
@@ -48,10 +48,10 @@ async fn what_is_not_tried_again_is_raised_at_once() {
     let never: [(&str, Failing, Kind); 6] = [
         ("certificate", || Step::Unsent { fatal: true }, Kind::Connect),
         ("HTML", || reply(200, "<html>").into(), Kind::Response),
-        ("404", || told(404, "1"), Kind::Status),
-        ("501", || told(501, "1"), Kind::Status),
-        ("505", || told(505, "1"), Kind::Status),
-        ("525", || told(525, "1"), Kind::Status),
+        ("404", || with_retry_after(404, "1"), Kind::Status),
+        ("501", || with_retry_after(501, "1"), Kind::Status),
+        ("505", || with_retry_after(505, "1"), Kind::Status),
+        ("525", || with_retry_after(525, "1"), Kind::Status),
     ];
     for (name, step, kind) in never {
         let script = Script::new([step()]);
@@ -83,18 +83,18 @@ async fn pauses_are_full_jitter_and_longer_for_a_service_that_is_throttled() {
 async fn a_wait_beyond_the_cap_is_raised_at_once() {
     for header in ["3600", "61", &"9".repeat(40)] {
         let begun = Instant::now();
-        let script = Script::new([told(429, header)]);
+        let script = Script::new([with_retry_after(429, header)]);
         let error = fail(&client(&script), read()).await;
         assert_eq!((error.kind, error.status, begun.elapsed()), (Kind::Status, Some(429), Duration::ZERO));
         assert!(error.retry_after.unwrap() > secs(60) && error.transient && !error.deadline_exceeded);
         assert!(error.message.contains("try again after"), "{error}");
     }
     let patient = Options { max_retry_after: 7200.0, deadline: 7200.0, ..options() };
-    let script = Script::new([told(429, "3600"), good()]);
+    let script = Script::new([with_retry_after(429, "3600"), good()]);
     call(&client_with(&script, &patient, 0.0), read()).await.unwrap();
     assert_eq!(script.gaps(), [secs(3600)]);
     let impatient = Options { max_retry_after: 0.0, ..options() };
-    let script = Script::new([told(429, "1")]);
+    let script = Script::new([with_retry_after(429, "1")]);
     fail(&client_with(&script, &impatient, 0.0), read()).await;
 }
 
@@ -105,9 +105,9 @@ async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
         [b"-1", b"1.5", b"1e3", b"soon", b"", b"+5", "\u{661}".as_bytes(), b"\xff", b"0x10"];
     for header in bad {
         let script = Script::new([reply(429, "").header("retry-after", header).into(), good()]);
-        let told = Told::default();
-        client(&script).call(read(), &told, json).await.unwrap();
-        assert_eq!(told.log().matches("unreadable Retry-After was ignored").count(), 1, "{header:?}");
+        let recorder = Recorder::default();
+        client(&script).call(read(), &recorder, json).await.unwrap();
+        assert_eq!(recorder.log().matches("unreadable Retry-After was ignored").count(), 1, "{header:?}");
         assert_eq!(script.gaps(), [Duration::ZERO]);
     }
     let two =
@@ -137,7 +137,7 @@ async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_ow
 #[tokio::test(start_paused = true)]
 async fn a_retry_that_would_come_too_late_is_left_out_and_said_so() {
     let begun = Instant::now();
-    let script = Script::new([told(429, "5"), told(429, "5")]);
+    let script = Script::new([with_retry_after(429, "5"), with_retry_after(429, "5")]);
     let short = Options { deadline: 3.0, ..options() };
     let error = fail(&client_with(&script, &short, 0.0), read()).await;
     assert_eq!(
@@ -179,8 +179,8 @@ async fn the_last_error_tells_of_every_attempt() {
         Step::Ambiguous,
         throttled.into(),
     ]);
-    let told = Told::default();
-    let error = client_with(&script, &options(), 0.5).call(read(), &told, json).await.unwrap_err();
+    let recorder = Recorder::default();
+    let error = client_with(&script, &options(), 0.5).call(read(), &recorder, json).await.unwrap_err();
     let shown: Vec<_> = error.attempts.iter().map(|a| (a.number, a.status, a.error.as_str())).collect();
     assert_eq!(
         shown,
@@ -194,7 +194,7 @@ async fn the_last_error_tells_of_every_attempt() {
     assert_eq!(times, [(secs(1), Duration::ZERO), (Duration::ZERO, secs(1)), (Duration::ZERO, millis(500))]);
     assert_eq!((error.status, error.request_id.as_deref()), (Some(429), Some("r-3")));
     assert_eq!(error.message, "GET /v2/thing: status 429: slow down; try again after 3600 s (3 attempts)");
-    let lines: Vec<_> = told.notes().into_iter().map(|note| note.text).collect();
+    let lines: Vec<_> = recorder.notes().into_iter().map(|note| note.text).collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     for (line, attempt) in lines.iter().zip(&error.attempts) {
         assert!(line.contains(&attempt.error), "{line}");
@@ -203,7 +203,7 @@ async fn the_last_error_tells_of_every_attempt() {
 
 #[tokio::test(start_paused = true)]
 async fn time_throttled_counts_as_waited() {
-    let script = Script::new([told(429, "30"), bare(404)]);
+    let script = Script::new([with_retry_after(429, "30"), bare(404)]);
     let client = client_with(&script, &Options { max_retries: 0, ..options() }, 0.0);
     fail(&client, read()).await;
     assert_eq!(fail(&client, read()).await.attempts[0].waited, secs(30));
@@ -212,17 +212,17 @@ async fn time_throttled_counts_as_waited() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_of_more_than_a_second_is_logged_before_it_begins() {
-    let script = Script::new([told(503, "30"), bare(500), good()]);
-    let told = Told::default();
+    let script = Script::new([with_retry_after(503, "30"), bare(500), good()]);
+    let recorder = Recorder::default();
     let client = client_with(&script, &options(), 0.0);
-    assert!(tokio::time::timeout(secs(1), client.call(read(), &told, json)).await.is_err());
-    assert!(told.log().contains("retry 1: waiting 30.0 s"), "{}", told.log());
+    assert!(tokio::time::timeout(secs(1), client.call(read(), &recorder, json)).await.is_err());
+    assert!(recorder.log().contains("retry 1: waiting 30.0 s"), "{}", recorder.log());
     assert!(client.stats().snapshot().waited < 0.1, "a pause that was broken off");
 }
 
 #[tokio::test(start_paused = true)]
 async fn counts_are_of_what_was_sent_and_waited() {
-    let script = Script::new([told(503, "3"), bare(500), good(), good(), bare(404)]);
+    let script = Script::new([with_retry_after(503, "3"), bare(500), good(), good(), bare(404)]);
     let client = client(&script);
     call(&client, read()).await.unwrap();
     assert_eq!(client.stats().snapshot(), Snapshot { requests: 3, retries: 2, waited: 3.0 });

@@ -7,8 +7,8 @@ use docplatform::job::wait::{Target, Wait};
 use docplatform::job::{self, Prompt};
 
 use crate::helpers::support::{
-    KEY, Reply, Script, Step, Told, client, create, fail, job_body, json, options, read, reply, secs,
-    segment, told, write,
+    KEY, Recorder, Reply, Script, Step, client, create, fail, job_body, json, options, read, reply, secs,
+    segment, with_retry_after, write,
 };
 
 /// What only a prompt says, early and late in it, and in all that has to be escaped somewhere.
@@ -21,8 +21,8 @@ const WORDS: [&str; 8] = ["falcon", "z\u{e9}bu", "badger", "otter", "heron", "ly
 const PIECE: usize = 8;
 
 /// All that a failure shows anywhere.
-fn shown(error: &Error, told: &Told) -> String {
-    format!("{error} {error:?} {error:#?} {} {:?}", told.log(), told.notes())
+fn shown(error: &Error, recorder: &Recorder) -> String {
+    format!("{error} {error:?} {error:#?} {} {:?}", recorder.log(), recorder.notes())
 }
 
 fn assert_no_key(shown: &str, name: &str) {
@@ -102,9 +102,9 @@ async fn the_key_is_never_shown_however_the_service_repeats_it() {
         let padding = format!("{padding} ");
         for (name, echo) in echoes(&padding, KEY) {
             let script = Script::new([echo]);
-            let told = Told::default();
-            let error = create(&client(&script), "Fix the docs", &told).await.unwrap_err();
-            assert_no_key(&shown(&error, &told), &format!("{name}, behind {}", padding.len()));
+            let recorder = Recorder::default();
+            let error = create(&client(&script), "Fix the docs", &recorder).await.unwrap_err();
+            assert_no_key(&shown(&error, &recorder), &format!("{name}, behind {}", padding.len()));
         }
     }
 }
@@ -118,9 +118,9 @@ async fn assert_no_header_shows_the_key(value: &str, case: &str) {
         reply(200, "").header("content-encoding", value),
     ] {
         let script = Script::new([step]);
-        let told = Told::default();
-        let error = client(&script).call(read(), &told, json).await.unwrap_err();
-        assert_no_key(&shown(&error, &told), case);
+        let recorder = Recorder::default();
+        let error = client(&script).call(read(), &recorder, json).await.unwrap_err();
+        assert_no_key(&shown(&error, &recorder), case);
     }
 }
 
@@ -150,9 +150,10 @@ async fn the_key_is_never_shown_where_it_stands_for_data() {
         let id = format!("{}{odd}", "x".repeat(length));
         let script = Script::new([reply(200, format!("{{\"id\": \"{id}\", \"status\": \"active\"}}"))]);
         let client = crate::helpers::support::client_with(&script, &settings, 0.0);
-        let told = Told::default();
-        let error = job::get(&client, &segment("demo"), &segment("job_1"), None, &told).await.unwrap_err();
-        let shown = shown(&error, &told);
+        let recorder = Recorder::default();
+        let error =
+            job::get(&client, &segment("demo"), &segment("job_1"), None, &recorder).await.unwrap_err();
+        let shown = shown(&error, &recorder);
         for start in 0..=odd.len() - PIECE {
             assert!(!shown.contains(&odd[start..start + PIECE]), "{length}: {shown}");
         }
@@ -164,9 +165,9 @@ async fn the_prompt_is_never_shown_however_the_service_repeats_it() {
     for padding in paddings() {
         for (name, echo) in echoes(&padding, PROMPT) {
             let script = Script::new([echo]);
-            let told = Told::default();
-            let error = create(&client(&script), PROMPT, &told).await.unwrap_err();
-            assert_no_prompt(&shown(&error, &told), &format!("{name}, behind {}", padding.len()));
+            let recorder = Recorder::default();
+            let error = create(&client(&script), PROMPT, &recorder).await.unwrap_err();
+            assert_no_prompt(&shown(&error, &recorder), &format!("{name}, behind {}", padding.len()));
         }
     }
 }
@@ -175,12 +176,12 @@ async fn the_prompt_is_never_shown_however_the_service_repeats_it() {
 async fn the_prompt_of_a_message_is_never_shown_either() {
     for (name, echo) in echoes("no: ", PROMPT) {
         let script = Script::new([echo]);
-        let told = Told::default();
+        let recorder = Recorder::default();
         let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
-        let error = job::message(&client(&script), segment("demo"), segment("job_1"), prompt, &told)
+        let error = job::message(&client(&script), segment("demo"), segment("job_1"), prompt, &recorder)
             .await
             .unwrap_err();
-        assert_no_prompt(&shown(&error, &told), name);
+        assert_no_prompt(&shown(&error, &recorder), name);
     }
 }
 
@@ -188,13 +189,13 @@ async fn the_prompt_of_a_message_is_never_shown_either() {
 async fn the_prompt_is_not_shown_by_a_poll_either() {
     for (name, echo) in echoes("no: ", PROMPT) {
         let script = Script::new([reply(201, job_body("active")), echo, reply(401, "")]);
-        let (client, told) = (client(&script), Told::default());
+        let (client, recorder) = (client(&script), Recorder::default());
         let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
-        let job = create(&client, PROMPT, &told).await.unwrap();
+        let job = create(&client, PROMPT, &recorder).await.unwrap();
         let wait = Wait { timeout: Some(secs(1)), ..crate::job::waits::how() };
         let target = Target::just_written(job, prompt);
-        let error = docplatform::job::wait::wait(&client, target, wait, &told).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &told), name);
+        let error = docplatform::job::wait::wait(&client, target, wait, &recorder).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &recorder), name);
     }
 }
 
@@ -203,10 +204,10 @@ async fn the_prompt_of_another_call_is_not_shown_where_a_job_names_it() {
     let quoted = serde_json::to_string(PROMPT).unwrap();
     for prompt in [&quoted, &ascii_json(PROMPT)] {
         let script = Script::new([reply(200, format!("{{\"id\": 5, \"prompt\": {prompt}, \"status\": 5}}"))]);
-        let told = Told::default();
+        let recorder = Recorder::default();
         let (demo, job) = (segment("demo"), segment("job_1"));
-        let error = job::get(&client(&script), &demo, &job, None, &told).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &told), "a job with a wrong type");
+        let error = job::get(&client(&script), &demo, &job, None, &recorder).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &recorder), "a job with a wrong type");
     }
 }
 
@@ -218,9 +219,9 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either() {
             for quotes in ["'", "\"", "\u{ab}", ""] {
                 let echo = format!("not accepted: {quotes}{}{end}{quotes}", &prompt[..kept]);
                 let script = Script::new([reply(400, serde_json::json!({ "error": echo }).to_string())]);
-                let told = Told::default();
-                let error = create(&client(&script), prompt, &told).await.unwrap_err();
-                assert_no_prompt(&shown(&error, &told), &format!("{echo:?}"));
+                let recorder = Recorder::default();
+                let error = create(&client(&script), prompt, &recorder).await.unwrap_err();
+                assert_no_prompt(&shown(&error, &recorder), &format!("{echo:?}"));
                 assert!(error.message.contains("withheld: it repeats the prompt"), "{error}");
             }
         }
@@ -231,9 +232,9 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either() {
 async fn white_space_around_a_prompt_does_not_matter() {
     let script = Script::each(|_| reply(400, r#"{"error": "bad: falcon and heron"}"#).into());
     for prompt in ["\n  falcon and heron\n", "falcon and heron"] {
-        let told = Told::default();
-        let error = create(&client(&script), prompt, &told).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &told), prompt);
+        let recorder = Recorder::default();
+        let error = create(&client(&script), prompt, &recorder).await.unwrap_err();
+        assert_no_prompt(&shown(&error, &recorder), prompt);
         assert_eq!(error.service_message.as_deref(), Some("[withheld: it repeats the prompt]"));
     }
 }
@@ -245,10 +246,10 @@ async fn what_is_not_secret_stays_readable() {
         reply(422, r#"{"error": "Fix: see the docs"}"#),
     ]);
     let client = client(&script);
-    let error = create(&client, "Fix the docs", &Told::default()).await.unwrap_err();
+    let error = create(&client, "Fix the docs", &Recorder::default()).await.unwrap_err();
     assert_eq!(error.service_message.as_deref(), Some("Path \"/a\\b\" is \u{e9}trange: C:\\new, 100 %"));
     assert_eq!(error.body.as_deref(), Some(r#"{"error": "Path \"/a\\b\" is \u00e9trange: C:\\new, 100 %"}"#));
-    let error = create(&client, "Fix the docs", &Told::default()).await.unwrap_err();
+    let error = create(&client, "Fix the docs", &Recorder::default()).await.unwrap_err();
     assert_eq!(error.service_message.as_deref(), Some("Fix: see the docs"));
 }
 
@@ -257,13 +258,13 @@ async fn what_is_not_secret_stays_readable() {
 async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
     let echo = |status| reply(status, format!("{{\"error\": \"who is {KEY}?\"}}"));
     let script = Script::new([echo(500), echo(503).header("x-request-id", KEY), echo(429)]);
-    let told = Told::default();
-    let error = client(&script).call(read(), &told, json).await.unwrap_err();
+    let recorder = Recorder::default();
+    let error = client(&script).call(read(), &recorder, json).await.unwrap_err();
     assert_eq!(error.attempts.len(), 3);
-    assert_no_key(&shown(&error, &told), "three attempts");
+    assert_no_key(&shown(&error, &recorder), "three attempts");
     let withheld = "[withheld: it repeats the API key]";
     assert!(error.attempts[1].error.ends_with(&format!("{withheld} (request id {withheld})")), "{error:?}");
-    assert_eq!(told.notes().iter().filter(|note| note.text.contains(withheld)).count(), 3);
+    assert_eq!(recorder.notes().iter().filter(|note| note.text.contains(withheld)).count(), 3);
 }
 
 /// Rows: H8.
@@ -271,7 +272,7 @@ async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
 async fn nothing_prints_the_key_or_the_prompt() {
     let script = Script::new([reply(200, "{}")]);
     let client = client(&script);
-    client.call(Call { query: Vec::new(), ..write() }, &Told::default(), json).await.unwrap();
+    client.call(Call { query: Vec::new(), ..write() }, &Recorder::default(), json).await.unwrap();
     let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
     let call = Call {
         prompt: Some(PROMPT.into()),
@@ -306,9 +307,9 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
     let error = fail(&client(&script), Call { query, ..read() }).await;
     assert_no_prompt(&format!("{error} {error:?}"), "query");
 
-    let script = Script::new([told(401, "0"), Step::Unsent { fatal: true }]);
+    let script = Script::new([with_retry_after(401, "0"), Step::Unsent { fatal: true }]);
     let client = client(&script);
-    let log = Told::default();
+    let log = Recorder::default();
     let (project, job) = (segment("walrus"), segment("otter\u{202e}"));
     let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
     assert!(error.message.starts_with("GET /v2/agent/{project_id}/job/{id}: status 401"), "{error}");

@@ -10,7 +10,7 @@ use docplatform::job::wait::{Target, Wait, wait};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::helpers::support::{
-    Script, Step, Told, all_of, analytics, bare, call, client, client_with, fail, good, handle, millis,
+    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, fail, good, handle, millis,
     options, read, reply, secs, segment, write,
 };
 use crate::job::waits::how;
@@ -137,7 +137,7 @@ async fn waits_for_thousands_of_jobs_do_not_storm_a_service_that_is_down() {
             rest_first: false,
             prompt: None,
         };
-        Box::pin(async move { wait(&client, target, how, &Told::default()).await.unwrap_err() })
+        Box::pin(async move { wait(&client, target, how, &Recorder::default()).await.unwrap_err() })
     });
     for each in waits {
         assert_eq!(each.await.unwrap().kind, Kind::WaitTimeout);

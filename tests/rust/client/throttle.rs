@@ -10,14 +10,16 @@ use docplatform::http::MAX_READS;
 use tokio::time::{Instant, sleep};
 
 use crate::helpers::support::{
-    Script, Step, Told, all_of, analytics, bare, call, client, client_with, fail, good, handle, json, millis,
-    options, read, reply, secs, told, write,
+    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, fail, good, handle, json,
+    millis, options, read, reply, secs, with_retry_after, write,
 };
 
 /// Answers 429 once, then well.
 fn once(retry_after: &'static str) -> Arc<Script> {
     let mut throttled = true;
-    Script::each(move |_| if std::mem::take(&mut throttled) { told(429, retry_after) } else { good() })
+    Script::each(
+        move |_| if std::mem::take(&mut throttled) { with_retry_after(429, retry_after) } else { good() },
+    )
 }
 
 /// Rows: B7.
@@ -83,7 +85,7 @@ fn fastrand() -> impl FnMut() -> f64 {
 async fn a_wait_of_more_than_ten_seconds_is_announced_once_with_its_end() {
     for (retry_after, long) in [("10", false), ("11", true)] {
         let client = client(&once(retry_after));
-        let (first, second) = (Told::default(), Told::default());
+        let (first, second) = (Recorder::default(), Recorder::default());
         let (now, begun) = (jiff::Timestamp::now(), Instant::now());
         let waits_for_retry = client.call(analytics(), &first, json);
         let waits_for_throttle = async {
@@ -93,8 +95,8 @@ async fn a_wait_of_more_than_ten_seconds_is_announced_once_with_its_end() {
         let (retried, throttled) = tokio::join!(waits_for_retry, waits_for_throttle);
         retried.unwrap();
         throttled.unwrap();
-        for told in [first, second] {
-            let announced: Vec<_> = told.notes().into_iter().filter_map(|note| note.waiting).collect();
+        for recorder in [first, second] {
+            let announced: Vec<_> = recorder.notes().into_iter().filter_map(|note| note.waiting).collect();
             assert_eq!(announced.len(), 1, "{announced:?}");
             assert_eq!(announced[0].why, "the service asked this client to wait");
             assert_eq!(announced[0].long, long);
@@ -108,7 +110,11 @@ async fn a_wait_of_more_than_ten_seconds_is_announced_once_with_its_end() {
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_deadline_passes_first_is_not_sent() {
     for status in [429, 503] {
-        let script = Script::new([told(status, "120"), told(status, "120"), told(status, "120")]);
+        let script = Script::new([
+            with_retry_after(status, "120"),
+            with_retry_after(status, "120"),
+            with_retry_after(status, "120"),
+        ]);
         let client = client(&script);
         for of in [analytics(), read(), write()] {
             fail(&client, of.clone()).await;
@@ -176,7 +182,7 @@ async fn a_handle_with_another_key_or_address_shares_nothing() {
 /// Rows: B7, M1.
 #[tokio::test(start_paused = true)]
 async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
-    let (first, second) = (Script::each(|_| told(429, "120")), Script::each(|_| good()));
+    let (first, second) = (Script::each(|_| with_retry_after(429, "120")), Script::each(|_| good()));
     let budgeted = Options { requests_per_hour: Some(3), ..options() };
     let client = client_with(&first, &budgeted, 0.0);
     let apart =
@@ -195,7 +201,8 @@ async fn a_handle_with_connections_of_its_own_keeps_within_the_same_limits() {
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_throttle_lasts_for_a_day_at_most_and_never_ends_early() {
-    let script = Script::new([told(429, "999999999"), told(503, "1"), good(), good()]);
+    let script =
+        Script::new([with_retry_after(429, "999999999"), with_retry_after(503, "1"), good(), good()]);
     let client = client(&script);
     let hasty = handle(&client, Options { max_retries: 0, ..options() });
     fail(&hasty, read()).await;
@@ -261,8 +268,14 @@ async fn calls_in_line_are_throttled_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_throttled_answer_without_a_wait_closes_nothing() {
-    let script =
-        Script::new([bare(429), told(503, "0"), told(429, "soon"), told(500, "60"), told(404, "60"), good()]);
+    let script = Script::new([
+        bare(429),
+        with_retry_after(503, "0"),
+        with_retry_after(429, "soon"),
+        with_retry_after(500, "60"),
+        with_retry_after(404, "60"),
+        good(),
+    ]);
     let client = client(&script);
     let hasty = handle(&client, Options { max_retries: 0, ..options() });
     for _ in 0..5 {
@@ -278,7 +291,7 @@ async fn a_throttled_retry_reports_its_attempts() {
     let mut times = 0;
     let script = Script::each(move |_| {
         times += 1;
-        if times == 1 { bare(500) } else { told(429, "600") }
+        if times == 1 { bare(500) } else { with_retry_after(429, "600") }
     });
     let client = client_with(&script, &options(), 1.0);
     let first = tokio::spawn({

@@ -8,8 +8,8 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
 use crate::helpers::support::{
-    Reply, Script, Step, Told, call, client, client_with, create, fail, job_body, options, read, reply, secs,
-    write,
+    Recorder, Reply, Script, Step, call, client, client_with, create, fail, job_body, options, read, reply,
+    secs, write,
 };
 
 /// A read that meets `answer` once, then a good answer.
@@ -113,7 +113,8 @@ async fn a_job_is_read_up_to_its_own_cap() {
     for (setting, cap) in [(32 * MIB, 4 * MIB), (2048, 2048)] {
         let script = Script::new([reply(201, "").flood()]);
         let settings = Options { max_response_bytes: setting as u64, ..options() };
-        let error = create(&client_with(&script, &settings, 0.0), "Fix", &Told::default()).await.unwrap_err();
+        let error =
+            create(&client_with(&script, &settings, 0.0), "Fix", &Recorder::default()).await.unwrap_err();
         assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(Outcome::Applied)));
         assert!(script.flooded() <= cap + 16 * 1024, "{}", script.flooded());
     }
@@ -182,7 +183,7 @@ async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
 async fn any_2xx_is_a_success() {
     for status in [200, 201, 202, 203, 206, 226, 299] {
         let script = Script::new([reply(status, job_body("active"))]);
-        create(&client(&script), "Fix", &Told::default()).await.unwrap();
+        create(&client(&script), "Fix", &Recorder::default()).await.unwrap();
     }
 }
 

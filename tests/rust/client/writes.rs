@@ -7,14 +7,14 @@ use docplatform::job;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Script, Step, Told, bare, call, client, client_with, create, fail, job_body, options, read, reply, secs,
-    segment, told, write,
+    Recorder, Script, Step, bare, call, client, client_with, create, fail, job_body, options, read, reply,
+    secs, segment, with_retry_after, write,
 };
 
 /// Creates a job against `step` alone: any second request would fail the test.
 async fn create_once(step: impl Into<Step>) -> Error {
     let script = Script::new([step]);
-    let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
+    let error = create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap_err();
     assert_eq!(script.count(), 1);
     assert_eq!(error.attempts.len(), 1);
     assert_eq!(script.in_flight(), 0);
@@ -72,14 +72,14 @@ async fn a_proof_that_nothing_was_written_allows_another_attempt() {
         Step::Unsent { fatal: false },
         reply(201, job_body("active")).into(),
     ]);
-    let told = Told::default();
-    let job = create(&client(&script), "Fix the docs", &told).await.unwrap();
+    let recorder = Recorder::default();
+    let job = create(&client(&script), "Fix the docs", &recorder).await.unwrap();
     assert_eq!((job.id.as_str(), script.count()), ("job_1", 3));
-    assert_eq!(told.outcome(), Some(Outcome::Applied));
-    assert_eq!(told.jobs().len(), 1, "an interrupt now reports the job");
+    assert_eq!(recorder.outcome(), Some(Outcome::Applied));
+    assert_eq!(recorder.jobs().len(), 1, "an interrupt now reports the job");
 
     let script = Script::each(|_| Step::Unsent { fatal: false });
-    let error = create(&client(&script), "Fix the docs", &Told::default()).await.unwrap_err();
+    let error = create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)));
     assert_eq!((script.count(), error.attempts.len()), (3, 3));
     assert!(
@@ -145,7 +145,8 @@ async fn an_identifier_is_never_repaired() {
 
     let script =
         Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
-    let job = job::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Told::default()).await;
+    let job =
+        job::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Recorder::default()).await;
     assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
 }
 
@@ -157,19 +158,19 @@ async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     let client = client(&script);
     let known = [Some(Outcome::NotSent), Some(Outcome::Unknown), Some(Outcome::Applied)];
 
-    let told = Told::default();
-    create(&client, "Fix the docs", &told).await.unwrap();
-    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+    let recorder = Recorder::default();
+    create(&client, "Fix the docs", &recorder).await.unwrap();
+    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
 
-    let told = Told::default();
-    job::message(&client, segment("demo"), segment("job_1"), crate::helpers::support::prompt(), &told)
+    let recorder = Recorder::default();
+    job::message(&client, segment("demo"), segment("job_1"), crate::helpers::support::prompt(), &recorder)
         .await
         .unwrap();
-    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), Some(2)));
+    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
 
-    let told = Told::default();
-    client.call(write(), &told, crate::helpers::support::json).await.unwrap();
-    assert_eq!((told.outcomes(), told.outcomes_before_job()), (known.to_vec(), None));
+    let recorder = Recorder::default();
+    client.call(write(), &recorder, crate::helpers::support::json).await.unwrap();
+    assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), None));
 }
 
 /// Rows: A6.
@@ -201,15 +202,16 @@ async fn the_head_of_a_refusal_decides_also_when_its_body_is_lost() {
 /// Rows: A7.
 #[tokio::test(start_paused = true)]
 async fn a_throttled_write_waits_as_asked_and_goes_out_again() {
-    let script = Script::new([told(429, "1"), reply(201, job_body("active")).into()]);
-    create(&client(&script), "Fix the docs", &Told::default()).await.unwrap();
+    let script = Script::new([with_retry_after(429, "1"), reply(201, job_body("active")).into()]);
+    create(&client(&script), "Fix the docs", &Recorder::default()).await.unwrap();
     assert_eq!(script.gaps(), [secs(1)]);
     let sent = script.sent();
     assert_eq!(sent[0].body, sent[1].body);
     assert_eq!(sent[0].url, sent[1].url);
 
-    let script = Script::each(|_| told(429, "1"));
-    let error = create(&client_with(&script, &options(), 1.0), "Fix", &Told::default()).await.unwrap_err();
+    let script = Script::each(|_| with_retry_after(429, "1"));
+    let error =
+        create(&client_with(&script, &options(), 1.0), "Fix", &Recorder::default()).await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::Status, Some(Outcome::Rejected)));
     assert_eq!((script.count(), error.attempts.len()), (3, 3));
     assert_eq!(script.gaps(), [secs(2), secs(4)], "its backoff, where that is longer");
@@ -236,7 +238,7 @@ async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
 /// Rows: A1.
 #[tokio::test(start_paused = true)]
 async fn no_setting_makes_a_write_go_out_again() {
-    for step in [Step::Ambiguous, bare(500), told(503, "1"), reply(201, "{").broken().into()] {
+    for step in [Step::Ambiguous, bare(500), with_retry_after(503, "1"), reply(201, "{").broken().into()] {
         let script = Script::new([step]);
         let many = docplatform::config::Options { max_retries: 100, max_retry_after: 1e6, ..options() };
         let error = fail(&client_with(&script, &many, 0.0), write()).await;
@@ -247,35 +249,35 @@ async fn no_setting_makes_a_write_go_out_again() {
 /// Rows: A13.
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_write_says_what_is_known_of_it() {
-    let script = Script::new([told(429, "30"), Step::Never]);
+    let script = Script::new([with_retry_after(429, "30"), Step::Never]);
     let client = client(&script);
-    let told = Told::default();
-    let mut create = Box::pin(create(&client, "Fix the docs", &told));
+    let recorder = Recorder::default();
+    let mut create = Box::pin(create(&client, "Fix the docs", &recorder));
     assert!(tokio::time::timeout(secs(10), create.as_mut()).await.is_err());
-    assert_eq!(told.outcome(), Some(Outcome::Rejected), "in the pause");
+    assert_eq!(recorder.outcome(), Some(Outcome::Rejected), "in the pause");
     assert!(tokio::time::timeout(secs(30), create.as_mut()).await.is_err());
-    assert_eq!(told.outcome(), Some(Outcome::Unknown), "under way");
+    assert_eq!(recorder.outcome(), Some(Outcome::Unknown), "under way");
     assert_eq!(script.in_flight(), 1);
     drop(create);
     assert_eq!((script.in_flight(), script.count()), (0, 2), "the connection went with it");
 
-    let told = Told::default();
+    let recorder = Recorder::default();
     let waiting =
-        tokio::time::timeout(secs(5), crate::helpers::support::create(&client, "Fix the docs", &told));
+        tokio::time::timeout(secs(5), crate::helpers::support::create(&client, "Fix the docs", &recorder));
     drop(waiting);
-    assert_eq!(told.outcomes(), [], "nothing was begun");
+    assert_eq!(recorder.outcomes(), [], "nothing was begun");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_write_that_stands_in_line_was_not_sent() {
-    let script = Script::new([told(429, "30")]);
+    let script = Script::new([with_retry_after(429, "30")]);
     let client = client(&script);
     let options = docplatform::config::Options { max_retries: 0, ..options() };
     let hasty = client.with(options.validate(|_| None).unwrap()).unwrap();
     fail(&hasty, write()).await;
-    let told = Told::default();
-    assert!(tokio::time::timeout(secs(5), create(&client, "Fix", &told)).await.is_err());
-    assert_eq!(told.outcome(), Some(Outcome::NotSent));
+    let recorder = Recorder::default();
+    assert!(tokio::time::timeout(secs(5), create(&client, "Fix", &recorder)).await.is_err());
+    assert_eq!(recorder.outcome(), Some(Outcome::NotSent));
     assert_eq!(script.count(), 1);
 }
 
@@ -283,9 +285,9 @@ async fn a_write_that_stands_in_line_was_not_sent() {
 #[tokio::test(start_paused = true)]
 async fn a_write_reported_as_not_sent_is_not_sent_later() {
     let script = Script::new::<Step>([]);
-    let told = Told::default();
-    told.gone.store(true, std::sync::atomic::Ordering::Relaxed);
-    let error = create(&client(&script), "Fix", &told).await.unwrap_err();
+    let recorder = Recorder::default();
+    recorder.gone.store(true, std::sync::atomic::Ordering::Relaxed);
+    let error = create(&client(&script), "Fix", &recorder).await.unwrap_err();
     assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 0));
 }
 
@@ -293,13 +295,13 @@ async fn a_write_reported_as_not_sent_is_not_sent_later() {
 async fn requests_carry_what_the_contract_says() {
     let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
     let client = client(&script);
-    create(&client, "Fix \u{e9}\"\n", &Told::default()).await.unwrap();
+    create(&client, "Fix \u{e9}\"\n", &Recorder::default()).await.unwrap();
     job::message(
         &client,
         segment("a~b&c"),
         segment("job_1"),
         job::Prompt::parse("More".to_owned()).unwrap(),
-        &Told::default(),
+        &Recorder::default(),
     )
     .await
     .unwrap();
@@ -326,11 +328,11 @@ async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
     let script = Script::new([reply(200, other), reply(200, other)]);
     let client = client(&script);
     let error =
-        job::get(&client, &segment("demo"), &segment("job_1"), None, &Told::default()).await.unwrap_err();
+        job::get(&client, &segment("demo"), &segment("job_1"), None, &Recorder::default()).await.unwrap_err();
     assert_eq!(error.kind, Kind::Response);
     assert!(error.message.contains("job_2"), "{error}");
     let prompt = job::Prompt::parse("More".to_owned()).unwrap();
-    let error = job::message(&client, segment("demo"), segment("job_1"), prompt, &Told::default()).await;
+    let error = job::message(&client, segment("demo"), segment("job_1"), prompt, &Recorder::default()).await;
     assert_unconfirmed(&error.unwrap_err(), Outcome::Applied);
 }
 
@@ -391,7 +393,7 @@ async fn a_write_whose_place_comes_within_the_last_second_of_its_deadline_is_not
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_more() {
     for of in [write(), read()] {
-        let script = Script::new([told(429, "30")]);
+        let script = Script::new([with_retry_after(429, "30")]);
         let client = client(&script);
         let calling = tokio::spawn(async move { fail(&client, of).await });
         tokio::time::sleep(secs(1)).await;

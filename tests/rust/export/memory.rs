@@ -7,14 +7,14 @@ use docplatform::client::observer::Observer;
 use docplatform::error::Result;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Fetched, Source, Wanted};
-use docplatform::export::stream::{ExportStream, Left};
+use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::{Cell, Page, Rows, Totals};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::helpers::site::{PLAIN, start};
-use crate::helpers::support::Told;
+use crate::helpers::support::Recorder;
 
 const CAP: &str = "DOCPLATFORM_TEST_CAP";
 const ROWS: u64 = 1_000_000;
@@ -52,9 +52,9 @@ async fn child_that_collects() {
     let cap = std::env::var(CAP).unwrap();
     let place = start(250);
     let mut stream = ExportStream::new(Arc::new(Capped(cap.parse().unwrap())), place.clone(), PLAIN);
-    let observer: Arc<dyn ExportObserver> = Arc::new(Told::default());
+    let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     let before = peak();
-    stream.gather(Left { place, paging: PLAIN, rest: None }, &observer).await.unwrap();
+    stream.gather(Remainder { place, paging: PLAIN, rest: None }, &observer).await.unwrap();
     let table = stream.table().await.unwrap();
     assert_eq!(table.len() as u64, ROWS);
     let (taken, of_table) = (peak() - before, table.arrow_bytes());

@@ -12,7 +12,9 @@ use docplatform::listing::rows::Totals;
 use tokio::time::{sleep, timeout};
 
 use crate::helpers::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, shape, turn};
-use crate::helpers::support::{BASE_URL, Script, Step, Told, bare, client, query, secs, segment, told};
+use crate::helpers::support::{
+    BASE_URL, Recorder, Script, Step, bare, client, query, secs, segment, with_retry_after,
+};
 
 #[tokio::test(start_paused = true)]
 async fn offsets_grow_by_the_limit_until_there_is_no_more() {
@@ -172,7 +174,7 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
 #[tokio::test(start_paused = true)]
 async fn an_export_continues_after_an_error() {
     for prefetch in [0, 1, 3] {
-        for failing in [|| bare(401), || bare(500), || Step::Ambiguous, || told(429, "3600")] {
+        for failing in [|| bare(401), || bare(500), || Step::Ambiguous, || with_retry_after(429, "3600")] {
             let mut failures = 0;
             let site = Site::new(50);
             let served = site.clone();
@@ -232,10 +234,10 @@ fn a_listing_leaves_paging_to_the_pager() {
 async fn totals_cost_one_request_for_one_row() {
     let script = Site::new(100).serve();
     let listing = Listing::of(VISITORS, &segment("demo"), None, None);
-    let found = totals(&client(&script), &listing, &Told::default()).await.unwrap();
+    let found = totals(&client(&script), &listing, &Recorder::default()).await.unwrap();
     assert_eq!(found, Totals { human: 100, ai: 0, total: 100 });
     assert_eq!(asked(&script), [(0, 1)]);
     let script = Script::new([bare(403)]);
-    let error = totals(&client(&script), &listing, &Told::default()).await.unwrap_err();
+    let error = totals(&client(&script), &listing, &Recorder::default()).await.unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(403)));
 }

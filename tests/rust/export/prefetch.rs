@@ -8,7 +8,7 @@ use docplatform::export::pager::Paging;
 use tokio::time::{Instant, sleep};
 
 use crate::helpers::site::{PLAIN, Site, export, names, pager, turn};
-use crate::helpers::support::{Script, Step, Told, bare, query, reply, secs, told};
+use crate::helpers::support::{Recorder, Script, Step, bare, query, reply, secs, with_retry_after};
 
 #[tokio::test(start_paused = true)]
 async fn the_next_page_comes_while_the_caller_works_on_this_one() {
@@ -125,7 +125,7 @@ async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
     let script = Script::each(move |request| {
         requests += 1;
         match requests {
-            2 => told(503, "1"),
+            2 => with_retry_after(503, "1"),
             _ => site.answer(query(&request.url, "offset").unwrap(), 10),
         }
     });
@@ -133,7 +133,7 @@ async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
     turn(&mut pager).await.unwrap();
     sleep(secs(30)).await;
     assert_eq!(script.count(), 3, "it came meanwhile, on its second attempt");
-    let listener = Arc::new(Told::default());
+    let listener = Arc::new(Recorder::default());
     let observer: Arc<dyn ExportObserver> = Arc::clone(&listener) as _;
     pager.next_page(&observer).await.unwrap();
     assert!(listener.log().contains("attempt 1 failed"), "{}", listener.log());

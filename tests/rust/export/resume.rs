@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::helpers::site::{
     PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
 };
-use crate::helpers::support::{BASE_URL, KEY, Script, Step, bare, query, secs, segment, told};
+use crate::helpers::support::{BASE_URL, KEY, Script, Step, bare, query, secs, segment, with_retry_after};
 
 /// As another process would read it.
 pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
@@ -83,7 +83,7 @@ async fn a_regular_export_resumes_without_asking_for_a_row_again() {
 /// Rows: B2, B14, E10.
 #[tokio::test(start_paused = true)]
 async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
-    for failing in [|| told(429, "3600"), || bare(401), || Step::Ambiguous, || bare(500)] {
+    for failing in [|| with_retry_after(429, "3600"), || bare(401), || Step::Ambiguous, || bare(500)] {
         for prefetch in [0, 1, 4] {
             let site = Site::new(95);
             let served = site.clone();

@@ -21,7 +21,7 @@ use tokio::time::advance;
 use crate::budget::ledger::{in_a_transaction, place};
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, turn};
-use crate::helpers::support::{BASE_URL, Script, Told, client_in_store, options, secs, segment};
+use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, secs, segment};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -93,7 +93,7 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
             assert_eq!(some.paths, site.paths()[..usize::try_from(max_rows).unwrap().min(47)]);
         }
     }
-    let totals = source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+    let totals = source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
     assert_eq!(totals, Totals { human: 47, ai: 0, total: 47 });
     assert_eq!(script.count(), 5);
 }
@@ -112,7 +112,7 @@ async fn a_range_that_may_change_is_fetched_again() {
     shop.read(&script, 10).await;
     assert_eq!(script.count(), 9);
     for _ in 0..2 {
-        source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+        source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
     }
     assert_eq!(script.count(), 9);
 }
@@ -143,7 +143,7 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     let client = shop.client_with(&script, &Options { deadline: 2.0, ..options() });
     let lock = in_a_transaction(shop.store.path());
-    let asking = tokio::spawn(async move { source::totals(&client, &listing(), &Told::default()).await });
+    let asking = tokio::spawn(async move { source::totals(&client, &listing(), &Recorder::default()).await });
     yield_now().await;
     advance(secs(2)).await;
     let error = asking.await.unwrap().unwrap_err();
@@ -157,7 +157,7 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
 async fn totals_alone_are_kept_too() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     for _ in 0..2 {
-        let totals = source::totals(&shop.client(&script), &listing(), &Told::default()).await.unwrap();
+        let totals = source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
         assert_eq!((totals.total, asked(&script)), (25, vec![(0, 1)]));
     }
     assert_eq!(shop.read(&script, 10).await.len(), 25);

@@ -6,14 +6,14 @@ use std::time::Duration;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Paging, Turn};
 use docplatform::export::service::ServicePages;
-use docplatform::export::stream::{ExportStream, Left};
+use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::table::Table;
 use docplatform::table::formats::Format;
 use tokio::time::{sleep, timeout};
 
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start, text};
-use crate::helpers::support::{Script, Step, Told, client, query, secs};
+use crate::helpers::support::{Recorder, Script, Step, client, query, secs};
 
 fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
     let place = start(page_size);
@@ -22,12 +22,12 @@ fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
 }
 
 fn observer() -> Arc<dyn ExportObserver> {
-    Arc::new(Told::default())
+    Arc::new(Recorder::default())
 }
 
 /// All of an export that began at the beginning.
-fn all(page_size: u32) -> Left {
-    Left { place: start(page_size), paging: PLAIN, rest: None }
+fn all(page_size: u32) -> Remainder {
+    Remainder { place: start(page_size), paging: PLAIN, rest: None }
 }
 
 fn paths(table: &Table) -> Vec<String> {
@@ -111,7 +111,7 @@ async fn after_a_call_that_was_left_its_rows_come_again_with_every_place_and_wit
             let mut first = stream.take().unwrap();
             let rest: Vec<_> = (0..).take(first.rows.len()).skip(spent).collect();
             first.rows.select(&rest);
-            let left = Left { place: first.mark.behind(spent), paging: PLAIN, rest: Some(first) };
+            let left = Remainder { place: first.mark.behind(spent), paging: PLAIN, rest: Some(first) };
             let left = timeout(secs(1), stream.gather(left, &observer())).await;
             assert_eq!(left.is_ok(), finished || all.len() == 1, "{name}");
             // A frame that was being made is given up, too.
@@ -149,7 +149,7 @@ async fn rows_that_come_again_may_go_into_the_next_table_or_file() {
     timeout(secs(1), stream.gather(all(10), &observer())).await.unwrap_err();
     stream.peek(&observer()).await.unwrap();
     let first = stream.take().unwrap();
-    let behind = || Left { place: first.mark.behind(10), paging: PLAIN, rest: None };
+    let behind = || Remainder { place: first.mark.behind(10), paging: PLAIN, rest: None };
     let _ = timeout(Duration::ZERO, stream.gather(behind(), &observer())).await;
     stream.gather(behind(), &observer()).await.unwrap();
     assert_eq!(paths(&stream.table().await.unwrap()), site.paths()[10..]);

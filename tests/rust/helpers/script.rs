@@ -74,7 +74,7 @@ pub(crate) fn bare(status: u16) -> Step {
 }
 
 /// A status with a `Retry-After`.
-pub(crate) fn told(status: u16, retry_after: &str) -> Step {
+pub(crate) fn with_retry_after(status: u16, retry_after: &str) -> Step {
     reply(status, "").header("retry-after", retry_after).into()
 }
 

@@ -15,7 +15,7 @@ use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::{Cell, Row, Rows};
 use docplatform::listing::{Listing, Shape};
 
-use crate::helpers::support::{BASE_URL, Script, Step, Told, client, query, reply, segment};
+use crate::helpers::support::{BASE_URL, Recorder, Script, Step, client, query, reply, segment};
 
 /// See the module.
 #[derive(Clone)]
@@ -170,7 +170,7 @@ pub(crate) fn pager(script: &Arc<Script>, page_size: u32, paging: Paging) -> Pag
 
 /// The next page.
 pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
-    let observer: Arc<dyn ExportObserver> = Arc::new(Told::default());
+    let observer: Arc<dyn ExportObserver> = Arc::new(Recorder::default());
     pager.next_page(&observer).await
 }
 

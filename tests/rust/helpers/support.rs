@@ -21,7 +21,7 @@ use futures_util::future::BoxFuture;
 use http::Method;
 use tokio::time::Instant;
 
-pub(crate) use crate::helpers::script::{Reply, Script, Step, bare, query, reply, told};
+pub(crate) use crate::helpers::script::{Reply, Script, Step, bare, query, reply, with_retry_after};
 
 pub(crate) const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
 pub(crate) const BASE_URL: &str = "https://docs.example.com/api";
@@ -36,7 +36,7 @@ pub(crate) const fn millis(milliseconds: u64) -> Duration {
 
 /// Keeps all that a call tells.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Recorder {
     notes: Mutex<Vec<Note>>,
     outcomes: Mutex<Vec<Option<Outcome>>>,
     /// Each with how many outcomes had been told before it.
@@ -47,7 +47,7 @@ pub(crate) struct Told {
     pub(crate) gone: std::sync::atomic::AtomicBool,
 }
 
-impl Told {
+impl Recorder {
     pub(crate) fn notes(&self) -> Vec<Note> {
         self.notes.lock().unwrap().clone()
     }
@@ -86,7 +86,7 @@ impl Told {
     }
 }
 
-impl Observer for Told {
+impl Observer for Recorder {
     fn note(&self, note: Note) {
         self.notes.lock().unwrap().push(note);
     }
@@ -105,9 +105,9 @@ impl Observer for Told {
     }
 }
 
-impl ExportObserver for Told {}
+impl ExportObserver for Recorder {}
 
-impl JobObserver for Told {
+impl JobObserver for Recorder {
     fn polled(&self, job: &Job) -> BoxFuture<'static, ()> {
         self.polls.lock().unwrap().push((Instant::now(), job.clone()));
         std::future::ready(()).boxed()
@@ -200,7 +200,7 @@ pub(crate) fn json(answer: &Answer) -> Result<serde_json::Value, String> {
 
 /// One call, JSON expected.
 pub(crate) async fn call(client: &Client, call: Call) -> Result<serde_json::Value> {
-    client.call(call, &Told::default(), json).await
+    client.call(call, &Recorder::default(), json).await
 }
 
 /// One call that fails.
@@ -209,8 +209,8 @@ pub(crate) async fn fail(client: &Client, of: Call) -> Error {
 }
 
 /// Creates a job in the project "demo".
-pub(crate) async fn create(client: &Client, prompt: &str, told: &Told) -> Result<Job> {
-    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), told).await
+pub(crate) async fn create(client: &Client, prompt: &str, recorder: &Recorder) -> Result<Job> {
+    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), recorder).await
 }
 
 /// Any prompt.

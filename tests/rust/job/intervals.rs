@@ -4,7 +4,7 @@ use docplatform::error::Kind;
 use docplatform::job::wait::{Wait, WaitOptions, wait};
 use tokio::time::Instant;
 
-use crate::helpers::support::{Script, Told, client_with, options, secs};
+use crate::helpers::support::{Recorder, Script, client_with, options, secs};
 use crate::job::waits::{how, round, shows, target, times, wait_for};
 
 /// As users wait who give nothing.
@@ -36,13 +36,13 @@ async fn every_interval_is_shorter_or_longer_by_a_fifth_at_most() {
     for (jitter, factor) in [(0.0, 0.8), (0.25, 0.9), (1.0, 1.2)] {
         let script = Script::new([shows("active"), shows("active"), shows("active"), shows("completed")]);
         let client = client_with(&script, &options(), jitter);
-        wait(&client, target(), how(), &Told::default()).await.unwrap();
+        wait(&client, target(), how(), &Recorder::default()).await.unwrap();
         let gaps: Vec<_> = script.gaps().iter().map(|gap| round(gap.as_secs_f64())).collect();
         assert_eq!(gaps, [2.0, 3.0, 4.5].map(|gap| round(gap * factor)));
     }
     let script = Script::new([shows("active"), shows("active"), shows("completed")]);
     let flat = Wait { poll_interval: secs(30), ..how() };
-    wait(&client_with(&script, &options(), 1.0), target(), flat, &Told::default()).await.unwrap();
+    wait(&client_with(&script, &options(), 1.0), target(), flat, &Recorder::default()).await.unwrap();
     assert_eq!(script.gaps(), [secs(36), secs(36)]);
 }
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::budget::ledger::place;
 use crate::helpers::support::{
-    Script, Told, client_in_store, job_body, millis, options, prompt, reply, secs, segment,
+    Recorder, Script, client_in_store, job_body, millis, options, prompt, reply, secs, segment,
 };
 
 /// Keeps when a call told of a wait, and whether that was long.
@@ -38,7 +38,7 @@ async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_i
     let name = || Some(OnceName::parse("docs-1.4".to_owned()).unwrap());
     let first = tokio::spawn({
         let client = client.clone();
-        async move { once::create(&client, segment("demo"), prompt(), name(), &Told::default()).await }
+        async move { once::create(&client, segment("demo"), prompt(), name(), &Recorder::default()).await }
     });
     while script.count() == 0 {
         sleep(millis(1)).await;
@@ -46,8 +46,8 @@ async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_i
     let (waits, begun) = (Waits::default(), Instant::now());
     let second = once::create(&client, segment("demo"), prompt(), name(), &waits).await;
     assert_eq!(second.unwrap(), first.await.unwrap().unwrap());
-    let told: Vec<_> = waits.0.lock().unwrap().iter().map(|&(at, long)| (at - begun, long)).collect();
-    let [(soon, false), (late, true)] = told[..] else { panic!("{told:?}") };
+    let announced: Vec<_> = waits.0.lock().unwrap().iter().map(|&(at, long)| (at - begun, long)).collect();
+    let [(soon, false), (late, true)] = announced[..] else { panic!("{announced:?}") };
     assert!(soon <= secs(2), "{soon:?}");
     assert!(late > secs(10) && late <= secs(11), "{late:?}");
     assert_eq!(script.count(), 1);

@@ -15,7 +15,8 @@ use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Script, Step, Told, bare, client, client_with, job_body, options, prompt, reply, secs, segment, told,
+    Recorder, Script, Step, bare, client, client_with, job_body, options, prompt, reply, secs, segment,
+    with_retry_after,
 };
 use crate::job::waits::{how, shows, times};
 
@@ -24,9 +25,9 @@ async fn follow_up(steps: Vec<Step>, how: Wait) -> (Result<Job>, Vec<f64>) {
     let begun = Instant::now();
     let script = Script::new(steps);
     let client = client_with(&script, &options(), 0.5);
-    let told = Told::default();
-    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &told).await.unwrap();
-    let result = wait(&client, Target::just_written(job, prompt()), how, &told).await;
+    let recorder = Recorder::default();
+    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &recorder).await.unwrap();
+    let result = wait(&client, Target::just_written(job, prompt()), how, &recorder).await;
     (result, times(&script, begun)[1..].to_vec())
 }
 
@@ -88,7 +89,9 @@ async fn a_status_that_never_settles_within_the_timeout_is_a_timeout() {
 /// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() {
-    for (name, failing) in [("down", (|| bare(500)) as fn() -> Step), ("throttled", || told(429, "300"))] {
+    for (name, failing) in
+        [("down", (|| bare(500)) as fn() -> Step), ("throttled", || with_retry_after(429, "300"))]
+    {
         let begun = Instant::now();
         let mut requests = 0;
         let script = Script::each(move |_| {
@@ -103,10 +106,10 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
         };
         let settings = options().validate(|_| None).unwrap();
         let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
-        let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await;
+        let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await;
         let settling = Wait { settle: secs(15), ..how() };
         let target = Target::just_written(job.unwrap(), prompt());
-        wait(&client, target, settling, &Told::default()).await.unwrap();
+        wait(&client, target, settling, &Recorder::default()).await.unwrap();
         // By then intervals are 30 s long.
         assert!(script.count() < 3 * 30, "{name}: {} requests", script.count());
         if name == "throttled" {
@@ -122,9 +125,10 @@ async fn an_old_status_does_not_settle_on_its_way_here() {
     let slow = |status| reply(200, job_body(status)).after(secs(20)).into();
     let script = Script::new([shows("completed"), slow("completed"), shows("active"), shows("completed")]);
     let client = client(&script);
-    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await.unwrap();
+    let job =
+        message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
     let settling = Wait { settle: secs(15), ..how() };
-    wait(&client, Target::just_written(job, prompt()), settling, &Told::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), settling, &Recorder::default()).await.unwrap();
     assert_eq!(script.count(), 4, "the first poll was asked for too early to count");
 }
 
@@ -133,7 +137,7 @@ async fn an_old_status_does_not_settle_on_its_way_here() {
 async fn an_error_of_the_wait_says_that_the_write_was_applied() {
     let short = Wait { timeout: Some(secs(5)), ..how() };
     for (name, mut steps) in [
-        ("throttled", vec![told(429, "3600")]),
+        ("throttled", vec![with_retry_after(429, "3600")]),
         ("refused", vec![bare(401)]),
         ("unreadable", vec![reply(200, "<html>").into()]),
         ("failed", vec![shows("failed")]),
@@ -144,13 +148,14 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
         assert_eq!(result.unwrap_err().outcome, Some(Outcome::Applied), "{name}");
     }
     // A poll of another was throttled before.
-    let script = Script::new([told(429, "3600"), shows("active")]);
+    let script = Script::new([with_retry_after(429, "3600"), shows("active")]);
     let client = client(&script);
-    docplatform::job::get(&client, &segment("demo"), &segment("job_2"), None, &Told::default())
+    docplatform::job::get(&client, &segment("demo"), &segment("job_2"), None, &Recorder::default())
         .await
         .unwrap_err();
-    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Told::default()).await.unwrap();
+    let job =
+        message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
     let error =
-        wait(&client, Target::just_written(job, prompt()), short, &Told::default()).await.unwrap_err();
+        wait(&client, Target::just_written(job, prompt()), short, &Recorder::default()).await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::Applied)));
 }

@@ -9,8 +9,8 @@ use docplatform::job::wait::{Target, Wait, wait};
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Reply, Script, Step, Told, bare, client, client_with, create, job_body, millis, options, prompt, reply,
-    secs, segment, told,
+    Recorder, Reply, Script, Step, bare, client, client_with, create, job_body, millis, options, prompt,
+    reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -28,11 +28,11 @@ pub(crate) fn how() -> Wait {
 
 /// Waits with dice that make every interval just as long as it is named.
 pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
-    wait_with(script, how, &Told::default()).await
+    wait_with(script, how, &Recorder::default()).await
 }
 
-async fn wait_with(script: &Arc<Script>, how: Wait, told: &Told) -> Result<Job> {
-    wait(&client_with(script, &options(), 0.5), target(), how, told).await
+async fn wait_with(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
+    wait(&client_with(script, &options(), 0.5), target(), how, recorder).await
 }
 
 /// The times of all requests, in seconds since `begun`.
@@ -48,11 +48,11 @@ pub(crate) fn round(seconds: f64) -> f64 {
 #[tokio::test(start_paused = true)]
 async fn a_wait_looks_once_more_at_its_very_end() {
     let begun = Instant::now();
-    let (script, told) = (Script::each(|_| shows("active")), Told::default());
-    let error = wait_with(&script, Wait { timeout: Some(secs(10)), ..how() }, &told).await.unwrap_err();
+    let (script, recorder) = (Script::each(|_| shows("active")), Recorder::default());
+    let error = wait_with(&script, Wait { timeout: Some(secs(10)), ..how() }, &recorder).await.unwrap_err();
     assert_eq!(times(&script, begun), [0.0, 2.0, 5.0, 9.5, 10.0]);
     assert_eq!((error.kind, begun.elapsed()), (Kind::WaitTimeout, secs(10)));
-    assert_eq!(told.last().unwrap().status, "active");
+    assert_eq!(recorder.last().unwrap().status, "active");
     assert!(error.message.contains("not final after 10 s (last status: active)"), "{error}");
     assert!(error.outcome.is_none() && error.source.is_none());
 
@@ -103,12 +103,12 @@ async fn how_a_job_ended() {
         ("failed", true, true),
         ("failed", false, false),
     ] {
-        let (script, told) = (Script::new([shows(status)]), Told::default());
-        match wait_with(&script, Wait { check, ..how() }, &told).await {
+        let (script, recorder) = (Script::new([shows(status)]), Recorder::default());
+        match wait_with(&script, Wait { check, ..how() }, &recorder).await {
             Ok(job) => assert_eq!((job.status.as_str(), raised), (status, false)),
             Err(error) => {
                 assert_eq!((error.kind, raised), (Kind::JobFailed, true));
-                assert_eq!(told.last().unwrap().status, status);
+                assert_eq!(recorder.last().unwrap().status, status);
                 assert!(error.message.contains("job job_1 failed"), "{error}");
             }
         }
@@ -118,11 +118,11 @@ async fn how_a_job_ended() {
 /// Rows: D14.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_status_is_waited_on() {
-    let told = Told::default();
+    let recorder = Recorder::default();
     let script = Script::new([shows("queued"), shows("Completed"), shows("completed")]);
-    let job = wait(&client(&script), target(), how(), &told).await.unwrap();
+    let job = wait(&client(&script), target(), how(), &recorder).await.unwrap();
     assert_eq!(job.status, "completed");
-    let seen: Vec<_> = told.polls().into_iter().map(|(_, job)| job.status).collect();
+    let seen: Vec<_> = recorder.polls().into_iter().map(|(_, job)| job.status).collect();
     assert_eq!(seen, ["queued", "Completed", "completed"], "and shown, each poll once");
     let script = Script::each(|_| shows("\\u001b[2Jqueued"));
     let error = wait_for(&script, Wait { timeout: Some(secs(1)), ..how() }).await.unwrap_err();
@@ -137,7 +137,7 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
         let script = Script::each(move |_| reply(200, body(status)).into());
         let target = Target { id: segment("a\u{202e}b"), ..target() };
         let short = Wait { timeout: Some(secs(1)), ..how() };
-        let error = wait(&client(&script), target, short, &Told::default()).await.unwrap_err();
+        let error = wait(&client(&script), target, short, &Recorder::default()).await.unwrap_err();
         assert!(error.message.contains("job a\\u{202e}b "), "{error}");
     }
 }
@@ -148,16 +148,16 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     let script =
         Script::new([reply(201, job_body("active")).into(), bare(404), bare(404), shows("completed")]);
     let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Told::default()).await.unwrap();
-    wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap();
+    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how(), &Recorder::default()).await.unwrap();
     assert_eq!(script.count(), 4);
 
     // Not all of a service's machines know it at the same time.
     let script =
         Script::new([reply(201, job_body("active")).into(), shows("active"), bare(404), shows("completed")]);
     let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Told::default()).await.unwrap();
-    wait(&client, Target::just_written(job, prompt()), how(), &Told::default()).await.unwrap();
+    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how(), &Recorder::default()).await.unwrap();
 
     // A second wait, with what the first one returned.
     let script = Script::new([
@@ -168,22 +168,22 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
         shows("completed"),
     ]);
     let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Told::default()).await.unwrap();
+    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
     let short = Wait { timeout: Some(Duration::ZERO), ..how() };
-    let told = Told::default();
-    assert!(wait(&client, Target::just_written(job, prompt()), short, &told).await.is_err());
-    let again = Target { last: told.last(), ..target() };
-    wait(&client, again, how(), &Told::default()).await.unwrap();
+    let recorder = Recorder::default();
+    assert!(wait(&client, Target::just_written(job, prompt()), short, &recorder).await.is_err());
+    let again = Target { last: recorder.last(), ..target() };
+    wait(&client, again, how(), &Recorder::default()).await.unwrap();
 
     let begun = Instant::now();
     let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
     let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Told::default()).await.unwrap();
-    let told = Told::default();
-    let error = wait(&client, Target::just_written(job, prompt()), how(), &told).await.unwrap_err();
+    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
+    let recorder = Recorder::default();
+    let error = wait(&client, Target::just_written(job, prompt()), how(), &recorder).await.unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
     assert_eq!(times(&script, begun)[1..], [2.0, 5.0, 9.5, 16.25], "for ten seconds, and no more");
-    assert_eq!(told.last().unwrap().id.as_str(), "job_1", "what was created is not lost");
+    assert_eq!(recorder.last().unwrap().id.as_str(), "job_1", "what was created is not lost");
 }
 
 /// Rows: B14.
@@ -198,10 +198,10 @@ async fn what_cannot_mend_itself_ends_a_wait() {
         ("certificate", Step::Unsent { fatal: true }, Kind::Connect),
     ];
     for (name, step, kind) in ends {
-        let (script, told) = (Script::new([shows("active"), shows("active"), step]), Told::default());
-        let error = wait_with(&script, how(), &told).await.unwrap_err();
+        let (script, recorder) = (Script::new([shows("active"), shows("active"), step]), Recorder::default());
+        let error = wait_with(&script, how(), &recorder).await.unwrap_err();
         assert_eq!((error.kind, script.count()), (kind, 3), "{name}");
-        assert_eq!(told.last().unwrap().status, "active", "{name}");
+        assert_eq!(recorder.last().unwrap().status, "active", "{name}");
     }
 }
 
@@ -221,10 +221,10 @@ async fn transient_failures_are_tolerated() {
         steps.push(shows("completed"));
         assert!(wait_for(&Script::new(steps), how()).await.is_ok());
     }
-    let (script, told) = (Script::each(|_| bare(500)), Told::default());
+    let (script, recorder) = (Script::each(|_| bare(500)), Recorder::default());
     let error: Error =
-        wait_with(&script, Wait { timeout: Some(secs(60)), ..how() }, &told).await.unwrap_err();
-    assert_eq!((error.kind, told.last().is_none()), (Kind::WaitTimeout, true));
+        wait_with(&script, Wait { timeout: Some(secs(60)), ..how() }, &recorder).await.unwrap_err();
+    assert_eq!((error.kind, recorder.last().is_none()), (Kind::WaitTimeout, true));
     assert!(error.message.contains("last status: never seen"), "{error}");
     let last = error.source.as_ref().unwrap();
     assert_eq!((last.kind, last.status), (Kind::Status, Some(500)), "and the cause is reported");
@@ -233,8 +233,8 @@ async fn transient_failures_are_tolerated() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_rests_as_long_as_the_service_asks() {
     let begun = Instant::now();
-    let script = Script::new([shows("active"), told(429, "300"), shows("completed")]);
-    let observer = Told::default();
+    let script = Script::new([shows("active"), with_retry_after(429, "300"), shows("completed")]);
+    let observer = Recorder::default();
     wait_with(&script, how(), &observer).await.unwrap();
     let polls = times(&script, begun);
     assert!((302.0..=307.0).contains(&polls[2]), "beyond the cap of a single call: {polls:?}");
@@ -243,14 +243,15 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
     assert!(announced[0].long && announced[0].until.is_some());
 
     let begun = Instant::now();
-    let (script, observer) = (Script::new([shows("active"), told(429, "3600")]), Told::default());
+    let (script, observer) =
+        (Script::new([shows("active"), with_retry_after(429, "3600")]), Recorder::default());
     let error = wait_with(&script, how(), &observer).await.unwrap_err();
     assert_eq!((error.status, error.retry_after, begun.elapsed()), (Some(429), Some(secs(3600)), secs(2)));
     assert_eq!(observer.last().unwrap().status, "active");
 
-    let script = Script::new([told(429, &"9".repeat(40))]);
+    let script = Script::new([with_retry_after(429, &"9".repeat(40))]);
     assert_eq!(wait_for(&script, how()).await.unwrap_err().status, Some(429));
-    let script = Script::new([told(429, &"9".repeat(40)), shows("completed")]);
+    let script = Script::new([with_retry_after(429, &"9".repeat(40)), shows("completed")]);
     let ever = Wait { timeout: None, ..how() };
     assert!(wait_for(&script, ever).await.is_ok(), "no clock runs over");
 }
@@ -258,12 +259,9 @@ async fn a_wait_rests_as_long_as_the_service_asks() {
 #[tokio::test(start_paused = true)]
 async fn throttled_waits_do_not_come_back_all_at_once() {
     let mut throttled = true;
-    let script =
-        Script::each(
-            move |_| {
-                if std::mem::take(&mut throttled) { told(429, "300") } else { shows("completed") }
-            },
-        );
+    let script = Script::each(move |_| {
+        if std::mem::take(&mut throttled) { with_retry_after(429, "300") } else { shows("completed") }
+    });
     let dice = std::sync::atomic::AtomicU32::new(0);
     let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100) / 100.0;
     let settings = options().validate(|_| None).unwrap();
@@ -273,7 +271,7 @@ async fn throttled_waits_do_not_come_back_all_at_once() {
     let waits: Vec<_> = (0..50)
         .map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { wait(&client, target(), how(), &Told::default()).await.map(drop) })
+            tokio::spawn(async move { wait(&client, target(), how(), &Recorder::default()).await.map(drop) })
         })
         .collect();
     for each in waits {
@@ -289,11 +287,11 @@ async fn throttled_waits_do_not_come_back_all_at_once() {
 async fn an_interrupted_wait_names_its_job() {
     let script = Script::each(|_| shows("active"));
     let client = client(&script);
-    let told = Told::default();
-    let job = create(&client, "Fix", &told).await.unwrap();
-    let waiting = wait(&client, Target::just_written(job, prompt()), how(), &told);
+    let recorder = Recorder::default();
+    let job = create(&client, "Fix", &recorder).await.unwrap();
+    let waiting = wait(&client, Target::just_written(job, prompt()), how(), &recorder);
     assert!(tokio::time::timeout(millis(10), waiting).await.is_err());
-    assert_eq!(told.jobs().last().unwrap().as_str(), "job_1");
+    assert_eq!(recorder.jobs().last().unwrap().as_str(), "job_1");
     let before = script.count();
     tokio::time::sleep(secs(3600)).await;
     assert_eq!(script.count(), before, "no poll without a caller");
@@ -304,8 +302,8 @@ async fn an_interrupted_wait_names_its_job() {
 async fn a_wait_is_small_enough_to_have_ten_thousand_of() {
     let script = Script::each(|_| shows("active"));
     let client = client(&script);
-    let told = Told::default();
-    let size = size_of_val(&wait(&client, target(), how(), &told));
+    let recorder = Recorder::default();
+    let size = size_of_val(&wait(&client, target(), how(), &recorder));
     println!("a wait takes {size} bytes");
     assert!(size < 3 * 1024, "{size}");
 }

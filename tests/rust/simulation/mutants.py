@@ -56,7 +56,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "pager-asks-beyond-the-rows": (
         PAGER,
-        "if self.finished || self.left().is_some_and(|left| ahead >= left) {",
+        "if self.finished || self.rows_left().is_some_and(|left| ahead >= left) {",
         "if false {",
     ),
     "pager-speculates-too-far": (
@@ -95,7 +95,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "..200 | 408 | 500.. => (Kind::UnconfirmedWrite, Unknown, None)",
         "..200 | 408 | 500.. => (Kind::Status, Rejected, None)",
     ),
-    "retry-429-of-writes-untold": (RETRY, "(pace == Pace::Told && told.is_none())", "false"),
+    "retry-429-of-writes-untold": (RETRY, "(pace == Pace::RetryAfter && retry_after.is_none())", "false"),
     "retry-not-after-502": (
         RETRY,
         "408 | 500 | 502 | 504 | 520..=524 => Some(Pace::Normal)",
@@ -117,10 +117,18 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "max_retries: self.settings.max_retries,",
         "max_retries: self.settings.max_retries.saturating_sub(1),",
     ),
-    "retry-too-early": (RETRY, "pause = pause.max(told.saturating_add(spread(told, unit())));", ""),
-    "retry-without-spread": (RETRY, "told.saturating_add(spread(told, unit()))", "told"),
-    "retry-whatever-is-asked": (RETRY, "told.is_some_and(|told| told > limits.max_retry_after)", "false"),
-    "retry-beyond-the-deadline": (RETRY, "if pause.saturating_add(LAST_CALL) > left {", "if false {"),
+    "retry-too-early": (
+        RETRY,
+        "pause = pause.max(retry_after.saturating_add(spread(retry_after, unit())));",
+        "",
+    ),
+    "retry-without-spread": (RETRY, "retry_after.saturating_add(spread(retry_after, unit()))", "retry_after"),
+    "retry-whatever-is-asked": (
+        RETRY,
+        "retry_after.is_some_and(|retry_after| retry_after > limits.max_retry_after)",
+        "false",
+    ),
+    "retry-beyond-the-deadline": (RETRY, "if pause.saturating_add(LAST_CALL) > time_left {", "if false {"),
     "retry-backoff-does-not-grow": (RETRY, "retry.saturating_sub(1)", "0"),
     "retry-fatal": (RETRY, "(!fatal).then_some(Pace::Normal)", "Some(Pace::Normal)"),
     "retry-after-the-last-value-counts": (
@@ -134,7 +142,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "date.duration_since(now).unwrap_or(Duration::from_secs(50))",
     ),
     # throttle
-    "throttle-forgets": (CALL, "self.shared.throttle.throttle(call.lane, status, told);", ""),
+    "throttle-forgets": (CALL, "self.shared.throttle.throttle(call.lane, status, retry_after);", ""),
     "throttle-shorter-wins": (
         THROTTLE,
         "known.is_none_or(|known| known.until < until)",
@@ -192,7 +200,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "page.filter(|page| offset - start < page.rows || !page.has_more)",
         "page",
     ),
-    "store-pages-not-kept": (STORED, "if export.finished.is_none() && leads_on {", "if false {"),
+    "store-pages-not-kept": (STORED, "export.finished.is_none() && leads_on", "false"),
     "store-takes-the-page-before": (STORED, "wanted.offset % u64::from(self.page_size)", "0"),
     # once
     "once-frees-what-is-unknown": (

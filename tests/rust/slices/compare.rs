@@ -14,7 +14,7 @@ use docplatform::slices::compare::{Compared, Movers, compare, is_significant, mo
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::site::{integer, page, row, text};
-use crate::helpers::support::{Script, Told, client, options, query, reply, segment};
+use crate::helpers::support::{Recorder, Script, client, options, query, reply, segment};
 
 /// A path's readers.
 type Paths = BTreeMap<String, u64>;
@@ -44,7 +44,9 @@ fn serve(now: Paths, before: Paths) -> Arc<Script> {
 }
 
 async fn compared_by(client: &Client) -> Compared {
-    compare(client, VISITORS, &segment("demo"), months(), Arc::new(Told::default()), |_| ()).await.unwrap()
+    compare(client, VISITORS, &segment("demo"), months(), Arc::new(Recorder::default()), |_| ())
+        .await
+        .unwrap()
 }
 
 async fn compared(shop: &Shop, script: &Arc<Script>) -> Compared {

@@ -18,7 +18,9 @@ use tokio::time::{Instant, advance, timeout};
 use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
 use crate::helpers::site::Site;
-use crate::helpers::support::{Script, Step, Told, bare, millis, options, query, reply, secs, segment, told};
+use crate::helpers::support::{
+    Recorder, Script, Step, bare, millis, options, query, reply, secs, segment, with_retry_after,
+};
 
 /// Days of January 2026, all of which have settled on the shop's first day; February's have not.
 fn days(from: &str, to: &str) -> Vec<Slice> {
@@ -56,7 +58,7 @@ fn serve(other: impl Fn(&str, &str) -> Option<Step> + Send + 'static) -> Arc<Scr
 }
 
 async fn run(client: &Client, wanted: &SyncScope, on_running: OnRunning) -> Sync {
-    sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Told::default())).await
+    sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Recorder::default())).await
 }
 
 fn shop() -> (Shop, impl Fn(&Shop, &Arc<Script>) -> Client) {
@@ -181,7 +183,7 @@ async fn where_nothing_but_failures_come_it_is_given_up() {
 async fn what_is_wrong_with_everything_ends_it() {
     for (step, kind, requests) in [
         ((|| bare(401)) as fn() -> Step, Kind::Status, 2),
-        (|| told(429, "3600"), Kind::Status, 2),
+        (|| with_retry_after(429, "3600"), Kind::Status, 2),
         (|| Step::Unsent { fatal: true }, Kind::Connect, 1),
     ] {
         let (shop, client) = shop();
@@ -207,13 +209,13 @@ async fn of_two_the_second_waits_or_leaves() {
     let second = client(&shop, &quick);
     let ended = run(&second, &wanted, OnRunning::Stop).await.ended.unwrap();
     assert_eq!(ended.kind, Kind::StoreBusy);
-    let told = Arc::new(Told::default());
+    let recorder = Arc::new(Recorder::default());
     let exports = second.exports().unwrap();
-    let mut waiting = Box::pin(sync(&second, exports, &wanted, OnRunning::Wait, Arc::clone(&told) as _));
-    while told.notes().is_empty() {
+    let mut waiting = Box::pin(sync(&second, exports, &wanted, OnRunning::Wait, Arc::clone(&recorder) as _));
+    while recorder.notes().is_empty() {
         assert!(timeout(secs(1), &mut waiting).await.is_err());
     }
-    assert_eq!((told.notes().len(), quick.count()), (1, 0), "{:?}", told.log());
+    assert_eq!((recorder.notes().len(), quick.count()), (1, 0), "{:?}", recorder.log());
     // The first one goes, in the middle of its request.
     drop(running);
     assert_eq!(waiting.await.filled, Filled { slices: 1, cached: 0, open: 0, requests: 1, rows: 30 });
@@ -225,23 +227,23 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
     let ((shop, client), script) = (shop(), serve(|_, _| None));
     let client = client(&shop, &script);
     let lock = client.exports().unwrap().lock().await.unwrap().unwrap();
-    let told = Arc::new(Told::default());
-    let (observer, begun) = (Arc::clone(&told), Instant::now());
+    let recorder = Arc::new(Recorder::default());
+    let (observer, begun) = (Arc::clone(&recorder), Instant::now());
     let other = tokio::spawn(async move {
         let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
         sync(&client, client.exports().unwrap(), &wanted, OnRunning::Wait, observer).await
     });
     // The first look at the lock takes the disk's time: were the clock to run meanwhile, it would be a long wait already.
-    while told.notes().is_empty() {
+    while recorder.notes().is_empty() {
         yield_now().await;
     }
-    while told.notes().len() < 2 {
+    while recorder.notes().len() < 2 {
         advance(millis(100)).await;
     }
     assert!(begun.elapsed() > secs(10), "{:?}", begun.elapsed());
     drop(lock);
     assert_eq!(other.await.unwrap().filled.rows, 30);
-    let announced: Vec<_> = told.notes().into_iter().filter_map(|note| note.waiting).collect();
+    let announced: Vec<_> = recorder.notes().into_iter().filter_map(|note| note.waiting).collect();
     assert_eq!(announced.iter().map(|waiting| waiting.long).collect::<Vec<_>>(), [false, true]);
     assert_eq!(announced[1].until, None, "when the other one ends is unknown");
 }

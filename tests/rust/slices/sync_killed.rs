@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use crate::budget::ledger::{key, owner};
 use crate::helpers::site::Site;
-use crate::helpers::support::{KEY, Script, Told, millis, options, segment};
+use crate::helpers::support::{KEY, Recorder, Script, millis, options, segment};
 
 const PROJECTS: usize = 10;
 const DAYS: usize = 30;
@@ -80,8 +80,8 @@ async fn child_that_syncs() {
         slices: slices(&day("2026-01-01"), &day("2026-01-31"), Some(Every::Day)).unwrap(),
         of: Subject { endpoint: VISITORS, what: What::Pages },
     };
-    let told = Arc::new(Told::default());
-    let done = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await;
+    let recorder = Arc::new(Recorder::default());
+    let done = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, recorder).await;
     assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
     let Filled { slices, cached, open, requests, .. } = done.filled;
     let all = u64::try_from(PROJECTS * DAYS).unwrap();

@@ -18,7 +18,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::site::Site;
-use crate::helpers::support::{Script, Told, options, segment};
+use crate::helpers::support::{Recorder, Script, options, segment};
 
 /// The day on the shop's clock.
 fn today(shop: &Shop) -> Date {
@@ -38,7 +38,7 @@ async fn totals(client: &Client, slices: &[Slice]) -> Trend {
         &segment("demo"),
         slices,
         Subject { endpoint: VISITORS, what: What::Totals },
-        Arc::new(Told::default()),
+        Arc::new(Recorder::default()),
     )
     .await
     .unwrap()
@@ -89,8 +89,8 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
         slices: days.clone(),
         of: Subject { endpoint: VISITORS, what: What::Totals },
     };
-    let told = Arc::new(Told::default());
-    let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, told).await.filled;
+    let recorder = Arc::new(Recorder::default());
+    let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, recorder).await.filled;
     assert_eq!((filled.open, filled.requests), (3, 7));
     let trend = totals(&client, &days).await;
     assert_eq!((trend.open_from, trend.requests), ("2026-01-29".parse().ok(), 3));
@@ -106,14 +106,19 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let floor = cost().await.unwrap();
     assert_eq!((floor.requests(), floor.slices.iter().any(|slice| slice.exact)), (5, false));
     for _ in 0..2 {
-        let told = Arc::new(Told::default());
+        let recorder = Arc::new(Recorder::default());
         let before = script.count();
         let planned = cost().await.unwrap();
-        let sent =
-            trend(&client, &segment("demo"), &days, Subject { endpoint: VISITORS, what: What::Pages }, told)
-                .await
-                .unwrap()
-                .requests;
+        let sent = trend(
+            &client,
+            &segment("demo"),
+            &days,
+            Subject { endpoint: VISITORS, what: What::Pages },
+            recorder,
+        )
+        .await
+        .unwrap()
+        .requests;
         assert_eq!((sent, script.count() - before), (15, 15));
         assert_eq!((planned.requests() == 15, planned.slices[0].exact), (before > 0, before > 0));
     }
@@ -131,7 +136,7 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_it_is_a_floo
         &demo,
         fetched,
         Subject { endpoint: VISITORS, what: What::Pages },
-        Arc::new(Told::default()),
+        Arc::new(Recorder::default()),
     )
     .await
     .unwrap();

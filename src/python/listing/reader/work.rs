@@ -9,10 +9,10 @@ use tokio::sync::OwnedMutexGuard;
 use crate::error::Result;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
-use crate::export::stream::{ExportStream, Left};
+use crate::export::stream::{ExportStream, Remainder};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
-use crate::python::listing::cursor::Cursor;
+use crate::python::listing::reader::RowReader;
 
 /// What an operation on the stream came to; nobody else has the stream yet.
 pub(crate) struct Worked<T> {
@@ -20,27 +20,31 @@ pub(crate) struct Worked<T> {
     pub(crate) result: Result<T>,
 }
 
-impl Cursor {
+impl RowReader {
     /// An operation on all that is left, with no current page meanwhile: what is left of it comes first.
     pub(crate) fn work<T: Send + 'static>(
         self: &Arc<Self>,
         name: &'static str,
-        work: impl for<'a> FnOnce(&'a mut ExportStream, Left, Arc<dyn ExportObserver>) -> BoxFuture<'a, Result<T>>
+        work: impl for<'a> FnOnce(
+            &'a mut ExportStream,
+            Remainder,
+            Arc<dyn ExportObserver>,
+        ) -> BoxFuture<'a, Result<T>>
         + Send
         + 'static,
         finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Next> + Send + 'static,
     ) -> PyResult<Operation> {
         self.begin()?;
         self.handle.client()?;
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         let work = move |inbox: Arc<Inbox>| {
             // On the caller's thread: the client may have been closed since the call.
-            let (stream, _) = cursor.stream();
-            let client = cursor.handle.client();
+            let (stream, _) = reader.stream();
+            let client = reader.handle.client();
             async move {
                 client?;
                 let mut stream = stream.lock_owned().await;
-                let left = cursor.close_page();
+                let left = reader.close_page();
                 let result = work(&mut stream, left, inbox).await;
                 Ok(Worked { stream, result })
             }
@@ -49,7 +53,7 @@ impl Cursor {
     }
 
     /// Where the export stands, with what is left of the current page, which hands out no more.
-    fn close_page(&self) -> Left {
+    fn close_page(&self) -> Remainder {
         let mut state = self.state();
         let (place, paging) = (state.place(), self.paging_after(state.handed));
         let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
@@ -59,7 +63,7 @@ impl Cursor {
             rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
             Turn { rows, findings: Vec::new(), mark: Arc::clone(&page.mark) }
         });
-        Left { place, paging, rest }
+        Remainder { place, paging, rest }
     }
 
     /// The caller has `rows` more; `ended`: they were the last.

@@ -85,7 +85,7 @@ impl State {
 }
 
 /// See the module.
-pub(crate) struct Cursor {
+pub(crate) struct RowReader {
     handle: Arc<Handle>,
     paging: Paging,
     inside: Arc<Inside>,
@@ -93,7 +93,7 @@ pub(crate) struct Cursor {
     state: Mutex<State>,
 }
 
-impl Cursor {
+impl RowReader {
     /// `refresh`: the rows are fetched even if the store has them.
     pub(crate) fn new(
         handle: Arc<Handle>,
@@ -146,10 +146,10 @@ impl Cursor {
     pub(crate) fn tell_checkpoint(
         self: &Arc<Self>,
     ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         move |error| {
             if error.hasattr("checkpoint")? {
-                error.setattr("checkpoint", cursor.checkpoint())?;
+                error.setattr("checkpoint", reader.checkpoint())?;
             }
             Ok(())
         }
@@ -195,7 +195,7 @@ impl Cursor {
         Paging { max_rows: left, ..self.paging }
     }
 
-    /// The stream, and how many pages had been taken when this cursor last saw it.
+    /// The stream, and how many pages had been taken when this reader last saw it.
     fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
         (Arc::clone(&state.stream), state.turns)

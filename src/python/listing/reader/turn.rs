@@ -14,8 +14,8 @@ use crate::listing::rows::Totals;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
-use crate::python::listing::cursor::Cursor;
-use crate::python::listing::cursor::PageAtHand;
+use crate::python::listing::reader::PageAtHand;
+use crate::python::listing::reader::RowReader;
 use crate::python::listing::rows;
 
 /// What is left of a page.
@@ -35,7 +35,7 @@ pub(crate) struct How {
     pub(crate) depth: i32,
 }
 
-impl Cursor {
+impl RowReader {
     /// A row of the current page.
     pub(crate) fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
@@ -67,21 +67,21 @@ impl Cursor {
         take: fn(&Self) -> Option<T>,
         finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Operation> {
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         self.turn(name, how.depth, move |py, more| {
-            if let Some(taken) = take(&cursor) {
+            if let Some(taken) = take(&reader) {
                 return finish(py, taken).map(Next::Value);
             }
             if more {
                 // Another caller was faster, or all rows of the page were repeats.
-                return cursor.next(name, how, take, finish).map(Next::Then);
+                return reader.next(name, how, take, finish).map(Next::Then);
             }
-            cursor.state().ended = true;
+            reader.state().ended = true;
             Err((how.stop)())
         })
     }
 
-    /// Like [`Cursor::next`], for a caller that may never await it: a row that is there is taken only then.
+    /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken only then.
     pub(crate) fn next_lazily<T: 'static>(
         self: &Arc<Self>,
         name: &'static str,
@@ -92,10 +92,10 @@ impl Cursor {
         if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
             return self.next(name, how, take, finish);
         }
-        let cursor = Arc::clone(self);
-        Ok(Operation::local(name, move |py| match take(&cursor) {
+        let reader = Arc::clone(self);
+        Ok(Operation::local(name, move |py| match take(&reader) {
             Some(taken) => finish(py, taken).map(Next::Value),
-            None => cursor.next(name, how, take, finish).map(Next::Then),
+            None => reader.next(name, how, take, finish).map(Next::Then),
         }))
     }
 
@@ -105,12 +105,12 @@ impl Cursor {
         if let Some(totals) = known {
             return Ok(Operation::ready(name, move |py| convert::totals(py, totals)));
         }
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         self.turn(name, 1, move |py, more| {
-            let totals = cursor.state().totals;
+            let totals = reader.state().totals;
             match totals {
                 Some(totals) => convert::totals(py, totals).map(Next::Value),
-                None if more => cursor.totals(name).map(Next::Then),
+                None if more => reader.totals(name).map(Next::Then),
                 None => Err(PyRuntimeError::new_err(
                     "no page was requested, so there are no totals: use visitor_totals()",
                 )),
@@ -128,10 +128,10 @@ impl Cursor {
         // A closed client hands out no more pages.
         self.handle.client()?;
         let (stream, seen) = self.stream();
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         let turn = move |inbox: Arc<Inbox>| {
             // On the caller's thread: the client may have been closed since the call.
-            let client = cursor.handle.client();
+            let client = reader.handle.client();
             async move {
                 client?;
                 let mut guard = stream.lock_owned().await;
@@ -143,7 +143,7 @@ impl Cursor {
                 Ok(Some(guard))
             }
         };
-        let cursor = Arc::clone(self);
+        let reader = Arc::clone(self);
         let finish = move |py: Python<'_>, turned: Option<OwnedMutexGuard<ExportStream>>| {
             let Some(mut stream) = turned else {
                 return then(py, true);
@@ -155,7 +155,7 @@ impl Cursor {
             let Some(turn) = stream.take() else {
                 return then(py, false);
             };
-            let findings = cursor.put(turn, rows, &stream);
+            let findings = reader.put(turn, rows, &stream);
             drop(stream);
             for finding in findings {
                 rows::warn(py, finding, depth)?;
