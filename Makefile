@@ -82,7 +82,8 @@ pictures: $(STAMPS)/installed $(STAMPS)/docs browser
 ## docs: the documentation site, in target/site; a warning, a link or a search that leads nowhere is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs
 	$(BIN)/python docs/build.py prepare
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --quiet
+	@# Without --quiet, with which MkDocs does not count warnings and `strict` does nothing.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build
 	$(BIN)/python docs/build.py finish
 
 WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml

@@ -62,6 +62,7 @@ SEARCHES = {
     "parquet": "how-to/engines/",
     "container": "ci/",
     "rotation": "reference/cli/",
+    "endpoint": "how-to/endpoints/",
     "worst rated pages": "listings/feedback/",
     "no results": "listings/searches/",
     "zero results": "listings/searches/",

@@ -1,4 +1,4 @@
-"""Fixtures: a stub server, both faces of the client, and a wire on which anything can go wrong."""
+"""Fixtures: a stub server, both faces of the client, and a scripted connection on which anything can go wrong."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ REPORTS = pytest.StashKey[list[pytest.TestReport]]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keeps what a test printed for what is checked when it is over."""
+    """Keeps what a test printed, for the checks after the test."""
     report = yield
     item.stash.setdefault(REPORTS, []).append(report)
     return report
@@ -61,7 +61,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the stub waits for may take its time on a busy machine."""
+    """Lets the stub's waits take longer on a busy machine."""
     monkeypatch.setattr(StubServer.wait_for, "__defaults__", (60.0,))
 
 
@@ -80,7 +80,7 @@ def given() -> Iterator[StubServer]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Where a store is to be; it is not there yet."""
+    """A path for a store, which does not exist yet."""
     return tmp_path / "visitors.db"
 
 
@@ -107,14 +107,14 @@ def cli(stub: StubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 @pytest.fixture(scope="session")
 def warm() -> None:
-    """Has the threads running that are there once for a process."""
+    """Starts the threads that a process has once."""
     with StubServer() as stub, stub.client() as client:
         client.visitor_totals()
 
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """An authority for certificates that no machine trusts by itself."""
+    """A certificate authority that no machine trusts by default."""
     return Authority.make(tmp_path_factory.mktemp("authority"))
 
 
@@ -139,7 +139,7 @@ def wire(
     caplog: pytest.LogCaptureFixture,
     request: pytest.FixtureRequest,
 ) -> Iterator[Wire]:
-    """A client's face and a scripted server; what must always hold is checked when the test is over."""
+    """A face of the client and a scripted server. After the test, what must always hold is checked."""
     if sys.platform != "linux":
         pytest.skip("what is left behind is looked for in /proc")
     caplog.set_level(logging.DEBUG)

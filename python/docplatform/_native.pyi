@@ -789,7 +789,7 @@ class Client:
         """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
 
         Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
-        The service cuts this listing off at ``page_size`` rows and offers no way to the rest. You then get a
+        The service cuts this listing off at ``page_size`` rows and does not list the rest. You then get a
         ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
         more of it.
 
@@ -2260,7 +2260,7 @@ class AsyncClient:
         """Lists how many thumbs up and down each page received. No request is sent until you ask for the first row.
 
         Each row is ``path`` (str), ``thumbsUp``, ``thumbsDown``, ``code`` (feedback about code) and ``total`` (int).
-        The service cuts this listing off at ``page_size`` rows and offers no way to the rest. You then get a
+        The service cuts this listing off at ``page_size`` rows and does not list the rest. You then get a
         ``DataWarning``, or with ``strict=True`` a ``PaginationError``. Shorter periods, such as ``every="day"``, bring
         more of it.
 

@@ -217,7 +217,7 @@ impl BaseUrl {
         let url = Url::parse(&text)
             .map_err(|error| Error::argument(format!("no URL can be made of it: {error}")))?;
         if url.origin() != self.url.origin() {
-            return Err(Error::argument("the path leads to another host"));
+            return Err(Error::argument("the path leads to another host: give a path of the service"));
         }
         Ok(url)
     }

@@ -76,7 +76,7 @@ impl fmt::Display for Finding {
             ),
             Self::CutOff(rows) => write!(
                 f,
-                "the service cut the listing off after {} and offers no way to the rest: read shorter periods, such as \
+                "the service cut the listing off after {} and does not list the rest: read shorter periods, such as \
                  every=\"day\", to get more",
                 number(*rows as u64, "row")
             ),

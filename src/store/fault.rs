@@ -139,9 +139,12 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
         Some(ErrorCode::SystemIoFailure) => {
             (Kind::Store, format!("it cannot be read or written ({text}); see whether its disk is full"))
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            (Kind::Configuration, format!("it cannot be opened and written, with its directory ({text})"))
-        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+            Kind::Configuration,
+            format!(
+                "it or its folder cannot be written ({text}): change the permissions, or give another path"
+            ),
+        ),
         Some(ErrorCode::ConstraintViolation) => (
             Kind::Store,
             format!("the data that this belongs to was deleted meanwhile ({text}): start again"),

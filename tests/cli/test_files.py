@@ -1,4 +1,4 @@
-"""Files that ``visitors export`` and ``visitors trend`` write: formats, what is in the way of a file, and what is left of one."""
+"""Files that ``visitors export`` and ``visitors trend`` write: formats, refusals, and what an interrupted export leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request budget of a client: kept, shared, seen while it is waited for, and given up on where that is wished."""
+"""The request budget of a client: it is kept, shared, shown during waits, and an error with ``on_budget="stop"``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client as an object: its life, its handles, what it shows, what of it travels."""
+"""A client as an object: its lifetime, its handles, its ``repr``, and pickling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of errors: their names and bases, what they carry, and that they travel between processes."""
+"""The classes of errors: names, bases, attributes, and pickling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""request(), the door to what has no method of its own, and the paths that it shares with paginate()."""
+"""request(), for endpoints without a method of their own, and the paths that it shares with paginate()."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client may be given: each setting's type, its range, and words that say what to do."""
+"""The settings of a client: types, ranges, and errors that say what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that refuse: which class they become, and what it carries. What is decided of them is tested in the core."""
+"""Answers that refuse a request: the class and attributes of their errors. The policy is tested in the core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits of more than ten seconds: announced once, where the call was made, unless a bar or the command line shows them."""
+"""Waits of more than ten seconds are announced once, at the line of the call, unless a bar or the command line shows them."""
 
 from __future__ import annotations
 

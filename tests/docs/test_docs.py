@@ -98,7 +98,7 @@ def check(command: click.Command, words: list[str]) -> None:
 
 
 def test_every_name_is_in_the_reference() -> None:
-    """What is new has to be put on a page."""
+    """A new public name must be on a page of the reference."""
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     shown = set(re.findall(r"^::: docplatform\.(\w+)$", pages, re.MULTILINE))
     assert "errors" in shown
@@ -128,7 +128,7 @@ def test_the_page_about_the_store_lists_its_tables_and_columns() -> None:
         }
         for table, part in zip(parts[1::2], parts[2::2], strict=True)
     }
-    # A key that nothing points at, and a table of one thing, are not worth a row.
+    # An unused key and a table with a single value need no row.
     made["request"].remove("id")
     shown["meta"] = made["meta"]
     assert shown == made

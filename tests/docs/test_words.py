@@ -1,4 +1,4 @@
-"""Plain words: those that would need a second reading, or that have a term of their own, are nowhere."""
+"""Words that need a second reading, or for which there is a term, are used nowhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# A word that is out, and what is said instead.
+# A word that is not used, and the term to use instead.
 INSTEAD = {
     r"who(so)?ever|somebody who": "name them: the caller, another process",
     r"nobody knows|not known to anybody": "unknown",

@@ -1,4 +1,4 @@
-"""A store that was filled from a stub, and nothing that an engine could ask the stub with."""
+"""A store that was filled from a stub, without anything with which an engine could reach the stub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export to a file that breaks off: the old file stays, nothing else is left, and no row is lost."""
+"""An export to a file that fails: the old file stays, no other file is left, and no row is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports to files: what may be a target, what replaces what, and that a file is whole or not there."""
+"""Exports to files: allowed targets, replacing, and that a file is whole or not there."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ Read = Callable[[Path], list[dict[str, Any]]]
 
 
 def write(face: Face, sent: list[dict[str, Any]], way: str, target: Path, **how: Any) -> VisitorTable:
-    """By the export as its pages come, and by a table: the same bytes."""
+    """An export and its table write the same bytes."""
     with StubServer(sent) as stub:
         client = face.client(stub)
         table: VisitorTable = face.run(client.visitors().collect())

@@ -1,4 +1,4 @@
-"""What the tests share: both faces of the client as one."""
+"""Lets one test body speak for both faces of the client."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class SyncFace:
         return client
 
     def make(self, *args: Any, **settings: Any) -> AnyClient:
-        """A client of nothing in particular."""
+        """A client that is never used for a request."""
         client = Client(*args, **settings)
         self._clients.append(client)
         return client
 
     def run(self, value: Any) -> Any:
-        """What a client's method comes to."""
+        """The result of a client's method."""
         return value
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``function``, called where both faces may be used: inside the loop for the async one."""
+        """Calls ``function`` where both faces may be used: inside the loop for the async one."""
         return function(*args, **kwargs)
 
     def all(self, rows: Any) -> list[Any]:
@@ -68,7 +68,7 @@ class SyncFace:
             client.close()
 
     def close(self) -> None:
-        """Closes every client, and fails for what the event loop had to swallow."""
+        """Closes every client, and fails if the event loop swallowed an error."""
         self.close_clients()
 
 

@@ -1,4 +1,4 @@
-"""Debian's Chromium, or a relative of it, for what only a browser can tell."""
+"""Starts Chromium or Chrome, for tests that need a real browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSING = "no Chromium: `make browser` installs Debian's where it may, as root; 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Where there is none the test is skipped, and says so; on GitHub, whose machines have one, it fails."""
+    """Skips the test if there is no browser; on GitHub, whose machines have one, it fails instead."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         if os.environ.get("GITHUB_ACTIONS"):

@@ -1,4 +1,4 @@
-"""Work in other processes: scripts that say what came of it as JSON, forked children, and functions for pools."""
+"""Work in other processes: scripts that print their result as JSON, forked children, and functions for pools."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def tell(face: str, script: str, /, **environment: str) -> Any:
 
 
 def in_child(work: Callable[[], Any]) -> Any:
-    """What ``work`` comes to in a forked child."""
+    """The result of ``work`` in a forked child."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:

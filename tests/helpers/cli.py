@@ -25,10 +25,10 @@ JANUARY = ("--from", "2024-01-01", "--to", "2024-02-01")
 """A range of days."""
 
 LOST = "the answers are lost. With --store FILE they are kept, and the next run continues after them."
-"""How a message ends if answers were not kept."""
+"""The end of a message if answers were not kept."""
 
 SOON = ("--poll-interval", "0.01")
-"""For a wait that is not to take long."""
+"""Options for a short wait."""
 
 ROWS: list[dict[str, Any]] = [
     {"path": f"/{i}", "human": i * 7 % 500, "ai": i * 11 % 500, "total": i * 13 % 500, "more": "x"}
@@ -82,7 +82,7 @@ def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProces
 
 @contextmanager
 def closed_pipe() -> Iterator[int]:
-    """The end of a pipe that nobody reads."""
+    """The writing end of a pipe without a reader."""
     read, write = os.pipe()
     os.close(read)
     try:
@@ -92,7 +92,7 @@ def closed_pipe() -> Iterator[int]:
 
 
 def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
-    """The exit code and the stderr of a command whose output nobody reads."""
+    """The exit code and the stderr of a command whose stdout is a closed pipe."""
     with closed_pipe() as write:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
@@ -109,7 +109,7 @@ def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
 PYTHONS = re.compile(
     r"Traceback|\w_\w+=|\bTrue\b|Path\(|Errno|\b[a-z]+_\w+\(|\b(client|error)\.\w+|\(os error|\(api_key\)|wait_for_job|the error's"
 )
-"""Words of Python that no user of the command line knows."""
+"""Names of Python that users of the command line do not know."""
 
 
 class Cli:

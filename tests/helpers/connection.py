@@ -1,4 +1,4 @@
-"""One connection of a fault server: what came on it, and what can be done to it."""
+"""One connection of a fault server: what arrived on it, and what a script can do with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers.layers import Layer, Plain
 
 
 class Gone(Exception):  # noqa: N818
-    """The other side went away: the script is over."""
+    """The other side closed the connection, so the script is over."""
 
 
 @dataclass
@@ -57,7 +57,7 @@ def answer(status: int, body: object = None, *headers: str, keep: bool = False) 
 
 
 class Connection:
-    """The server's side of one connection; its script's thread alone talks on it."""
+    """The server's side of one connection; only its script's thread uses it."""
 
     def __init__(self, accepted: socket.socket, tell: Callable[[], None], stopping: threading.Event) -> None:
         self.socket = accepted
@@ -156,7 +156,7 @@ class Connection:
 
 
 class _gone:  # noqa: N801
-    """What the wire says where the other side is gone, as one exception."""
+    """All errors of a closed connection as one exception."""
 
     def __init__(self, note: Callable[[], None] = lambda: None) -> None:
         self._note = note

@@ -1,4 +1,4 @@
-"""Exports whole: their rows, the ways to have them, and what was written of them."""
+"""Exports in tests: their rows, every way to read them, and what was written to files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = ("to_csv", "to_jsonl", "to_parquet", "to_excel")
 
 
 def collect(rows: Any, **how: Any) -> VisitorTable:
-    """What a service of these rows, or of this number, gives as a table."""
+    """The table that a stub with these rows, or this number of rows, gives."""
     with StubServer(rows) as stub, stub.client() as client:
         return client.visitors(**how).collect()
 
@@ -53,7 +53,7 @@ def dicts(result: Any) -> list[dict[str, Any]]:
 
 
 def export(face: Face, visitors: Any, way: str, target: Path) -> list[dict[str, Any]]:
-    """All that is left, by any way; what was written to ``target`` is read again."""
+    """All rows that are left, read in the given way; rows written to ``target`` are read back."""
     if way in MEMORY:
         return dicts(face.run(getattr(visitors, way)()))
     count = face.run(getattr(visitors, way)(target))
@@ -127,7 +127,7 @@ def sums() -> dict[str, int]:
 
 
 def eventually(holds: Callable[[], object], timeout: float = 20.0) -> None:
-    """Waits for what happens on another thread and tells nobody."""
+    """Waits for something on another thread that sends no signal."""
     end = time.monotonic() + timeout
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"

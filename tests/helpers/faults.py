@@ -1,4 +1,4 @@
-"""A scripted server on raw TCP: for what a friendly one cannot do to a client (docs/maintainers/faults.md).
+"""A scripted server on raw TCP, for faults that the stub cannot cause (docs/maintainers/faults.md).
 
     server.script([READ_ALL, APPLY, FIN], [READ_ALL, SEND(answer(201, JOB))])
 
@@ -234,7 +234,7 @@ class FaultServer:
 
 
 class Blackhole:
-    """A port that answers no knock: its queue of connections is full, and Linux drops what comes beyond it."""
+    """A port that never answers: its queue of connections is full, and Linux drops further ones."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         self._address = (host, port)
@@ -257,7 +257,7 @@ class Blackhole:
             time.sleep(0.001)
 
     def _full(self) -> bool:
-        """Whether the knocks were heard that fit, so that later ones are not."""
+        """Whether the queue is full, so that further connections are dropped."""
 
         def connected(filler: socket.socket) -> bool:
             try:

@@ -1,4 +1,4 @@
-"""Stores that were filled, and the rows that must come out of them by any way."""
+"""Filled stores, and the rows that every way of reading them must return."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def alter(store: Path, statement: str, *values: object) -> None:
 
 
 def backup(store: Path, target: Path) -> None:
-    """Copies a store, as it is to be copied."""
+    """Copies a store in the documented way."""
     with opened(store) as connection, closing(sqlite3.connect(target)) as copy:
         connection.backup(copy)
 
@@ -63,7 +63,7 @@ def ordered(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     def plain(value: Any) -> Any:
         if hasattr(value, "date"):
             return value.date()
-        # What pandas has for nothing is not equal to itself.
+        # pandas' missing values are not equal to themselves.
         return None if value != value else value
 
     made = [{name: plain(row[name]) for name in COLUMNS} for row in rows]

@@ -1,4 +1,4 @@
-"""What a connection talks through: TCP alone, or TLS with every step in the test's hand."""
+"""The layers of a connection: TCP alone, or TLS with every step controlled by the test."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def server_context(certificate: trustme.LeafCert) -> Context:
 
 
 def old_context(certificate: trustme.LeafCert) -> Context:
-    """A server of another age: TLS 1.1 at most."""
+    """An old server: TLS 1.1 at most."""
     context = server_context(certificate)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -155,7 +155,7 @@ def old_context(certificate: trustme.LeafCert) -> Context:
 
 
 def self_signed_context(directory: Path, name: str, *, authority: bool) -> Context:
-    """A server whose certificate nobody but itself signed."""
+    """A server with a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, "self-signed for a test")])
     now = dt.datetime.now(dt.UTC)

@@ -1,4 +1,4 @@
-"""Creations under a name, for tests: made, counted, and looked at from outside."""
+"""Creations under a name: makes, counts and inspects them."""
 
 from __future__ import annotations
 

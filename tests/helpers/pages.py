@@ -1,4 +1,4 @@
-"""Answers of the analytics that the stub by itself would never give."""
+"""Analytics answers that the stub does not give by itself."""
 
 from __future__ import annotations
 

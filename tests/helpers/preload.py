@@ -1,4 +1,4 @@
-"""Libraries in C that stand in for the system's own in a process of a test: its threads, clock, disk and resolver."""
+"""C libraries that replace the system's threads, clock, disk or resolver in a process of a test."""
 
 from __future__ import annotations
 

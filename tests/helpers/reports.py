@@ -1,4 +1,4 @@
-"""Reports to be rendered, and what is on their pages."""
+"""Makes reports to render, and reads their pages."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def trend(*counts: int, every: str = "day", first: date = date(2026, 1, 1), **mo
 
 
 def change(path: str, before: int, now: int) -> figures.Change:
-    """A page that nobody but people read."""
+    """A page that only people read."""
     return figures.Change(path, Totals(before, 0, before), Totals(now, 0, now))
 
 

@@ -1,4 +1,4 @@
-"""Scripts in processes of their own: for exits, signals, forks, and what an import does."""
+"""Runs scripts in processes of their own: for exits, signals, forks and imports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Ended:
 def environment(stub: StubServer | None = None, **more: str) -> dict[str, str]:
     """The environment of a script: with it, ``Client()`` is a client of ``stub``."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    # What the tests run under shall not change what a script prints.
+    # The environment of the tests must not change what a script prints.
     for name in ("PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONASYNCIODEBUG", "RUST_BACKTRACE", "RUST_LOG"):
         env.pop(name, None)
     if stub is not None:
@@ -67,7 +67,7 @@ def run_script(
 
 
 class Script:
-    """A script that goes on while the test does."""
+    """A script that runs beside the test."""
 
     def __init__(self, script: str, *args: str, stub: StubServer | None = None) -> None:
         self._process = subprocess.Popen(
@@ -92,7 +92,7 @@ class Script:
         return self._process.stdout.readline().strip()
 
     def listen(self) -> str:
-        """The next line that it tells on stderr; empty once it has ended."""
+        """The next line of its stderr; empty once it has ended."""
         assert self._process.stderr is not None
         return self._process.stderr.readline().strip()
 

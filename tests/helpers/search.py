@@ -1,4 +1,4 @@
-"""Looks for secrets wherever an object can be shown."""
+"""Searches for secrets in every form in which an object can be shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from docplatform import ConfigurationError
 
 MOST_SHOWN = 8
-"""Of a secret, in a row: its prefix may be known, and the last four letters tell keys apart."""
+"""The most consecutive characters of a secret that may be shown: its prefix is known, and the last four letters tell keys apart."""
 
 
 class Search:
@@ -66,7 +66,7 @@ class Search:
             here = here.__cause__ or here.__context__
 
     def check(self) -> None:
-        """Fails where a secret was found."""
+        """Fails if a secret was found."""
         found = [where for where, text in self.texts if self._secret.search(text)]
         assert not found, f"{len(found)} places, such as {found[:20]}"
 

@@ -1,4 +1,4 @@
-"""What python/docplatform/_native.pyi says twice is written by this: its asynchronous classes, and the docstrings of overrides.
+"""Writes what python/docplatform/_native.pyi has twice: its asynchronous classes, and the docstrings of overrides.
 
     python tests/helpers/twins.py            rewrite them
     python tests/helpers/twins.py --check    fail where they are stale

@@ -1,4 +1,4 @@
-"""The client on a scripted wire, and what must hold after every test on it, whatever it tests.
+"""The client on a scripted connection, and the checks that must hold after every such test.
 
 At most one side effect for each logical write; no origin contacted but the configured one; the key in one header of each
 request and nowhere else; no thread, descriptor or file left behind.
@@ -32,11 +32,11 @@ from helpers.search import shown
 Error = TypeVar("Error", bound=BaseException)
 
 LEAVE = 10.0
-"""Seconds that what a closed client had may take to go; polled, so that none is waited that is not needed."""
+"""How many seconds a closed client may take to release everything; polled, so that no test waits longer than needed."""
 
 
 class Wire:
-    """One face, one server that it is configured for, and one elsewhere that it must never find."""
+    """One face, the server that it is configured for, and another one that it must never contact."""
 
     def __init__(self, face: Face, server: FaultServer, elsewhere: FaultServer, directory: Path) -> None:
         self.face = face
@@ -65,7 +65,7 @@ class Wire:
         return f"Fix the links of page {self._prompts}"
 
     def run(self, call: Callable[..., Any], *args: Any) -> Any:
-        """What a call comes to; whatever it raises or warns is kept to look for the key in it."""
+        """The result of a call; what it raises or warns is kept, to search it for the key."""
         with self.watched():
             return self.face.run(call(*args))
 
@@ -196,7 +196,7 @@ def check_no_secret_is_shown(wire: Wire, output: Iterable[str], records: Iterabl
     pickles = [pickle.dumps(error).decode("latin-1") for error in wire.raised if isinstance(error, Exception)]
     for text in (*output, *logs, *errors, *pickles, *wire.seen):
         for secret in (*wire.keys, *wire.secrets):
-            # Half of a key is half a secret; its last four letters may be shown.
+            # A part of a key is secret, too; only its last four letters may be shown.
             assert secret[: len(secret) // 2] not in text, "a secret was shown"
 
 
@@ -213,7 +213,7 @@ class Remains:
         self.descriptors = _descriptors()
 
     def check_gone(self, *, lookups: bool) -> None:
-        """Fails for what is new since then and does not go."""
+        """Fails if something is new since then and is not released."""
         deadline = time.monotonic() + LEAVE
         while (left := self._left(lookups)) and time.monotonic() < deadline:
             time.sleep(0.002)

@@ -1,4 +1,4 @@
-"""A job as data: what is read of an answer, and what a ``Job`` can do."""
+"""A job as data: reading it from an answer, and what a ``Job`` can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``on_poll``: where it is called, what it may do, and what becomes of what it returns or raises."""
+"""``on_poll``: where it is called, what it may do, and what happens with its result or exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``once=`` and the disk: power that goes, a process that is killed at any step, no room, no right to write, a store that is deleted (row M11)."""
+"""``once=`` and the disk: power cuts, kills at any step, a full or read-only disk, a deleted store (row M11)."""
 
 from __future__ import annotations
 

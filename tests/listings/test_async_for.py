@@ -1,4 +1,4 @@
-"""`async for` over an export: passes share one position, and none loses a row."""
+"""`async for` over an export: several passes share one position, and no row is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An export into memory: a table or a frame of what is left, and what an error leaves of it."""
+"""An export into memory: a table or a frame of the rows that are left, and what an error carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons: two periods side by side, what they cost, and all that a table can do with them."""
+"""Comparisons of two periods: their rows, their cost, and every method of a table."""
 
 from __future__ import annotations
 

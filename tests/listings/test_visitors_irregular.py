@@ -1,4 +1,4 @@
-"""A service that breaks its own rules: what warns, what is an error, and that no row is lost over it."""
+"""A service that breaks its own rules: what is a warning, what is an error, and that no row is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that stall, break off, are odd, or not the ones asked for, and connections that end while nobody looks (rows C, D)."""
+"""Answers that stall, break off, are malformed or about something else, and connections that end while idle (rows C, D)."""
 
 from __future__ import annotations
 

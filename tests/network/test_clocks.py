@@ -1,4 +1,4 @@
-"""A wall clock that somebody sets, in the middle of everything (row B8)."""
+"""A wall clock that is set during calls (row B8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways to the service that lead nowhere, late, or astray: proven unsent (rows C17, C18, G5)."""
+"""Connections that fail, come late or lead elsewhere: proven unsent (rows C17, C18, G5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a flood costs: answers without end stop at their cap, and so does the memory (rows C12, C14, C15)."""
+"""Endless answers stop at their cap, and so does the memory (rows C12, C14, C15)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked after every test on the wire is found where it is wrong."""
+"""The checks that run after every test on a scripted connection do find faults."""
 
 from __future__ import annotations
 

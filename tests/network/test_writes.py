@@ -1,4 +1,4 @@
-"""Writes on a wire that breaks: one side effect at most, and an outcome that is true (rows A)."""
+"""Writes on a failing connection: at most one side effect, and a true outcome (rows A)."""
 
 from __future__ import annotations
 

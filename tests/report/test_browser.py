@@ -116,7 +116,7 @@ def test_the_report_fits_and_loads_nothing(
     assert opened.asked == [file.as_uri()]
     assert "script" in page.title()
     assert page.evaluate("document.scripts.length + document.images.length") == 0
-    # Nothing has to be moved sideways, and nothing is cut.
+    # Nothing scrolls sideways, and nothing is cut off.
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).length"
     assert page.evaluate(wide) == 0

@@ -1,4 +1,4 @@
-"""The report as Markdown: what is in it, that no path is obeyed, and that it fits into a comment."""
+"""The report as Markdown: what is in it, that no Markdown in a path works, and that it fits into a comment."""
 
 from __future__ import annotations
 

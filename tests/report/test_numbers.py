@@ -1,4 +1,4 @@
-"""Every number of a report is the truth: a thousand random pairs of periods, rendered, read back, and compared with the rows that they were made of."""
+"""Every number of a report is right: a thousand random pairs of periods are rendered, read back, and compared with their rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Share(NamedTuple):
 
 
 def agrees(text: str, value: int | Percent | Share) -> bool:
-    """Whether what is shown is what is true, to the last digit that is shown."""
+    """Whether a shown number is right, to its last digit."""
     if isinstance(value, Share):
         true = 100 * value.part / value.whole if value.whole else 0.0
         if text[0] in "<>":
@@ -77,7 +77,7 @@ def numbers(text: str) -> list[str]:
 
 @dataclass
 class Truth:
-    """Two periods, and what is true of them; it is counted here once more, as simply as can be."""
+    """Two periods and their true numbers, counted here again as simply as possible."""
 
     before: Rows
     now: Rows

@@ -98,7 +98,7 @@ def test_long_blank_and_right_to_left_paths_can_be_read() -> None:
     assert [a["title"] for tag, a in parsed.elements if tag == "bdi" and "title" in a] == [long]
     assert shown[1:3] == ["(blank)", "(blank)"]
     assert shown[3] == arabic
-    # Each part by itself, from left to right: none changes places with its neighbour.
+    # Each part is isolated, so that none changes places with its neighbour.
     assert f'<bdi dir="ltr"><bdi></bdi>/<bdi>{arabic[1:5]}</bdi>/<bdi>{arabic[6:]}</bdi></bdi>' in html
 
 
@@ -135,7 +135,7 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
     assert "/auth (\u2212200) lost the most readers. /up (+30) gained the most." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
     assert "Look at /auth first: it lost 200 readers (\u221240%)." in parsed.text
-    # The side that made the difference comes first.
+    # A site that lost readers shows first where.
     assert [heading for heading in parsed.tables if heading in ("Risers", "Fallers")] == ["Fallers", "Risers"]
     rising = made(totals=Totals(900, 330, 1_200), comparison=found)
     text = Parsed(page.render(rising)).text

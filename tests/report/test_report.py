@@ -1,4 +1,4 @@
-"""``docplatform report``: what it writes, what is in its way, and how much memory it takes."""
+"""``docplatform report``: what it writes, when it refuses to, and how much memory it takes."""
 
 from __future__ import annotations
 

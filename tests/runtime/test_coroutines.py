@@ -1,4 +1,4 @@
-"""What ``AsyncClient``'s methods return: a coroutine that everything takes, and that does nothing before."""
+"""``AsyncClient``'s methods return coroutines that asyncio accepts everywhere, and that do nothing before they are awaited."""
 
 from __future__ import annotations
 

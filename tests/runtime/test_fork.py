@@ -1,4 +1,4 @@
-"""A process that forks goes on in both halves, each with connections and threads of its own."""
+"""After a fork, parent and child work on, each with its own connections and threads."""
 
 from __future__ import annotations
 

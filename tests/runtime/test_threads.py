@@ -1,4 +1,4 @@
-"""One client for many threads and loops, with callbacks that use it again."""
+"""One client in many threads and loops, with callbacks that use it, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in parts, for processes that have nothing but its path."""
+"""A store in parts, for processes that know only its path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``read_visitors``: what a client put into a store comes out of it with no client, key or request; what is not there is an error."""
+"""``read_visitors`` reads what a client stored, without a client, a key or a request; missing data is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports with a store: fetched once, by any process, and kept whatever ends the reader."""
+"""Exports with a store: fetched once, by any process, and kept however the reader ends."""
 
 from __future__ import annotations
 

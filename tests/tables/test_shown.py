@@ -1,4 +1,4 @@
-"""A printed table: its first and last rows in the width of the terminal; and a column's name, which teaches."""
+"""A printed table: its first and last rows in the width of the terminal; and the advice of ``table["path"]``."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_a_notebook_shows_foreign_text_escaped() -> None:
     shown = Shown(html)
     assert set(shown.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
     assert shown.attributes == {"class", "style"}
-    # A path with dollars in it is no formula.
+    # Dollars in a path must not start a formula.
     assert html.startswith('<table class="tex2jax_ignore mathjax_ignore">')
     assert sum("<script>alert(1)</script>" in text for text in shown.texts) >= 3
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", html)

@@ -47,7 +47,7 @@ MEANINGS = {
 """The texts of ``--help`` and of the documentation."""
 
 UNKNOWN = (
-    "Look on the platform whether it was carried out, because sending it again would run the agent twice."
+    "Look on the platform to see whether it was carried out, because sending it again would run the agent twice."
     " If it was, wait for it with `{wait}`; if not, run this again."
 )
 APPLIED = (
@@ -57,7 +57,7 @@ APPLIED = (
 
 
 NAMED = (
-    "Look on the platform whether the job is there. If it is: `{found}`; if it is not: `{never}`. Then run this again. "
+    "Look on the platform to see whether the job is there. If it is: `{found}`; if it is not: `{never}`. Then run this again. "
     "Until then it sends nothing."
 )
 

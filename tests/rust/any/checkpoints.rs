@@ -1,4 +1,4 @@
-//! Checkpoints: what is written is read again, and nothing else is taken for it.
+//! Checkpoints: what is written can be read, and nothing else is accepted.
 
 use docplatform::config::url::Template;
 use docplatform::error::Kind;

@@ -1,4 +1,4 @@
-//! The fuzz target's corpus, replayed: real shapes of answers, and what the fuzzer found to be different.
+//! Replays the fuzz target's corpus: real shapes of answers, and those that the fuzzer found.
 
 use std::collections::BTreeSet;
 use std::path::Path;

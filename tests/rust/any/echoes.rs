@@ -1,4 +1,4 @@
-//! The key in an answer: however it is written there, and wherever the answer breaks off, it is not shown.
+//! The key in an answer is never shown, however it is escaped and wherever the answer breaks off.
 
 use docplatform::config::Options;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Any service that keeps still: whatever its pages are like, and wherever an export of it is cut, each row comes once.
+//! Any service whose data does not move: whatever its pages are like, and wherever an export is cut, each row comes once.
 
 use std::sync::{Arc, Mutex};
 

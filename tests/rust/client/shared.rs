@@ -1,4 +1,4 @@
-//! What the calls of one client share besides its gates: places in flight and the retry quota (reliability.md, B6).
+//! What the calls of one client share besides the throttle: permits and the retry quota (reliability.md, B6).
 
 use std::time::Duration;
 

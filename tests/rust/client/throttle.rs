@@ -1,4 +1,4 @@
-//! The gate that one throttled call closes for all others (reliability.md, B7).
+//! One throttled call makes all others wait (reliability.md, B7).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Writes: at most one side effect, and the truth about it (reliability.md, A).
+//! Writes: at most one side effect, and a true outcome (reliability.md, A).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The next page is asked for before this one is read, where it is sure to be needed: no request is ever wasted.
+//! The next page is requested before this one is read, if it is certainly needed: no request is ever wasted.
 
 use std::sync::{Arc, Mutex};
 

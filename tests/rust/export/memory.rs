@@ -1,4 +1,4 @@
-//! How much memory an export takes that is collected, however the service caps its pages: each case is a process of its own.
+//! The memory of a collected export, however the service caps its pages. Each case is a process of its own.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Asking ahead: sure at 1, speculative above (api.md, "Visitors").
+//! Prefetch: certain pages at 1, speculative ones above (api.md, "Visitors").
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

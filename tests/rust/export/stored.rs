@@ -1,4 +1,4 @@
-//! Exports by way of the store: fetched once, in whole pages, and whatever happens to the reader.
+//! Exports with a store: fetched once, in whole pages, whatever happens to the reader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

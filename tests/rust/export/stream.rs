@@ -1,4 +1,4 @@
-//! Rows on their way to a caller that may leave: none is lost, and none costs a request twice where that can be.
+//! Rows for a caller that may leave: none is lost, and if possible none costs a second request.
 
 use std::sync::Arc;
 use std::time::Duration;

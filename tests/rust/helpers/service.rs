@@ -1,5 +1,5 @@
-//! A service that grants a number of requests an hour, as services count: in a rolling or a fixed window, refused
-//! requests too or not, and with whatever headers.
+//! A service with a limit of requests an hour, counted in a rolling or a fixed window, with or without refused requests,
+//! and with any headers.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -34,7 +34,7 @@ pub(crate) const fn millis(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// Keeps all that a call tells.
+/// Keeps all reports of a call.
 #[derive(Default)]
 pub(crate) struct Recorder {
     notes: Mutex<Vec<Note>>,

@@ -1,4 +1,4 @@
-//! How long a wait rests between its polls.
+//! The intervals between the polls of a wait.
 
 use docplatform::error::Kind;
 use docplatform::job::wait::{Wait, WaitOptions, wait};

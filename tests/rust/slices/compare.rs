@@ -1,4 +1,4 @@
-//! Two periods side by side: every number as the service sent it, what stands out, and what it costs.
+//! Comparisons of two periods: every number as the service sent it, the significant changes, and the cost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

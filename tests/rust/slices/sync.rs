@@ -1,4 +1,4 @@
-//! Filling a store: in which order, what fails with what, and that nothing is fetched twice.
+//! Filling a store: the order, what a failure stops, and that nothing is fetched twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Exports in the store: fetched once, resumed where they stopped, fetched again where that is asked for.
+//! Exports in the store: fetched once, resumed where they stopped, and fetched again on request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,4 +1,4 @@
-//! Which files are taken for a store, and which are left as they were.
+//! Which files are accepted as a store, and which are left unchanged.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Rows as columns: the four that each has, and whatever else the service sent.
+//! Rows as columns: the four that each row has, and extra fields.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type};
