@@ -227,7 +227,7 @@ class Plan(NamedTuple):
     def __str__(self) -> str:
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
         known = "" if self.exact else "about " if self.estimated else "at least "
-        waits = "" if self.hours is None else f", {_count(self.hours, 'hour')} to wait for the budget"
+        waits = "" if self.hours is None else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
         return f"{known}{_count(self.requests, 'request')}, {self.cached:,} cached{waits}"
 
     def _repr_html_(self) -> str:

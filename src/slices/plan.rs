@@ -136,7 +136,8 @@ async fn rows_of_ranges(
 }
 
 impl Planned {
-    /// As many rows as the nearest ranges of about its length had on average, and no fewer than a range within it.
+    /// As many rows as the nearest ranges of about its length had on average, else of any length, as most rows are pages that
+    /// are read every day; and no fewer than a range within it.
     fn estimate(&mut self, ranges: &[RowsOf], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
@@ -144,7 +145,8 @@ impl Planned {
             length <= 2 * own && own <= 2 * length
         };
         let least = ranges.iter().filter(|(days, _)| is_within(days)).map(|(_, rows)| *rows).max();
-        let mut alike: Vec<_> = ranges.iter().filter(|(days, _)| is_alike(days)).collect();
+        let any = !ranges.iter().any(|(days, _)| is_alike(days));
+        let mut alike: Vec<_> = ranges.iter().filter(|(days, _)| any || is_alike(days)).collect();
         alike.sort_by_key(|(days, _)| (days.from - self.slice.from).get_days().abs());
         alike.truncate(MAX_NEIGHBOURS);
         let sum: u64 = alike.iter().map(|(_, rows)| *rows).sum();

@@ -1,6 +1,7 @@
 //! A range as a store has it, whole or slice by slice: without a client, a key or a request.
 
 use crate::clock::Millis;
+use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
 use crate::listing::endpoint::{COUNTS, VISITORS};
@@ -130,10 +131,10 @@ impl StoreQuery {
                 let (flag, option) = if by_path { ("True", "") } else { ("False", " --totals") };
                 (
                     format!(
-                        "{} of {count} slices are missing, first {} to {}",
+                        "{} of {count} slices {} missing, first {}",
                         missing.len(),
-                        lacking.from,
-                        lacking.to
+                        if missing.len() == 1 { "is" } else { "are" },
+                        Period::of(**lacking).name()
                     ),
                     format!("client.sync({id:?}, {range}, every={every:?}, by_path={flag}{listing})"),
                     format!("docplatform sync {word} {options} --every {every}{option}{chosen}"),
@@ -152,17 +153,16 @@ impl StoreQuery {
         };
         let has = match found.last() {
             Some(other) => format!(
-                "it has {} other ranges of this project, the last from {} to {}",
+                "other ranges of this project that it has: {}, the last {}",
                 found.len(),
-                other.days.from,
-                other.days.to
+                Period::of(other.days).name()
             ),
             None => "it has none of this project".to_owned(),
         };
         Error::argument(format!(
-            "{} does not have the {name} of project {id:?} from {from} to {to}: {lacks} ({has}). Fetch them with {call}, or: \
-             {command}",
+            "{} does not have the {name} of project {id:?}, {}: {lacks} ({has}). Fetch them with {call}, or: {command}",
             self.store,
+            Period::of(Slice { from, to }).name(),
         ))
     }
 }

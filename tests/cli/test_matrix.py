@@ -258,7 +258,7 @@ def test_a_dry_run_that_cannot_know_says_the_least_and_sends_nothing(cli: Cli, r
     for store in ((), ("--store", "visitors.db")):
         ended = cli(*row.line, *store, "--dry-run")
         assert ended.out == "requests\t1\ncached\t0\nexact\tno\n"
-        assert ended.err.startswith("It may be more: each ")
+        assert ended.err.startswith("This is the minimum: every ")
         assert ("Rows that the store has cost no request." in ended.err) is bool(store)
         assert ended.err.splitlines()[-1] == "Nothing was sent."
     found = json.loads(cli(*row.line, "--dry-run", *row.json).out)

@@ -122,7 +122,7 @@ def test_plans_totals_and_reports_are_tables() -> None:
     slices = tuple(PlanSlice(*pair, 1_000, 0, False) for pair in pairwise(days))
     html = Plan(12_000, 3, False, 2.0, slices)._repr_html_()
     assert (
-        "Plan: at least 12,000 requests, 3 cached, 2 hours to wait for the budget; first 10 of 12 slices"
+        "Plan: at least 12,000 requests, 3 cached, at least 2 hours to wait for the budget; first 10 of 12 slices"
         in html
     )
     assert html.count("<tr>") == 11

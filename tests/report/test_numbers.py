@@ -263,8 +263,8 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
     table("The most read pages", [(path, [*now[path]]) for path in top])
     for heading in ("Read by AI agents", "Read by people"):
         for path, *cells in shown.tables.get(heading, []):
-            human, ai, _ = now[path]
-            check(cells, [human, ai, Share(ai, human + ai)], heading)
+            human, ai, total = now[path]
+            check(cells, [human, ai, Share(ai, total)], heading)
     table(
         "The trend",
         [(f"{one.date_from.day} March 2026", [one.human, one.ai, one.total]) for one in truth.slices],
@@ -277,7 +277,7 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
         values: list[int | Percent | Share] = [
             pages,
             counts.total,
-            Share(counts.ai, counts.human + counts.ai),
+            Share(counts.ai, counts.total),
         ]
         if before:
             was = truth.section(before, name)[1].total
@@ -321,8 +321,8 @@ def check_sentences(truth: Truth, shown: Shown) -> None:
         elif "AI agents read" in advice:
             path = re.search(r"AI agents read (/[\w./]+)", advice)
             assert path is not None
-            human, ai, _ = truth.now[path[1]]
-            check(numbers(advice.replace(path[1], "")), [Share(ai, human + ai)], advice)
+            _, ai, total = truth.now[path[1]]
+            check(numbers(advice.replace(path[1], "")), [Share(ai, total)], advice)
         else:
             gone = len(truth.once(truth.before, truth.now))
             assert numbers(advice) == ([f"{gone - 3:,}"] if gone > 3 else [])

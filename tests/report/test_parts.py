@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from docplatform import ConfigurationError
-from docplatform.cli.report import parts
+from docplatform.cli.report import parts, sentences
 from docplatform.testing import StubServer
 from helpers.cli import Cli
-from helpers.reports import Parsed, headings
+from helpers.reports import Parsed, change, comparison, headings, made
 
 JANUARY = ["--from", "2026-01-01", "--to", "2026-02-01"]
 TOTALS = {"human": 3, "ai": 2, "total": 4}
@@ -263,3 +263,17 @@ def test_warnings_say_where_they_come_from(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(status=200, body=body(("/b", 1), ("/b", 2)))
     found = summary(cli, file, *JANUARY, "--every", "none")
     assert [warning.split(":")[0] for warning in found["warnings"]] == ["in December 2025"]
+
+
+@pytest.mark.parametrize(
+    ("lost", "named"),
+    [
+        (["/changelog/2026-01", "/guides/sso"], "/guides/sso"),
+        (["/blog/2026/01/news"], "/blog/2026/01/news"),
+        (["/v2026", "/guides/sso"], "/v2026"),
+    ],
+)
+def test_the_advice_names_a_page_that_need_not_be_read_less(lost: list[str], named: str) -> None:
+    fallers = [change(path, 90, 10) for path in lost]
+    first = next(sentences.advice(made(comparison=comparison(fallers=fallers))))
+    assert [part for part in first if isinstance(part, sentences.PagePath)] == [named]

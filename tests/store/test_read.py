@@ -111,7 +111,7 @@ def test_no_key_and_no_service_is_needed(face: Face, stub: StubServer, store: Pa
         ),
         (
             {"every": "week"},
-            "5 of 5 slices are missing, first 2024-01-01 to 2024-01-08",
+            "5 of 5 slices are missing, first week 1 of 2024 (from 1 January)",
             'client.sync("demo", date_from="2024-01-01", date_to="2024-02-01", every="week", by_path=False)',
             "docplatform sync demo --from 2024-01-01 --to 2024-02-01 --store {store} --every week --totals",
         ),
@@ -155,7 +155,7 @@ def test_one_missing_day_is_named(face: Face, stub: StubServer, store: Path) -> 
     client = face.client(stub, store=store)
     face.run(client.visitor_trend(**JANUARY))
     alter(store, "DELETE FROM export WHERE date_from = ?", "2024-01-17")
-    with pytest.raises(ValueError, match="1 of 31 slices are missing, first 2024-01-17 to 2024-01-18"):
+    with pytest.raises(ValueError, match="1 of 31 slices is missing, first 17 January 2024"):
         read_visitors(store, **JANUARY, every="day")
 
 

@@ -23,7 +23,7 @@ GAP = "…"
 
 def text(table: Table) -> str:
     """The table in the width of the terminal, or 80 characters if there is none."""
-    columns = table._schema()
+    columns = _columns(table)
     rows = [*table] if len(table) <= 2 * HEAD else [*table[:HEAD], None, *table[-HEAD:]]
     cells = [
         [
@@ -48,6 +48,17 @@ def text(table: Table) -> str:
             *lines[3:],
             f"└{'┴'.join(rule)}┘",
         ]
+    )
+
+
+def _columns(table: Table) -> list[tuple[str, str]]:
+    """A comparison has too many columns for a terminal: all readers come first, and people and AI agents are left out first."""
+    columns = table._schema()
+    if ("total_change", "i64") not in columns:
+        return columns
+    return sorted(
+        columns,
+        key=lambda column: ("path", "total", "human", "ai", "significant").index(column[0].partition("_")[0]),
     )
 
 

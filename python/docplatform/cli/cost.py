@@ -64,7 +64,10 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
 
 
 def _floor(rows: int) -> str:
-    return f"It may be more: each {rows:,} rows cost one request."
+    return (
+        f"This is the minimum: every {rows:,} rows of a slice cost a request. Once the store has a range of the project, "
+        "the others are estimated from it."
+    )
 
 
 def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None) -> None:
@@ -82,9 +85,7 @@ def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None =
     shown = "yes" if exact else "no"
     output.fields([("requests", requests), ("cached", cached), ("exact", shown), ("hours", hours)])
     if estimated:
-        session.say(
-            f"About {output.count(requests, 'request')}: an estimate from neighbouring ranges in the store."
-        )
+        session.say(f"About {output.count(requests, 'request')}: an estimate from other ranges in the store.")
     elif not exact:
         for doubt in doubts if doubts is not None else [_floor(ENDPOINTS["visitors"].page_size)]:
             session.say(doubt)

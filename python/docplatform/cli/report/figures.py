@@ -97,8 +97,7 @@ class Figures:
 
 def share(row: Mapping[str, Any]) -> float:
     """The share of AI agents among a page's readers."""
-    both: int = row["human"] + row["ai"]
-    return row["ai"] / both if both else 0.0
+    return row["ai"] / row["total"] if row["total"] else 0.0
 
 
 def _at_least(part: int, whole: int) -> float:

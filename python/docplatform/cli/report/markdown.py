@@ -127,7 +127,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
                 _path(report, row["path"]),
                 f"{row['human']:,}",
                 f"{row['ai']:,}",
-                part(row["ai"], row["human"] + row["ai"]),
+                part(row["ai"], row["total"]),
             ]
             for row in listed[:MAX_ROWS]
         ]
@@ -140,9 +140,11 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
         rows = []
         for name, now, then in listed_:
             label = "All other pages" if name == OTHER else _path(report, name, link=False)
-            readings, kinds = now.readings, now.readings.human + now.readings.ai
+            readings = now.readings
             was = [] if then is None else [signed(readings.total - then.readings.total)]
-            rows.append([label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, kinds), *was])
+            rows.append(
+                [label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, readings.total), *was]
+            )
         columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before is not None else ()))
         note = "A visitor counts once for each page, so readings do add up."
         yield "Sections", f"{note}\n\n{_table(columns, rows)}"

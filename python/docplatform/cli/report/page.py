@@ -214,7 +214,7 @@ def _shares(report: Report) -> str:
 def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         f'<th scope="row">{path(row["path"], report.site_url)}</th>{cell(row["human"])}{cell(row["ai"])}'
-        + cell(part(row["ai"], row["human"] + row["ai"]))
+        + cell(part(row["ai"], row["total"]))
         for row in listed
     ]
     return table(("Page", "People", "AI agents", "AI share"), rows) if rows else ""
@@ -228,8 +228,8 @@ def _sections(report: Report) -> str:
     rows = []
     for name, now, before in listed:
         label = "All other pages" if name == OTHER else path(name)
-        readings, kinds = now.readings, now.readings.human + now.readings.ai
-        cells = cell(now.pages) + cell(readings.total) + cell(part(readings.ai, kinds))
+        readings = now.readings
+        cells = cell(now.pages) + cell(readings.total) + cell(part(readings.ai, readings.total))
         if before is not None:
             was = before.readings.total
             cells += cell(signed(readings.total - was), percent(was, readings.total))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from docplatform._native import _is_significant
@@ -28,6 +29,8 @@ Sentence = list[str]
 NOTHING = "No page changed by more than chance can explain. No page is new, and none has vanished."
 _NAMED = 3
 """How many pages a sentence names."""
+_DATED = re.compile(r"(?<!\d)20\d\d[-/_.]?(0[1-9]|1[0-2])(?!\d)")
+"""A month or a day in a path, such as ``/changelog/2026-09``."""
 _SEEN = 0.9
 """The share of AI agents from which the advice says that hardly any people read a page."""
 
@@ -135,7 +138,8 @@ def advice(report: Report) -> Iterator[Sentence]:
     """What to look at. Each advice follows from a number of the report."""
     found = report.comparison
     if found is not None and found.fallers:
-        page = found.fallers[0]
+        # What is of a month or a day is read less when that is over.
+        page = next((one for one in found.fallers if not _DATED.search(one.path)), found.fallers[0])
         yield [
             "Look at ",
             PagePath(page.path),
@@ -158,7 +162,7 @@ def advice(report: Report) -> Iterator[Sentence]:
         yield [
             "AI agents read ",
             PagePath(alone["path"]),
-            f", but hardly any people do: {part(alone['ai'], alone['human'] + alone['ai'])} of its readers are agents.",
+            f", but hardly any people do: {part(alone['ai'], alone['total'])} of its readers are agents.",
             " Agents do not report mistakes, so check that the page is up to date.",
         ]
     if found is not None and found.risers:
