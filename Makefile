@@ -146,7 +146,7 @@ soak-cursor: $(STAMPS)/installed
 soak-once: $(STAMPS)/installed
 	$(BIN)/python -m soak.pipeline $(if $(SEED),--seed $(SEED))
 
-SIMULATION := CARGO_PROFILE_LIGHT_INCREMENTAL=true cargo test --locked --no-default-features --quiet --profile light --test simulation
+SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo test --locked --no-default-features --quiet --profile simulation --test simulation
 
 ## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells one in words, less the parts in WITHOUT=
 simulate: export SEEDS ?= 10000

@@ -25,10 +25,13 @@ pub(crate) fn change<T>(
     let before = load(&transaction, number, now)?;
     let mut after = before.clone();
     let result = work(&mut after, now);
-    save(&transaction, number, &before, &after)?;
-    transaction
-        .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
-        .execute((number, now - ACCOUNT_KEPT))?;
+    // Who waits for the budget looks often, and changes nothing.
+    if before != after {
+        save(&transaction, number, &before, &after)?;
+        transaction
+            .prepare("DELETE FROM request WHERE account = ?1 AND until < ?2")?
+            .execute((number, now - ACCOUNT_KEPT))?;
+    }
     transaction.commit()?;
     Ok(result)
 }

@@ -178,8 +178,7 @@ impl Pager {
             return Err(error.clone());
         }
         let listening = self.relay.listen(Arc::<dyn ExportObserver>::clone(observer));
-        if self.ahead.front().is_none_or(|ahead| ahead.at != self.at()) {
-            self.ahead.clear();
+        if self.ahead.is_empty() {
             let first = self.ask(0, self.rows_left());
             self.ahead.push_back(first);
         }
@@ -235,7 +234,7 @@ impl Pager {
             }
         }
         let cursor = self.next_cursor(&page)?;
-        let skip = self.trail.take_skip().min(received);
+        let skip = self.trail.skip(received);
         // Rows that are known to come twice: no change of the data.
         let expected = self.trail.is_irregular() || skip > 0;
         let mut fresh = self.findings.page(&page, limit, by_offset, cut_off);

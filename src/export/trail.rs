@@ -95,7 +95,8 @@ pub(crate) struct Trail {
     irregular: bool,
     /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
     near: VecDeque<(usize, u64)>,
-    /// Where pages are not told apart by offsets: how many rows of the next page were handed out before.
+    /// Where pages are not told apart by offsets: how many rows from here on were handed out before. All are of the page that
+    /// the export was resumed in, which may now come as several shorter ones.
     skip: usize,
     by_offset: bool,
     /// The slices that the range is read in; none where it is read as a whole.
@@ -147,9 +148,9 @@ impl Trail {
         self.by_offset
     }
 
-    /// How many rows of the next page were handed out before; once.
-    pub(crate) fn take_skip(&mut self) -> usize {
-        std::mem::take(&mut self.skip)
+    /// How many of the `received` rows of the next page were handed out before.
+    pub(crate) fn skip(&self, received: usize) -> usize {
+        self.skip.min(received)
     }
 
     /// Whether rows of the next page were handed out before.
@@ -185,7 +186,9 @@ impl Trail {
             let place = &mut self.place;
             place.offset = place.offset.saturating_add(u64::from(shape.received));
             place.cursor.clone_from(&shape.cursor);
-            return self.end(before, shape, rows, by_row, 0);
+            let left = self.skip.saturating_sub(shape.received as usize);
+            self.skip = if shape.has_more { left } else { 0 };
+            return self.end(before, shape, rows, by_row, self.skip);
         }
         let step = if shape.has_more && is_short { shape.received } else { shape.limit };
         let place = &mut self.place;

@@ -9,7 +9,7 @@ use docplatform::job::{self, Prompt};
 use http::Method;
 
 use crate::process::{Done, Ear, POLLS, Process};
-use crate::world::{End, Life};
+use crate::world::{End, Life, in_short, lines};
 
 /// A pause that would end this close to the deadline is not begun; and what a call may take beyond it.
 const LAST_CALL: u64 = 1_000;
@@ -58,7 +58,10 @@ pub(crate) fn check(
     let settings = &world.scenario.settings;
     let sent = world.of_call(tag);
     let jitter = crate::process::jitter(&world.scenario, process.life.process);
-    let bad = |what: String| process.violation(format!("call {tag}: {what}; {error:?}; {sent:#?}"));
+    let bad = |what: String| {
+        let error = error.map(in_short).unwrap_or_default();
+        process.violation(format!("{what}: call {tag}{error}{}", lines(&sent)));
+    };
     let write = sent.iter().any(|sent| sent.write);
     if !budget && took > longest {
         bad(format!("took {took} ms"));
@@ -117,7 +120,11 @@ fn check_write(process: &Process, tag: u64, error: &Error) {
         None => false,
     };
     if !fits {
-        process.violation(format!("write {tag}: {effects} effects, {error:?}; {sent:#?}"));
+        process.violation(format!(
+            "the outcome is wrong: {effects} effects{}{}",
+            in_short(error),
+            lines(&sent)
+        ));
     }
 }
 
@@ -209,7 +216,11 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
     let ended = wait(&process.client, target, options.validate().unwrap(), &ear).await;
     let (took, sent) = (world.now() - begun, world.of_call(ear.tag));
     let bad = |what: &str| {
-        process.violation(format!("wait {}: {what} after {took} ms; {ended:?}; {sent:#?}", ear.tag));
+        let how = match &ended {
+            Ok(job) => format!("\n  {} {}", job.id.as_str(), job.is_final()),
+            Err(error) => in_short(error),
+        };
+        process.violation(format!("wait {}: {what} after {took} ms{how}{}", ear.tag, lines(&sent)));
     };
     if took > timeout * 1_000 + LAST_POLL + LAST_CALL {
         bad("beyond its timeout");

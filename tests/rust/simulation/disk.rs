@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::store::{Desk, Fault, Store, StoreWork};
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
@@ -16,8 +17,9 @@ use crate::world::Life;
 /// The longest that a piece of work waits for a lock of the file.
 const MAX_LOCK_WAIT: u64 = 30_000;
 
+/// What waits for the disk of a process.
 #[derive(Default)]
-struct Queue {
+pub(crate) struct Queue {
     waiting: VecDeque<StoreWork>,
     is_served: bool,
     done: u64,
@@ -25,14 +27,14 @@ struct Queue {
 
 /// The store of a process.
 pub(crate) fn store(life: &Arc<Life>) -> Store {
-    let (life, queue) = (Arc::clone(life), Arc::<Mutex<Queue>>::default());
+    let life = Arc::clone(life);
     let path = life.world.path.clone();
     let desk: Desk = Arc::new(move |work| {
         if life.is_dead() {
             return life.world.buried.lock().unwrap().push(work);
         }
         let serve = {
-            let mut queue = queue.lock().unwrap();
+            let mut queue = life.queue.lock().unwrap();
             queue.waiting.push_back(work);
             !std::mem::replace(&mut queue.is_served, true)
         };
@@ -40,14 +42,14 @@ pub(crate) fn store(life: &Arc<Life>) -> Store {
             return;
         }
         if life.world.scenario.disk.latency == 0 {
-            while perform(&life, &queue, 0) {}
+            while perform(&life, 0) {}
         } else if Handle::try_current().is_ok() {
-            let (life, queue) = (Arc::clone(&life), Arc::clone(&queue));
+            let life = Arc::clone(&life);
             tokio::spawn(async move {
                 loop {
-                    let took = latency(&life, &queue);
+                    let took = latency(&life);
                     sleep(Duration::from_millis(took)).await;
-                    if !perform(&life, &queue, took) {
+                    if !perform(&life, took) {
                         break;
                     }
                 }
@@ -57,15 +59,21 @@ pub(crate) fn store(life: &Arc<Life>) -> Store {
     Store::done_by(&path, desk).unwrap()
 }
 
-fn dice(life: &Life, queue: &Mutex<Queue>) -> Dice {
-    let done = queue.lock().unwrap().done;
+/// What waits in a process that died is gone with it, and so is what it holds: a lock, a caller's answer.
+pub(crate) fn lose(life: &Life) {
+    let lost = std::mem::take(&mut life.queue.lock().unwrap().waiting);
+    life.world.buried.lock().unwrap().extend(lost);
+}
+
+fn dice(life: &Life) -> Dice {
+    let done = life.queue.lock().unwrap().done;
     Dice::of(life.world.scenario.seed, &[2, life.process as u64, life.number as u64, done])
 }
 
 /// How long the next piece takes.
-fn latency(life: &Life, queue: &Mutex<Queue>) -> u64 {
+fn latency(life: &Life) -> u64 {
     let longest = life.world.scenario.disk.latency;
-    let mut dice = dice(life, queue);
+    let mut dice = dice(life);
     // Most of the time a slow disk is quick.
     if dice.chance(70) {
         dice.below(longest.min(5) + 1)
@@ -75,10 +83,10 @@ fn latency(life: &Life, queue: &Mutex<Queue>) -> u64 {
 }
 
 /// Does the first piece that waits, which took so long; `false`: there is none.
-fn perform(life: &Life, queue: &Mutex<Queue>, took: u64) -> bool {
-    let mut dice = dice(life, queue);
+fn perform(life: &Life, took: u64) -> bool {
+    let mut dice = dice(life);
     let work = {
-        let mut queue = queue.lock().unwrap();
+        let mut queue = life.queue.lock().unwrap();
         queue.done += 1;
         let Some(work) = queue.waiting.pop_front() else {
             queue.is_served = false;
@@ -87,11 +95,8 @@ fn perform(life: &Life, queue: &Mutex<Queue>, took: u64) -> bool {
         work
     };
     if !life.step() {
-        let mut queue = queue.lock().unwrap();
-        queue.is_served = false;
-        let mut buried = life.world.buried.lock().unwrap();
-        buried.push(work);
-        buried.extend(queue.waiting.drain(..));
+        life.world.buried.lock().unwrap().push(work);
+        lose(life);
         return false;
     }
     let world = &life.world;
@@ -132,6 +137,8 @@ pub(crate) fn in_memory(directory: &Path) -> Connection {
     Store::open(&path).unwrap();
     let template = Connection::open(&path).unwrap();
     let memory = Connection::open_in_memory().unwrap();
+    // The plans do not depend on the values: SQLite need not make them again for each.
+    memory.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).unwrap();
     let mut schema = template
         .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
         .unwrap();

@@ -23,8 +23,11 @@ use tokio::time::sleep;
 use crate::calls::segment;
 use crate::process::{BASE_URL, Done, Process};
 use crate::scenario::{ENDPOINTS, Export, Habits, OPEN_DAY, PROJECTS, What};
-use crate::service::date;
-use crate::world::{End, Sent};
+use crate::service::{Answered, RANK, date};
+use crate::world::{BASE, End, Sent, in_short, lines};
+
+/// So long a request counts: an hour, and a second for services that count in whole ones.
+const HOUR: u64 = 3_601_000;
 
 /// How far an export came, as its user has it on the disk: written with the rows.
 #[derive(Debug, Clone, Default)]
@@ -88,6 +91,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
         let mut pager = Pager::new(source, place, paging);
         let mut room = plan.stop_every.map_or(usize::MAX, |rows| rows as usize);
         progress.parts += 1;
+        let part = Part { process, plan, begin: world.state().sent.len(), changed: progress.changed };
         while room > 0 {
             let observer: Arc<dyn ExportObserver> = process.ear();
             let begun = world.now();
@@ -104,6 +108,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     let taken = came.len().min(room);
                     room -= taken;
                     progress.rows.extend(&came[..taken]);
+                    part.check_place(&turn, &came, taken);
                     progress.place = Some(turn.mark.behind(taken).text());
                     world.note(|| {
                         format!("process {} has {} rows", process.life.process, progress.rows.len())
@@ -114,9 +119,13 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     }
                 }
                 Ok(None) => {
+                    part.check(&progress);
                     check(process, plan, &progress, true);
                     if is_there && asked(process).len() > asked_before {
-                        process.violation(format!("{plan:?}: fetched again"));
+                        process.violation(format!(
+                            "fetched again\n  {plan:?}{}",
+                            lines(&asked(process)[asked_before..])
+                        ));
                     }
                     check_requests(process, plan, &progress);
                     let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh;
@@ -134,10 +143,97 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     return Done::Yes;
                 }
                 Err(error) => {
+                    part.check(&progress);
                     check(process, plan, &progress, false);
                     return failed(process, plan, &error);
                 }
             }
+        }
+    }
+}
+
+/// An export from its start, or from where it was resumed.
+struct Part<'a> {
+    process: &'a Process,
+    plan: Export,
+    /// How many requests there were before.
+    begin: usize,
+    /// Whether a change had been told of before.
+    changed: bool,
+}
+
+impl Part<'_> {
+    /// The pages that came for it. From a store come others, too.
+    fn pages(&self) -> Vec<Answered> {
+        if self.process.world().scenario.settings.store {
+            return Vec::new();
+        }
+        let tags = self.process.tags();
+        let state = self.process.world().state();
+        let its = state.sent[self.begin..].iter();
+        its.filter(|sent| tags.contains(&sent.tag) && sent.end == End::Good)
+            .filter_map(|sent| sent.page.clone())
+            .collect()
+    }
+
+    /// Whether the checkpoint after the first `taken` rows of a page lies right after these.
+    fn check_place(&self, turn: &Turn, came: &[(u64, u64)], taken: usize) {
+        let by_offset = self.plan.what.endpoint().paged_by == PagedBy::Offset;
+        let Some((last, _)) = came[..taken].last() else { return };
+        if taken == came.len() || !by_offset {
+            return;
+        }
+        let pages = self.pages();
+        let mut its = pages.iter().filter(|page| page.offset == turn.mark.offset());
+        let (Some(page), None) = (its.next(), its.next()) else { return };
+        let Some(position) = page.ranks.iter().position(|rank| rank == last) else { return };
+        let place = turn.mark.behind(taken);
+        let ahead = place.offset - turn.mark.offset();
+        // Or at the page's beginning, with rows that it knows again.
+        let knows = || !place.text().ends_with("\"near\":0}");
+        if ahead != position as u64 + 1 && (ahead > 0 || !knows()) {
+            self.process.violation(format!(
+                "a checkpoint {ahead} rows into its page, after row {position}\n  {:?}",
+                self.plan
+            ));
+        }
+    }
+
+    /// Whether it went on where it had to stop, and told of what it saw.
+    fn check(&self, progress: &Progress) {
+        let Self { process, plan, .. } = self;
+        if plan.prefetch > 0 {
+            return;
+        }
+        let pages = self.pages();
+        let bad = |what: &str| process.violation(format!("{what}\n  {plan:?}\n  {pages:?}"));
+        for (number, page) in pages.iter().enumerate() {
+            let leads_nowhere =
+                page.ranks.is_empty() || pages[..number].iter().any(|before| before.ranks == page.ranks);
+            let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
+            if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
+                return bad("it went on after a page that leads nowhere");
+            }
+        }
+        let Habits { cap, filters, stands, .. } = process.world().scenario.habits;
+        let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
+        if !by_offset
+            || cap.is_some()
+            || filters
+            || stands
+            || plan.strict
+            || progress.changed && !self.changed
+        {
+            return;
+        }
+        // In parts before this one a change may have been told of already.
+        let window = if plan.remember_all { usize::MAX } else { WINDOW };
+        let came_twice = pages.iter().enumerate().any(|(number, page)| {
+            let before = &pages[number.saturating_sub(window)..number];
+            page.ranks.iter().any(|rank| before.iter().any(|before| before.ranks.contains(rank)))
+        });
+        if came_twice && !progress.changed {
+            bad("a row came twice, and nobody was told");
         }
     }
 }
@@ -184,12 +280,38 @@ fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
         Kind::HeldBack => process.world().state().sent.iter().any(|sent| {
             sent.process == process.life.process && matches!(sent.end, End::Status(429 | 503, Some(_)))
         }),
-        Kind::Budget => scenario.settings.budget.is_some() && scenario.settings.stops,
+        Kind::Budget => {
+            check_slot(process, error);
+            scenario.settings.budget.is_some() && scenario.settings.stops
+        }
         Kind::Store | Kind::Configuration => !scenario.disk_is_good(),
         _ => false,
     };
     if !is_due {
-        process.violation(format!("without a reason: {error:?}; {sent:#?}"));
+        process.violation(format!("an error without a reason{}{}", in_short(error), lines(&sent)));
+    }
+}
+
+/// Whether a budget that is spent promises no request before one may go out.
+fn check_slot(process: &Process, error: &Error) {
+    let (world, scenario) = (process.world(), &process.world().scenario);
+    let (Some((per_hour, reserve)), Some(slot)) = (scenario.settings.budget, error.resets_at) else { return };
+    if !scenario.clock_is_right() || !scenario.kills.is_empty() {
+        return;
+    }
+    let (now, life) = (world.now(), &process.life);
+    let (mut ends, mut is_open) = (Vec::new(), false);
+    for sent in world.state().sent.iter().filter(|sent| sent.lane == 2) {
+        if scenario.settings.store || (sent.process, sent.life) == (life.process, life.number) {
+            is_open |= sent.ended.is_none();
+            let end = sent.left.and(sent.answered.or(sent.ended)).filter(|end| end + HOUR > now);
+            ends.extend(end);
+        }
+    }
+    let slot = slot.as_millisecond().cast_unsigned().saturating_sub(BASE);
+    let first = ends.iter().min().map_or(0, |first| first + HOUR);
+    if !is_open && ends.len() as u64 >= per_hour - reserve && slot < first {
+        process.violation(format!("a slot at {slot} is promised, the next one is at {first}"));
     }
 }
 
@@ -198,11 +320,20 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
     let world = process.world();
     let Progress { rows, changed, cut, .. } = progress;
     let endpoint = plan.what.endpoint();
-    let Habits { stands, filters, .. } = world.scenario.habits;
+    let Habits { stands, filters, quiet, .. } = world.scenario.habits;
     let versions = world.state().service.truth(plan.what).versions.clone();
     let offset = if endpoint.paged_by == PagedBy::Offset { plan.offset as usize } else { 0 };
     let most = plan.max_rows.unwrap_or(u64::MAX) as usize;
-    let bad = |what: &str| process.violation(format!("{plan:?}: {what}; {progress:?}; of {versions:?}"));
+    let bad = |what: &str| {
+        let (parts, last) = (progress.parts, versions.last().map_or(0, Vec::len));
+        let rows: Vec<_> =
+            rows.iter().map(|(rank, count)| format!("{}:{count}", *rank as f64 / RANK)).collect();
+        let came = format!("{} rows in {parts} parts: {}", rows.len(), rows.join(" "));
+        process.violation(format!(
+            "{what}\n  {plan:?}\n  {came}\n  of {} versions, the last of {last}",
+            versions.len()
+        ));
+    };
     if rows.len() > most {
         return bad("more rows than were wanted");
     }
@@ -217,14 +348,20 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
         let shown = version.iter().skip(offset).filter(|row| !row.hidden);
         shown.map(|row| (row.rank, row.count)).take(most).collect()
     };
+    let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
     let fits = match endpoint.paged_by {
+        // Whoever is told of nothing cannot know, but gets no row twice.
+        PagedBy::Offset if quiet && versions.len() > 1 => {
+            let ranks: BTreeSet<_> = rows.iter().map(|row| row.0).collect();
+            let is_near = plan.remember_all || rows.len() <= WINDOW * plan.page_size as usize;
+            rows.iter().all(known) && (ranks.len() == rows.len() || !is_near)
+        }
         // Of one moment, as the totals would have told.
         PagedBy::Offset => versions.iter().any(|version| {
             let all = of(version);
             if whole { *rows == all } else { all.starts_with(rows) }
         }),
         PagedBy::Cursor => {
-            let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
             let stayed = of_all(&versions[0]).into_iter().filter(|(rank, _)| {
                 versions.iter().all(|version| version.iter().any(|row| row.rank == *rank))
             });
@@ -272,7 +409,7 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
     let more = u64::from(plan.prefetch.saturating_sub(1));
     let asked = asked(process).len() as u64;
     if !(pages..=pages + more).contains(&asked) {
-        process.violation(format!("{plan:?}: {asked} requests for {pages} pages"));
+        process.violation(format!("{asked} requests for {pages} pages\n  {plan:?}"));
     }
 }
 

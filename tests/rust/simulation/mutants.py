@@ -2,8 +2,10 @@
 
 A bug is a file, a piece of it and what stands there instead: a statement, an expression, a condition or an arm of a match. The
 environment of a run chooses the one that counts, so that all are built in one go. Arguments choose bugs by a part of their names.
+A bug that nothing could find is listed with the reason. What came of all of them is written to mutants.md.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -11,19 +13,21 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).parents[3]
 SEEDS = int(os.environ.get("SEEDS", "10000"))
+WORKERS = int(os.environ.get("WORKERS", str(os.cpu_count() or 1)))
 # A bug may make the client go round without end.
 SECONDS = int(os.environ.get("LIMIT", "300"))
-PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "light", "--test", "simulation"]
+PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "simulation", "--test", "simulation"]
 
 PAGER, TRAIL = "src/export/pager.rs", "src/export/trail.rs"
 STORED = "src/export/stored.rs"
 RETRY, CALL, THROTTLE = "src/client/retry.rs", "src/client/call.rs", "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
-TABLE, PAGES, EXPORTS = "src/store/export_table.rs", "src/store/pages.rs", "src/store/exports.rs"
+EXPORT_TABLE, PAGES, EXPORTS = "src/store/export_table.rs", "src/store/pages.rs", "src/store/exports.rs"
 FINDINGS, RETRY_AFTER = "src/export/findings.rs", "src/http/retry_after.rs"
 ONCE, NAMES = "src/job/once.rs", "src/store/once.rs"
 
@@ -51,8 +55,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "pager-forgets-what-it-handed": (PAGER, "self.handed += count as u64;", ""),
     "pager-takes-what-was-asked-elsewhere": (
         PAGER,
-        "self.ahead.front().is_none_or(|ahead| ahead.at != self.at())",
-        "self.ahead.is_empty()",
+        "if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {",
+        "if self.finished {",
     ),
     "pager-asks-beyond-the-rows": (
         PAGER,
@@ -68,6 +72,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         TRAIL,
         "place.remember(rows, place.near() + rows.len());",
         "place.remember(rows, place.near());",
+    ),
+    "trail-forgets-the-rest-of-a-page": (
+        TRAIL,
+        "let left = self.skip.saturating_sub(shape.received as usize);",
+        "let left = 0;",
     ),
     "trail-checkpoint-a-row-ahead": (TRAIL, "u64::from(position) + 1", "u64::from(position) + 2"),
     "trail-checkpoint-a-row-behind": (TRAIL, "place.offset = place.offset.saturating_add(received);", ""),
@@ -188,7 +197,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "budget-future-counts-for-ever": (POLICY, "entry.at = entry.at.min(now);", ""),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
-    "store-whole-too-early": (TABLE, "walk.whole = !place.has_more;", "walk.whole = true;"),
+    "store-whole-too-early": (EXPORT_TABLE, "walk.whole = !place.has_more;", "walk.whole = true;"),
     "store-short-page-leads-on-by-limit": (
         PAGES,
         "self.has_more && self.rows < u64::from(self.asked)",
@@ -227,6 +236,17 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
 }
 
 
+# Bugs that change nothing that is promised, and why.
+EQUIVALENT: dict[str, str] = {}
+
+HEAD = """# What the simulation finds
+
+Written by `make mutants`, which plants each of these bugs in the core and runs up to 10,000 seeds against it. The bugs themselves are in
+[mutants.py](mutants.py).
+"""
+TABLE = pathlib.Path(__file__).with_suffix(".md")
+
+
 def planted(name: str, line: str, instead: str) -> str:
     """Both pieces, of which the environment chooses."""
     choice = f'crate::planted("{name}")'
@@ -254,8 +274,8 @@ pub fn planted(name: &str) -> bool {
 """
 
 
-def build() -> None:
-    """The copy, with all bugs in it. Times of files stay, so that only what is new is built again."""
+def build() -> str:
+    """The simulation of a copy with all bugs in it. Times of files stay, so that only what is new is built again."""
     for name in [
         "Cargo.toml",
         "Cargo.lock",
@@ -280,53 +300,59 @@ def build() -> None:
         (COPY / file).write_text(text.replace(line, planted(name, line, instead)))
     library = COPY / "src/lib.rs"
     library.write_text(library.read_text() + PLANTED)
-    built = cargo("--no-run")
-    if built.returncode:
-        sys.exit(built.stderr)
+    command = ["cargo", "test", *PROFILE, "--no-run", "--message-format=json-render-diagnostics"]
+    built = subprocess.run(command, cwd=COPY, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True)
+    messages = [json.loads(line) for line in built.stdout.splitlines()]
+    return next(message["executable"] for message in messages if message.get("executable"))
 
 
-def cargo(*arguments: str, bug: str = "", seconds: float | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the simulation of the copy with one of the bugs."""
-    command = ["cargo", "test", *PROFILE, *arguments]
-    environment = ENVIRONMENT | {"PLANTED": bug}
-    return subprocess.run(command, cwd=COPY, env=environment, capture_output=True, text=True, timeout=seconds)
-
-
-def first_failure(bug: str) -> str:
+def first_failure(program: str, bug: str) -> str:
     """The seed that finds the bug, or what else happened."""
+    command = [program, "--ignored", "--exact", "simulate", "--nocapture"]
+    environment = ENVIRONMENT | {"PLANTED": bug}
     try:
-        ran = cargo("--", "--ignored", "--exact", "simulate", "--nocapture", bug=bug, seconds=SECONDS)
-    except subprocess.TimeoutExpired as error:
-        return (
-            "found: it goes round without end"
-            if b"took" in (error.stdout or b"")
-            else f"not found in {SECONDS} s"
+        ran = subprocess.run(
+            command, cwd=COPY, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
+    except subprocess.TimeoutExpired as error:
+        goes_round = b"took" in (error.stdout or b"")
+        return "found: it goes round without end" if goes_round else f"NOT FOUND in {SECONDS} s"
     if ran.returncode == 0:
-        return "NOT FOUND"
+        return f"NOT FOUND in {SEEDS} seeds"
     seed = re.search(r"^found by seed (\d+): (.*)", ran.stdout, re.MULTILINE)
     return f"found by seed {seed[1]}: {seed[2][:90]}" if seed else f"broke: {ran.stderr[-300:]}"
 
 
 def main() -> int:
-    """Looks for each bug, and prints what came of it."""
-    build()
+    """Looks for each bug, and writes down what came of it."""
+    begun = time.monotonic()
+    program = build()
     chosen = [name for name in MUTANTS if not sys.argv[1:] or any(part in name for part in sys.argv[1:])]
-    missed = 0
-    for name in chosen:
-        begun = time.monotonic()
-        found = first_failure(name)
-        missed += not found.startswith("found")
-        print(f"| {name} | {found} | {time.monotonic() - begun:.0f} s |", flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} found")
-    return missed > 0
+
+    def look(name: str) -> tuple[str, str]:
+        argument = EQUIVALENT.get(name)
+        what = f"equivalent: {argument}" if argument else first_failure(program, name)
+        print(f"{name}: {what}", flush=True)
+        return name, what
+
+    with ThreadPoolExecutor(WORKERS) as workers:
+        found = dict(workers.map(look, chosen))
+    left = [name for name, what in found.items() if not what.startswith(("found", "equivalent"))]
+    print(
+        f"{len(found) - len(left)} of {len(found)} settled in {time.monotonic() - begun:.0f} s; left: {left}"
+    )
+    if len(chosen) == len(MUTANTS) and not left:
+        rows = "".join(f"| `{name}` | {what} |\n" for name, what in found.items())
+        TABLE.write_text(f"{HEAD}\n| bug | what came of it |\n|---|---|\n{rows}")
+    return len(left) > 0
 
 
 if __name__ == "__main__":
     COPY = pathlib.Path(os.environ.get("COPY", ROOT / "target" / "mutants"))
     ENVIRONMENT = os.environ | {
         "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target")),
-        "CARGO_PROFILE_LIGHT_INCREMENTAL": "true",
+        "CARGO_PROFILE_SIMULATION_INCREMENTAL": "true",
+        "RUST_BACKTRACE": "0",
         "SEEDS": str(SEEDS),
         "MAX_FAILURES": "1",
     }

@@ -91,6 +91,7 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
         ended: None,
         end: End::Open,
         effect: None,
+        page: None,
     });
     let mut flight = Flight { life: Arc::clone(&life), number, given_up: None };
     sleep(Duration::from_millis(fate.ways.0)).await;
@@ -176,8 +177,9 @@ fn arrive(life: &Life, number: usize, request: &Outgoing, fate: &Fate) -> (u16, 
         }
         (true, false) => String::new(),
         (false, _) if status == 200 => {
-            let (found, body) = state.service.read(&asked, now);
+            let (found, body, page) = state.service.read(&asked, now);
             status = found;
+            state.sent[number].page = page;
             body
         }
         (false, _) => "{\"error\": \"simulated\"}".to_owned(),

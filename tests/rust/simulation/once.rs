@@ -6,7 +6,7 @@ use docplatform::job::once::{OnceName, ResolvedJob, create, resolve};
 
 use crate::calls::{check, longest, segment};
 use crate::process::{Done, Process};
-use crate::world::{End, World};
+use crate::world::{End, World, in_short, lines};
 
 fn text(name: u64, prompt: u64) -> String {
     format!("once {name}, {prompt}")
@@ -32,7 +32,11 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
     drop(creating);
     let (sent, made) = (world.of_call(ear.tag), made(world, name));
     let bad = |what: &str| {
-        process.violation(format!("once {name}, {prompt}: {what}; {result:?}; made {made:?}; {sent:#?}"));
+        let error = result.as_ref().err().map(in_short).unwrap_or_default();
+        process.violation(format!(
+            "{what}: name {name}, prompt {prompt}{error}\n  made {made:?}{}",
+            lines(&sent)
+        ));
     };
     if made.len() > 1 {
         bad("made twice");
@@ -72,7 +76,10 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             });
             Done::Again(5)
         }
-        Err(_) => {
+        Err(error) => {
+            if is_calm && matches!(error.kind, Kind::Store | Kind::Configuration) {
+                bad("the store is good");
+            }
             if made.iter().any(|(_, of)| *of == text(name, prompt))
                 && is_calm
                 && sent.iter().any(|sent| sent.effect.is_some())

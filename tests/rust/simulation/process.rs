@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use docplatform::budget::Grant;
 use docplatform::client::observer::{Note, Observer};
 use docplatform::client::{Client, ClientStore, OnBudget, Stats};
 use docplatform::config::account::{Organization, Owner};
@@ -11,13 +12,13 @@ use docplatform::config::{ApiKey, Options};
 use docplatform::export::observer::ExportObserver;
 use docplatform::job::observer::JobObserver;
 use http::HeaderValue;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::dice::Dice;
 use crate::disk;
 use crate::net::Net;
 use crate::scenario::{Op, Scenario};
-use crate::world::{Life, World};
+use crate::world::{End, Life, World};
 use crate::{calls, exports, once};
 
 const KEY: &str = "dp_5ecretKey0123456789/abcdef+WXYZ";
@@ -176,6 +177,41 @@ impl Process {
     }
 }
 
+/// An hour after the last request the whole budget is there again, whatever clocks did meanwhile.
+pub(crate) async fn spend(world: &Arc<World>) {
+    let Scenario { settings, seed, jumps, processes, .. } = &world.scenario;
+    let Some((per_hour, reserve)) = settings.budget else { return };
+    // What a service says of its own budget may hold longer.
+    let is_told = world.state().sent.iter().any(|sent| matches!(sent.end, End::Status(429, _)));
+    if !settings.store
+        || is_told
+        || !world.scenario.disk_is_good()
+        || jumps.is_empty() && !seed.is_multiple_of(8)
+    {
+        return;
+    }
+    let life = Life::new(world, processes.len(), 0);
+    let client = Process::new(life, Arc::default()).client;
+    let Some(budget) = client.budget() else { return };
+    let mut granted = 0;
+    // What the first one finds to be of a time that never was counts from then on.
+    for most in [1, per_hour - reserve] {
+        let mut tickets = Vec::new();
+        granted = 0;
+        while granted < most
+            && let Ok(Grant::Granted(ticket)) = budget.acquire(Instant::now() + Duration::from_hours(1)).await
+        {
+            tickets.push(ticket);
+            granted += 1;
+        }
+        drop(tickets);
+        sleep(Duration::from_secs(3_700)).await;
+    }
+    if granted < per_hour - reserve {
+        world.violation(format!("{granted} requests are granted an hour later, of {}", per_hour - reserve));
+    }
+}
+
 /// What a client's dice always show: so its pauses are known.
 pub(crate) fn jitter(scenario: &Scenario, process: usize) -> f64 {
     ((scenario.settings.jitter + process as u64) % 3) as f64 / 2.0
@@ -195,6 +231,7 @@ pub(crate) async fn live(world: Arc<World>, number: usize) {
             () = life.killed.notified() => {
                 task.abort();
                 let _ = task.await;
+                disk::lose(&life);
                 world.bury();
             }
             ended = &mut task => {

@@ -18,6 +18,12 @@ const MAX_TIME: Duration = Duration::from_hours(60 * 24);
 /// What goes on after the last process has ended is over by then.
 const REST: Duration = Duration::from_hours(1);
 
+/// What is shown of a run: violations, lines of its history, and characters of each.
+const MAX_VIOLATIONS: usize = 2;
+const MAX_FIRST: usize = 8;
+const MAX_LAST: usize = 20;
+const MAX_WIDTH: usize = 220;
+
 /// Where worlds are made.
 pub(crate) struct Runs {
     directory: TempDir,
@@ -84,6 +90,34 @@ impl Runs {
     }
 }
 
+impl Run {
+    /// What was promised, what happened, and in which world, for people: no more than a page of it.
+    pub(crate) fn told(&self) -> String {
+        let mut lines = Vec::new();
+        for violation in self.violations.iter().take(MAX_VIOLATIONS) {
+            lines.push("VIOLATION".to_owned());
+            lines.extend(violation.lines().map(str::to_owned));
+        }
+        // Where a disk did what it should, and what follows the first violation, explains nothing.
+        let is_telling = |line: &&String| !line.ends_with(": done");
+        let until = self.words.iter().position(|line| line.contains("VIOLATION")).unwrap_or(self.words.len());
+        let words: Vec<_> = self.words[..until].iter().filter(is_telling).collect();
+        let (first, last) = (words.len().min(MAX_FIRST), words.len().saturating_sub(MAX_LAST));
+        lines.push(format!("HISTORY, in milliseconds: {} lines", words.len()));
+        lines.extend(words[..first].iter().map(ToString::to_string));
+        if last > first {
+            lines.push("          ...".to_owned());
+        }
+        lines.extend(words[last.max(first)..].iter().map(ToString::to_string));
+        let Scenario { faults, fault_chance, habits, disk, settings, kills, jumps, .. } = &self.scenario;
+        lines.push("WORLD".to_owned());
+        lines.push(format!("{fault_chance} % {faults:?}, {kills:?}, {jumps:?}"));
+        lines.extend([format!("{habits:?}"), format!("{disk:?}"), format!("{settings:?}")]);
+        let clip = |line: String| line.chars().take(MAX_WIDTH).collect::<String>();
+        lines.into_iter().map(clip).collect::<Vec<_>>().join("\n")
+    }
+}
+
 /// All that happens in a world.
 async fn live(world: &Arc<World>) {
     let processes = (0..world.scenario.processes.len())
@@ -104,6 +138,7 @@ async fn live(world: &Arc<World>) {
             }
         }
     }
+    process::spend(world).await;
     checks::check(world);
 }
 

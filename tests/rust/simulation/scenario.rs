@@ -48,6 +48,8 @@ pub(crate) struct Habits {
     pub(crate) limit_told: u64,
     /// How its cursors look.
     pub(crate) cursor_form: u64,
+    /// Its totals do not show that the data changed.
+    pub(crate) quiet: bool,
 }
 
 /// How the disk behaves.
@@ -175,6 +177,7 @@ impl Scenario {
             limit: dice.chance(15).then(|| 2 + dice.below(8)),
             limit_told: dice.below(4),
             cursor_form: dice.below(4),
+            quiet: false,
         };
         let disk =
             Disk { latency: dice.pick(&[0, 0, 0, 5, 500, 20_000]), failing: dice.pick(&[0, 0, 0, 0, 5, 30]) };
@@ -203,7 +206,36 @@ impl Scenario {
                 Jump { at: dice.pick(&[10, 5_000, 60_000, 3_000_000]) + dice.below(5_000), by }
             })
             .collect();
-        Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps }
+        let mut scenario =
+            Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps };
+        scenario.bring_together(&mut Dice::of(seed, &[8]));
+        scenario
+    }
+
+    /// In every third world all is about one thing: what one process leaves is what the next one finds.
+    fn bring_together(&mut self, dice: &mut Dice) {
+        self.habits.quiet = dice.chance(30);
+        let is_crowd = dice.chance(2);
+        let is_slow = self.settings.store && self.settings.budget.is_some();
+        let together = dice.chance(35);
+        let (endpoint, only) = (dice.pick(&[0, 0, 0, 2]), 1 + dice.below(2));
+        for op in self.processes.iter_mut().flatten() {
+            match op {
+                // More than a client has in flight at one time.
+                Op::Reads { count, analytics } if is_crowd && !(*analytics && is_slow) => *count = 80,
+                // Who waits for a budget looks into its ledger every half minute, for hours.
+                Op::Reads { count, analytics: true } if is_slow => *count = (*count).min(5),
+                Op::Export(Export { what, .. }) | Op::Totals(what) if together => {
+                    *what = What { endpoint, project: 0, day: what.day.min(only) };
+                }
+                Op::Sync { endpoint: of, day, .. } if together => (*of, *day) = (0, 1),
+                Op::Once { name, .. } if together => *name = 0,
+                _ => {}
+            }
+            if let Op::Totals(what) = op {
+                what.endpoint = what.endpoint.min(1);
+            }
+        }
     }
 
     /// The same without some of its parts, by their numbers; what is left behaves as before.

@@ -1,6 +1,7 @@
 //! The service: what is true of it, how that changes, and the good answers that it gives.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
 
 use docplatform::listing::endpoint::PagedBy;
 use url::Url;
@@ -16,6 +17,9 @@ pub(crate) struct Row {
     /// It is counted where pages are cut, and never shown.
     pub(crate) hidden: bool,
 }
+
+/// What lies between two rows' ranks at first.
+pub(crate) const RANK: f64 = (1_u64 << 32) as f64;
 
 /// A listing with its past.
 #[derive(Debug, Clone)]
@@ -53,6 +57,15 @@ pub(crate) struct Service {
 pub(crate) struct Asked<'a> {
     pub(crate) url: &'a Url,
     pub(crate) body: &'a [u8],
+}
+
+/// What a good page says.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    pub(crate) ranks: Vec<u64>,
+    /// Where it begins, as it was asked for.
+    pub(crate) offset: u64,
+    pub(crate) has_more: bool,
 }
 
 /// A day as the wire has it.
@@ -102,15 +115,18 @@ impl Service {
     }
 
     /// A page, a job, or whatever else is asked for.
-    pub(crate) fn read(&mut self, asked: &Asked<'_>, now: u64) -> (u16, String) {
+    pub(crate) fn read(&mut self, asked: &Asked<'_>, now: u64) -> (u16, String, Option<Answered>) {
         let segments: Vec<_> = asked.url.path_segments().unwrap().skip(1).collect();
         match segments[..] {
-            ["v2", "agent", _, "job", id] => self.job(id, now),
+            ["v2", "agent", _, "job", id] => {
+                let (status, body) = self.job(id, now);
+                (status, body, None)
+            }
             ["v1", "analytics", project, ref rest @ ..] => {
                 let name = rest.join("/");
                 let endpoint =
                     ENDPOINTS.iter().position(|endpoint| endpoint.path.ends_with(&format!("}}/{name}")));
-                let Some(endpoint) = endpoint else { return (200, "{}".to_owned()) };
+                let Some(endpoint) = endpoint else { return (200, "{}".to_owned(), None) };
                 let query = |name: &str| {
                     let found = asked.url.query_pairs().find(|(other, _)| other == name);
                     found.map(|(_, value)| value.into_owned())
@@ -124,21 +140,25 @@ impl Service {
                 let project = PROJECTS.iter().position(|known| *known == project).unwrap();
                 let number = |name: &str| query(name).map(|text| text.parse::<u64>().unwrap());
                 let what = What { endpoint, project, day: from };
-                (
-                    200,
-                    self.page(
-                        what,
-                        number("limit"),
-                        number("offset").unwrap_or(0),
-                        cursor.map(|(_, rank)| rank),
-                    ),
-                )
+                let (body, page) = self.page(
+                    what,
+                    number("limit"),
+                    number("offset").unwrap_or(0),
+                    cursor.map(|(_, rank)| rank),
+                );
+                (200, body, Some(page))
             }
-            _ => (200, "{}".to_owned()),
+            _ => (200, "{}".to_owned(), None),
         }
     }
 
-    fn page(&mut self, what: What, limit: Option<u64>, offset: u64, after: Option<u64>) -> String {
+    fn page(
+        &mut self,
+        what: What,
+        limit: Option<u64>,
+        offset: u64,
+        after: Option<u64>,
+    ) -> (String, Answered) {
         self.turns += 1;
         let mut dice = Dice::of(self.seed, &[4, self.turns]);
         let moves = dice.chance(self.habits.moving);
@@ -163,24 +183,30 @@ impl Service {
         };
         let end = (begin + limit).min(rows.len());
         let has_more = end < rows.len();
-        let shown: Vec<_> =
-            rows[begin..end].iter().filter(|row| !row.hidden).map(|row| wire(what, row)).collect();
+        let shown: Vec<_> = rows[begin..end].iter().filter(|row| !row.hidden).collect();
+        let page =
+            Answered { ranks: shown.iter().map(|row| row.rank).collect(), offset: offset as u64, has_more };
         let items = endpoint.items;
         let mut body = "{".to_owned();
         if endpoint.totals {
-            let human = rows.len();
-            body.push_str(&format!("\"totals\":{{\"human\":{human},\"ai\":0,\"total\":{version}}},"));
+            let (human, version) = if self.habits.quiet { (0, 1) } else { (rows.len(), version) };
+            write!(body, "\"totals\":{{\"human\":{human},\"ai\":0,\"total\":{version}}},").unwrap();
         }
         if endpoint.paged_by == PagedBy::Cursor {
             let cursor = rows[begin..end].last().filter(|_| has_more);
             let cursor = cursor.map(|row| self.cursor(what, row.rank));
-            body.push_str(&format!("\"nextCursor\":{},", cursor.unwrap_or_else(|| "null".to_owned())));
+            write!(body, "\"nextCursor\":{},", cursor.as_deref().unwrap_or("null")).unwrap();
         }
-        body.push_str(&format!("\"{items}\":[{}]", shown.join(",")));
+        write!(body, "\"{items}\":[").unwrap();
+        for (number, row) in shown.into_iter().enumerate() {
+            body.push_str(if number > 0 { "," } else { "" });
+            wire(&mut body, what, row);
+        }
+        body.push(']');
         if endpoint.has_more.is_some() {
-            body.push_str(&format!(",\"hasMore\":{has_more}"));
+            write!(body, ",\"hasMore\":{has_more}").unwrap();
         }
-        body + "}"
+        (body + "}", page)
     }
 
     fn cursor(&self, what: What, rank: u64) -> String {
@@ -265,13 +291,14 @@ impl Job {
 }
 
 /// A row on the wire.
-fn wire(what: What, row: &Row) -> String {
+fn wire(body: &mut String, what: What, row: &Row) {
     let Row { rank, count, .. } = row;
-    match what.endpoint {
-        0 | 1 => format!("{{\"path\":\"/{rank}\",\"human\":{count},\"ai\":0,\"total\":{count}}}"),
-        2 => format!("{{\"searchQuery\":\"/{rank}\",\"hits\":{count}}}"),
-        3 => format!("{{\"id\":\"/{rank}\",\"comment\":\"{count}\"}}"),
-        4 => format!("{{\"id\":\"/{rank}\",\"query\":\"{count}\"}}"),
-        _ => format!("{{\"path\":\"/{rank}\",\"total\":{count}}}"),
-    }
+    let written = match what.endpoint {
+        0 | 1 => write!(body, "{{\"path\":\"/{rank}\",\"human\":{count},\"ai\":0,\"total\":{count}}}"),
+        2 => write!(body, "{{\"searchQuery\":\"/{rank}\",\"hits\":{count}}}"),
+        3 => write!(body, "{{\"id\":\"/{rank}\",\"comment\":\"{count}\"}}"),
+        4 => write!(body, "{{\"id\":\"/{rank}\",\"query\":\"{count}\"}}"),
+        _ => write!(body, "{{\"path\":\"/{rank}\",\"total\":{count}}}"),
+    };
+    written.unwrap();
 }

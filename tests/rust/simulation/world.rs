@@ -1,25 +1,31 @@
 //! The world of one run: its time, its lives, what was sent and answered, and the trace of it all.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use docplatform::clock::Clock;
+use docplatform::error::Error;
 use docplatform::store::StoreWork;
 use rusqlite::Connection;
 use tokio::sync::{Notify, RwLock};
 use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::disk::Queue;
+use crate::process::BASE_URL;
 use crate::scenario::{Kill, Scenario, What};
-use crate::service::Service;
+use crate::service::{Answered, Service};
 
 /// The tenth of February 2026.
-const BASE: u64 = 1_770_681_600_000;
+pub(crate) const BASE: u64 = 1_770_681_600_000;
 /// More than any run needs: a bug that asks for ever should fail, not hang.
 const MAX_REQUESTS: usize = 4_000;
+/// More requests a violation does not show.
+const MAX_LINES: usize = 8;
 
 /// See the module.
 pub(crate) struct World {
@@ -51,7 +57,7 @@ pub(crate) struct State {
 }
 
 /// A request, from the moment at which the client gave it to its connection.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Sent {
     pub(crate) process: usize,
     pub(crate) life: usize,
@@ -68,6 +74,35 @@ pub(crate) struct Sent {
     pub(crate) end: End,
     /// The job that it made or wrote to.
     pub(crate) effect: Option<String>,
+    /// The page that it got.
+    pub(crate) page: Option<Answered>,
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { process, life, tag, url, begun, left, answered, ended, end, effect, .. } = self;
+        let time = |time: Option<u64>| time.map_or("never".to_owned(), |time| time.to_string());
+        let (left, answered, ended) = (time(*left), time(*answered), time(*ended));
+        write!(
+            f,
+            "call {tag} of {process}.{life}: begun {begun}, left {left}, answered {answered}, ended {ended} {end:?}"
+        )?;
+        if let Some(effect) = effect {
+            write!(f, ", did {effect}")?;
+        }
+        write!(f, ", {}", url.strip_prefix(BASE_URL).unwrap_or(url))
+    }
+}
+
+/// What a violation shows of these requests: the last ones.
+pub(crate) fn lines<'a>(sent: impl IntoIterator<Item = &'a Sent>) -> String {
+    let lines: Vec<_> = sent.into_iter().map(|sent| format!("\n  {sent:?}")).collect();
+    lines[lines.len().saturating_sub(MAX_LINES)..].concat()
+}
+
+/// What it shows of an error.
+pub(crate) fn in_short(error: &Error) -> String {
+    format!("\n  {:?}, {:?}, {:?}: {:.200}", error.kind, error.outcome, error.status, error.message)
 }
 
 /// How it ended, as the client saw it.
@@ -95,6 +130,7 @@ pub(crate) struct Life {
     pub(crate) number: usize,
     dead: AtomicBool,
     pub(crate) killed: Notify,
+    pub(crate) queue: Mutex<Queue>,
 }
 
 impl World {
@@ -112,7 +148,8 @@ impl World {
             path: place.join("visitors.db"),
             begun: Instant::now(),
             jump: Arc::default(),
-            steps: scenario.processes.iter().map(|_| AtomicU64::new(0)).collect(),
+            // One more for who looks at the end.
+            steps: (0..=scenario.processes.len()).map(|_| AtomicU64::new(0)).collect(),
             state: Mutex::new(state),
             connection: Mutex::new(connection),
             buried: Mutex::default(),
@@ -211,8 +248,8 @@ impl World {
 
 impl Life {
     pub(crate) fn new(world: &Arc<World>, process: usize, number: usize) -> Arc<Self> {
-        let (dead, killed) = Default::default();
-        Arc::new(Self { world: Arc::clone(world), process, number, dead, killed })
+        let (dead, killed, queue) = Default::default();
+        Arc::new(Self { world: Arc::clone(world), process, number, dead, killed, queue })
     }
 
     pub(crate) fn is_dead(&self) -> bool {
