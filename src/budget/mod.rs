@@ -142,8 +142,10 @@ impl Budget {
             let wait = lock(&state.own).wait(terms, state.clock.steady_now());
             if let Some(slot) = wait {
                 let now = state.clock.now();
-                let until = now + (slot - state.clock.steady_now()).max(0);
-                return Ok(state.grant(Grant::Wait(until), now, NONE));
+                let own = now + (slot - state.clock.steady_now()).max(0);
+                // The file may ask for more: a wait is announced once, with the time at which it ends.
+                let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(now);
+                return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
             }
             let (answer, now) =
                 ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
@@ -160,7 +162,7 @@ impl Budget {
     pub async fn left(&self) -> Result<u64> {
         if let Some(file) = &self.ledger.0.file {
             let ledger = Arc::clone(file);
-            file.store.run(move |connection| ledger.read(connection)).await?;
+            file.store.run(move |connection| ledger.read(connection).map(drop)).await?;
         }
         Ok(self.left_as_seen().unwrap_or(0))
     }
@@ -183,7 +185,7 @@ impl Budget {
     pub fn look(&self) -> Result<Option<PendingWork<()>>> {
         let Some(file) = &self.ledger.0.file else { return Ok(None) };
         let ledger = Arc::clone(file);
-        file.store.ask(move |connection| ledger.read(connection)).map(Some)
+        file.store.ask(move |connection| ledger.read(connection).map(drop)).map(Some)
     }
 
     /// Why the end of an earlier request could not be written yet. Said once.
@@ -255,9 +257,10 @@ impl File {
     }
 
     /// Remembers the account as it is now.
-    fn read(&self, connection: &mut Connection) -> Result<(), Fault> {
-        *lock(&self.seen) = Some(look(connection, &self.owner, &self.clock)?);
-        Ok(())
+    fn read(&self, connection: &mut Connection) -> Result<Account, Fault> {
+        let account = look(connection, &self.owner, &self.clock)?;
+        *lock(&self.seen) = Some(account.clone());
+        Ok(account)
     }
 }
 

@@ -93,6 +93,10 @@ impl Client {
             let text = format!("{}: an unreadable Retry-After was ignored", messages::what(call));
             observer.note(Note::new(Level::Warning, text));
         }
+        // Its body may take a while.
+        if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
+            self.shared.throttle.throttle(call.lane, status, after);
+        }
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),
             // It holds for those too that keep a budget.

@@ -217,9 +217,6 @@ impl Client {
             let retry_after = failure.head().and_then(|head| head.retry_after);
             let status = failure.head().map(|head| head.status);
             let spent = status == Some(429) && budget.is_some();
-            if let (Some(retry_after), Some(status @ (429 | 503))) = (retry_after, status) {
-                self.shared.throttle.throttle(call.lane, status, retry_after);
-            }
             let time_left = deadline.saturating_duration_since(Instant::now());
             let limits = Limits {
                 max_retries: self.settings.max_retries,

@@ -335,7 +335,7 @@ impl Pager {
     fn ask(&self, further: u64, left: Option<u64>) -> Ahead {
         let place = &self.trail.place;
         let page_size = u64::from(place.page_size);
-        let regular = self.trail.is_by_offset() && !self.trail.is_irregular();
+        let regular = self.trail.is_by_position();
         let offset = place.offset.saturating_add(further);
         // Short pages bring rows again, and so does one of which a part was handed out: of as many rows as are wanted,
         // too few may be new. A listing of one page would be cut off after them.

@@ -165,15 +165,12 @@ impl StoredRange {
         if let Some(page) = self.exports.page(export.id, offset).await? {
             return Ok(Some(page));
         }
-        let size = u64::from(export.page_size.max(1));
-        // After the last row, the last page says that there are no more.
-        let last = if export.finished.is_some() { export.rows.saturating_sub(1) } else { u64::MAX };
-        let start = offset.min(last) / size * size;
-        if !regular || start == offset {
+        if !regular {
             return Ok(None);
         }
-        let page = self.exports.page(export.id, start).await?;
-        Ok(page.filter(|page| offset - start < page.rows || !page.has_more))
+        // After the last row, the last page says that there are no more.
+        let page = self.exports.page_before(export.id, offset).await?;
+        Ok(page.filter(|page| offset - page.offset < page.rows || !page.has_more))
     }
 
     /// Where the page begins that is to be asked for: whole pages are fetched, whatever part of one is read.

@@ -99,6 +99,8 @@ pub(crate) struct Trail {
     /// the export was resumed in, which may now come as several shorter ones.
     skip: usize,
     by_offset: bool,
+    /// Whether a row's offset is its position. Not where a service left rows out in the parts before this one.
+    by_position: bool,
     /// The slices that the range is read in; none where it is read as a whole.
     slices: Vec<Slice>,
 }
@@ -109,9 +111,10 @@ impl Trail {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
         // Checked where it was made.
         let slices = place.listing.slices().unwrap_or_default();
+        let by_position = place.slice > 0 || place.offset.saturating_sub(place.begin) == place.rows;
         if !by_offset {
             let (near, skip) = (VecDeque::new(), place.near());
-            return Self { irregular: false, place, near, skip, by_offset, slices };
+            return Self { irregular: false, place, near, skip, by_offset, by_position, slices };
         }
         let near = place.near();
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
@@ -122,6 +125,7 @@ impl Trail {
             near: near.into_iter().collect(),
             skip: 0,
             by_offset,
+            by_position,
             slices,
         }
     }
@@ -156,6 +160,11 @@ impl Trail {
     /// Whether rows of the next page were handed out before.
     pub(crate) fn has_skip(&self) -> bool {
         self.skip > 0
+    }
+
+    /// Whether the next page's offset is the position of its first row in the listing.
+    pub(crate) fn is_by_position(&self) -> bool {
+        self.by_offset && self.by_position && !self.irregular
     }
 
     /// Whether a page was short.

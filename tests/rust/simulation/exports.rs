@@ -71,8 +71,9 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     let by_offset = what.endpoint().paged_by == PagedBy::Offset;
     let offset = if by_offset { plan.offset } else { 0 };
     let saved = process.desk.lock().unwrap().export.clone();
-    // Where pages name each other, who resumes may not use the pages of another who read at the same time.
-    let is_whole_read = by_offset || saved.is_none();
+    // Who resumes asks again for a page that he is within: what he has of a short one is known by its rows, not by their
+    // numbers, and where pages name each other those of another who read at the same time may be other ones.
+    let is_whole_read = saved.is_none() && plan.stop_every.is_none();
     let mut progress = saved.unwrap_or_default();
     let is_there = world.state().whole.contains(&what) && !plan.refresh && is_whole_read;
     let asked_before = asked(process).len();
@@ -296,7 +297,7 @@ fn check_reason(process: &Process, error: &Error, breaks_rules: bool) {
 fn check_slot(process: &Process, error: &Error) {
     let (world, scenario) = (process.world(), &process.world().scenario);
     let (Some((per_hour, reserve)), Some(slot)) = (scenario.settings.budget, error.resets_at) else { return };
-    if !scenario.clock_is_right() || !scenario.kills.is_empty() {
+    if !scenario.clock_is_right() || !scenario.disk_is_good() || !scenario.kills.is_empty() {
         return;
     }
     let (now, life) = (world.now(), &process.life);

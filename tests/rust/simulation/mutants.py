@@ -151,7 +151,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "date.duration_since(now).unwrap_or(Duration::from_secs(50))",
     ),
     # throttle
-    "throttle-forgets": (CALL, "self.shared.throttle.throttle(call.lane, status, retry_after);", ""),
+    "throttle-forgets": (ATTEMPT, "self.shared.throttle.throttle(call.lane, status, after);", ""),
     "throttle-shorter-wins": (
         THROTTLE,
         "known.is_none_or(|known| known.until < until)",
@@ -206,10 +206,14 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "store-first-rows-twice": (STORED, "without(page, skip)", "without(page, 0)"),
     "store-rows-of-another-page": (
         STORED,
-        "page.filter(|page| offset - start < page.rows || !page.has_more)",
+        "page.filter(|page| offset - page.offset < page.rows || !page.has_more)",
         "page",
     ),
-    "store-pages-not-kept": (STORED, "export.finished.is_none() && leads_on", "false"),
+    "store-pages-not-kept": (
+        STORED,
+        "export.filter(|export| export.finished.is_none() && leads_on)",
+        "export.filter(|_| false)",
+    ),
     "store-takes-the-page-before": (STORED, "wanted.offset % u64::from(self.page_size)", "0"),
     # once
     "once-frees-what-is-unknown": (

@@ -21,7 +21,7 @@ const REST: Duration = Duration::from_hours(1);
 /// What is shown of a run: violations, lines of its history, and characters of each.
 const MAX_VIOLATIONS: usize = 2;
 const MAX_FIRST: usize = 8;
-const MAX_LAST: usize = 20;
+pub(crate) const MAX_LAST: usize = 20;
 const MAX_WIDTH: usize = 220;
 
 /// Where worlds are made.
@@ -92,7 +92,7 @@ impl Runs {
 
 impl Run {
     /// What was promised, what happened, and in which world, for people: no more than a page of it.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn told(&self, last: usize) -> String {
         let mut lines = Vec::new();
         for violation in self.violations.iter().take(MAX_VIOLATIONS) {
             lines.push("VIOLATION".to_owned());
@@ -102,7 +102,7 @@ impl Run {
         let is_telling = |line: &&String| !line.ends_with(": done");
         let until = self.words.iter().position(|line| line.contains("VIOLATION")).unwrap_or(self.words.len());
         let words: Vec<_> = self.words[..until].iter().filter(is_telling).collect();
-        let (first, last) = (words.len().min(MAX_FIRST), words.len().saturating_sub(MAX_LAST));
+        let (first, last) = (words.len().min(MAX_FIRST), words.len().saturating_sub(last));
         lines.push(format!("HISTORY, in milliseconds: {} lines", words.len()));
         lines.extend(words[..first].iter().map(ToString::to_string));
         if last > first {

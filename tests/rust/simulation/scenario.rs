@@ -29,6 +29,7 @@ pub(crate) struct Scenario {
 
 /// How the service answers where nothing fails.
 #[derive(Debug, Clone, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "one each: a world has any of them")]
 pub(crate) struct Habits {
     /// The longest page.
     pub(crate) cap: Option<u64>,
