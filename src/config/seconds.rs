@@ -22,16 +22,3 @@ fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration>
     }
     Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_are_finite_and_positive() {
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
-            assert!(seconds("timeout", bad).is_err());
-        }
-        assert_eq!(seconds_or_zero("max_retry_after", 0.0).unwrap(), Duration::ZERO);
-    }
-}

@@ -109,10 +109,10 @@ const COUNTS_BY_PATH: &[Field] = &[
 ];
 
 /// A listing whose rows have a path and counts, under its own name.
-const fn by_path(name: &'static str) -> Endpoint {
+const fn by_path(name: &'static str, path: &'static str) -> Endpoint {
     Endpoint {
         name,
-        path: "",
+        path,
         items: name,
         paged_by: PagedBy::Offset,
         has_more: Some("hasMore"),
@@ -127,20 +127,25 @@ const fn by_path(name: &'static str) -> Endpoint {
 }
 
 /// A listing whose pages name the next one.
-const fn by_cursor(name: &'static str) -> Endpoint {
-    Endpoint { paged_by: PagedBy::Cursor, max_page_size: 100, fields: &[], totals: false, ..by_path(name) }
+const fn by_cursor(name: &'static str, path: &'static str) -> Endpoint {
+    Endpoint {
+        paged_by: PagedBy::Cursor,
+        max_page_size: 100,
+        fields: &[],
+        totals: false,
+        ..by_path(name, path)
+    }
 }
 
 /// Unique visitors.
 pub const VISITORS: &Endpoint =
-    &Endpoint { path: "/v1/analytics/{project_id}/visitors", adds_up: false, ..by_path("visitors") };
+    &Endpoint { adds_up: false, ..by_path("visitors", "/v1/analytics/{project_id}/visitors") };
 
 /// Page views.
-pub const VIEWS: &Endpoint = &Endpoint { path: "/v1/analytics/{project_id}/views", ..by_path("views") };
+pub const VIEWS: &Endpoint = &by_path("views", "/v1/analytics/{project_id}/views");
 
 /// What readers searched for.
 pub const SEARCHES: &Endpoint = &Endpoint {
-    path: "/v1/analytics/{project_id}/searches",
     has_more: None,
     key: Some("searchQuery"),
     fields: &[
@@ -150,22 +155,20 @@ pub const SEARCHES: &Endpoint = &Endpoint {
         text("topClickedPage"),
         time("lastSearchedAt"),
     ],
-    ..by_cursor("searches")
+    ..by_cursor("searches", "/v1/analytics/{project_id}/searches")
 };
 
 /// What readers said.
 pub const FEEDBACK: &Endpoint = &Endpoint {
-    path: "/v1/analytics/{project_id}/feedback",
     key: Some("id"),
     time: Some("createdAt"),
     filters: &["source", "status"],
     fields: &[text("id"), text("path"), text("source"), text("status"), text("comment"), time("createdAt")],
-    ..by_cursor("feedback")
+    ..by_cursor("feedback", "/v1/analytics/{project_id}/feedback")
 };
 
 /// What readers asked the assistant: one row a turn.
 pub const CONVERSATIONS: &Endpoint = &Endpoint {
-    path: "/v1/analytics/{project_id}/assistant",
     max_page_size: 1000,
     key: Some("id"),
     time: Some("timestamp"),
@@ -180,17 +183,16 @@ pub const CONVERSATIONS: &Endpoint = &Endpoint {
         text("queryCategory"),
         text("pageUrl"),
     ],
-    ..by_cursor("conversations")
+    ..by_cursor("conversations", "/v1/analytics/{project_id}/assistant")
 };
 
 /// Feedback by page, which the service cuts off.
 pub const FEEDBACK_BY_PAGE: &Endpoint = &Endpoint {
-    path: "/v1/analytics/{project_id}/feedback/by-page",
     items: "feedback",
     paged_by: PagedBy::Nothing,
     filters: &["source", "status"],
     fields: &[text("path"), integer("thumbsUp"), integer("thumbsDown"), integer("code"), integer("total")],
-    ..by_cursor("feedback_by_page")
+    ..by_cursor("feedback_by_page", "/v1/analytics/{project_id}/feedback/by-page")
 };
 
 /// One conversation with the assistant: one object.

@@ -43,7 +43,7 @@ pub(crate) fn html<'py>(
     caption: &str,
     fields: &[(&str, String)],
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import("docplatform._hooks.notebook")?.getattr("fields")?.call1((caption, fields.to_vec()))
+    hook(py, "notebook", "fields")?.call1((caption, fields.to_vec()))
 }
 
 /// Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: plots have to know.
@@ -356,6 +356,11 @@ pub(crate) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// JSON as Python data, numbers as they were sent.
 pub(crate) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(pythonize::pythonize(py, value)?)
+}
+
+/// A function of a module of `docplatform._hooks`.
+pub(crate) fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import(format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
 /// A class of `docplatform.types`.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::{Attempt, Error, Kind, Outcome};
-use crate::python::job;
+use crate::python::{convert, job};
 
 /// `error` as the exception that stands for it in Python.
 pub(crate) fn to_py(py: Python<'_>, error: Error) -> PyErr {
@@ -56,7 +56,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
 }
 
 fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
-    py.import("docplatform.types")?.getattr("Attempt")?.call1((
+    convert::named_tuple(py, "Attempt")?.call1((
         attempt.number,
         attempt.status,
         attempt.error.as_str(),

@@ -63,100 +63,59 @@ impl JobArgument {
     }
 }
 
+getters! {
+    PyJob as Job, slf:
+    id = slf.get().inner.id.as_str();
+    status = slf.get().inner.status.as_str();
+    source = repository_and_ref(slf)?;
+    model = slf.get().inner.model.as_deref();
+    pr_link = slf.get().inner.pr_link.as_deref();
+    created_at = slf.get().inner.created_at.map(|at| datetime(slf.py(), at)).transpose()?;
+    archived_at = slf.get().inner.archived_at.map(|at| datetime(slf.py(), at)).transpose()?;
+    project_id = slf.get().inner.project.as_str();
+    is_final = slf.get().inner.is_final();
+    raw = convert::json_out(slf.py(), &slf.get().inner.raw)?;
+}
+
+impl PyJob {
+    /// What `to_dict` has, in its order.
+    const FIELDS: [&str; 9] =
+        ["id", "status", "source", "model", "pr_link", "created_at", "archived_at", "project_id", "is_final"];
+}
+
+fn repository_and_ref<'py>(slf: &Bound<'py, PyJob>) -> PyResult<Bound<'py, PyAny>> {
+    let job = &slf.get().inner;
+    let class = convert::named_tuple(slf.py(), "Source")?;
+    class.call1((job.repository.as_deref(), job.reference.as_deref()))
+}
+
 #[pymethods]
 impl PyJob {
-    #[doc = doc!("Job.id")]
-    #[getter]
-    fn id(&self) -> &str {
-        self.inner.id.as_str()
-    }
-
-    #[doc = doc!("Job.status")]
-    #[getter]
-    fn status(&self) -> &str {
-        &self.inner.status
-    }
-
-    #[doc = doc!("Job.source")]
-    #[getter]
-    fn source<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::named_tuple(py, "Source")?
-            .call1((self.inner.repository.as_deref(), self.inner.reference.as_deref()))
-    }
-
-    #[doc = doc!("Job.model")]
-    #[getter]
-    fn model(&self) -> Option<&str> {
-        self.inner.model.as_deref()
-    }
-
-    #[doc = doc!("Job.pr_link")]
-    #[getter]
-    fn pr_link(&self) -> Option<&str> {
-        self.inner.pr_link.as_deref()
-    }
-
-    #[doc = doc!("Job.created_at")]
-    #[getter]
-    fn created_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.inner.created_at.map(|at| datetime(py, at)).transpose()
-    }
-
-    #[doc = doc!("Job.archived_at")]
-    #[getter]
-    fn archived_at<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.inner.archived_at.map(|at| datetime(py, at)).transpose()
-    }
-
-    #[doc = doc!("Job.project_id")]
-    #[getter]
-    fn project_id(&self) -> &str {
-        self.inner.project.as_str()
-    }
-
-    #[doc = doc!("Job.is_final")]
-    #[getter]
-    fn is_final(&self) -> bool {
-        self.inner.is_final()
-    }
-
-    #[doc = doc!("Job.raw")]
-    #[getter]
-    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::json_out(py, &self.inner.raw)
-    }
-
     #[doc = doc!("Job.to_dict")]
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let source = PyDict::new(py);
-        source.set_item("repository", self.inner.repository.as_deref())?;
-        source.set_item("ref", self.inner.reference.as_deref())?;
-        let dict = PyDict::new(py);
-        dict.set_item("id", self.id())?;
-        dict.set_item("status", self.status())?;
-        dict.set_item("source", source)?;
-        dict.set_item("model", self.model())?;
-        dict.set_item("pr_link", self.pr_link())?;
-        dict.set_item("created_at", self.created_at(py)?)?;
-        dict.set_item("archived_at", self.archived_at(py)?)?;
-        dict.set_item("project_id", self.project_id())?;
-        dict.set_item("is_final", self.is_final())?;
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(slf.py());
+        for name in Self::FIELDS {
+            let value = slf.getattr(name)?;
+            dict.set_item(name, if name == "source" { value.call_method0("_asdict")? } else { value })?;
+        }
         Ok(dict)
     }
 
     fn __repr__(&self) -> String {
         let link = self
-            .pr_link()
+            .inner
+            .pr_link
+            .as_deref()
             .map_or_else(|| "None".to_owned(), |link| format!("'{}'", crate::text::safe(link, 200)));
         format!(
             "Job(id='{}', status='{}', pr_link={link})",
-            crate::text::safe(self.id(), 256),
-            crate::text::safe(self.status(), 60),
+            crate::text::safe(self.inner.id.as_str(), 256),
+            crate::text::safe(&self.inner.status, 60),
         )
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("docplatform._hooks.notebook")?.getattr("job")?.call1((slf,))
+        convert::hook(slf.py(), "notebook", "job")?.call1((slf,))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> Option<bool> {
@@ -165,7 +124,7 @@ impl PyJob {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (self.project_id(), self.id(), self.status()).hash(&mut hasher);
+        (self.inner.project.as_str(), self.inner.id.as_str(), &self.inner.status).hash(&mut hasher);
         hasher.finish()
     }
 

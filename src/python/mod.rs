@@ -20,6 +20,22 @@ macro_rules! signed {
     };
 }
 
+/// The properties of a class, with their docstrings. Each is made of the object, which is bound to the name before its value.
+macro_rules! getters {
+    ($class:ident as $public:ident, $slf:ident: $($name:ident = $value:expr;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                #[doc = include_str!(concat!(env!("OUT_DIR"), "/docstrings/", stringify!($public), ".", stringify!($name)))]
+                #[getter]
+                fn $name<'py>($slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                    pyo3::IntoPyObjectExt::into_bound_py_any($value, $slf.py())
+                }
+            )*
+        }
+    };
+}
+
 mod bridge;
 mod client;
 mod convert;

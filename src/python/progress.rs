@@ -8,7 +8,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::client::observer::Waiting;
 use crate::python::bridge::{self, runtime::call_out};
-use crate::python::job;
+use crate::python::{convert, job};
 
 /// What an export counts.
 pub(crate) const ROWS: &str = "rows";
@@ -25,7 +25,7 @@ pub(crate) fn bar(
     if !wanted.unwrap_or(false) {
         return Ok(None);
     }
-    let bar = py.import("docplatform._hooks.progress")?.getattr("bar")?;
+    let bar = convert::hook(py, "progress", "bar")?;
     Ok(watching(py, bar.call1((most, unit)))?.map(Bound::unbind))
 }
 

@@ -120,7 +120,7 @@ impl BaseRows {
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.reader.begin()?;
         let rows = AtHand(Arc::clone(&self.reader));
-        py.import("docplatform._hooks.iteration")?.getattr("each")?.call1((rows,))
+        convert::hook(py, "iteration", "each")?.call1((rows,))
     }
 
     /// See [`Visitors::totals`].
@@ -140,7 +140,7 @@ impl BaseRows {
         progress: Option<bool>,
         frame: &'static str,
     ) -> PyResult<Py<PyAny>> {
-        py.import("docplatform._hooks.frames")?.getattr("need")?.call1((frame,))?;
+        convert::hook(py, "frames", "need")?.call1((frame,))?;
         let bar = self.bar(py, progress)?;
         self.face.run(py, collect::table(&self.reader, name, bar, TableEnd::Frame(frame))?)
     }
@@ -154,7 +154,7 @@ impl BaseRows {
         path: &Bound<'_, PyAny>,
         way: &'static str,
     ) -> PyResult<Py<PyAny>> {
-        py.import("docplatform._hooks.frames")?.getattr("need")?.call1((way,))?;
+        convert::hook(py, "frames", "need")?.call1((way,))?;
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
@@ -174,20 +174,14 @@ impl BaseRows {
     }
 }
 
+getters! {
+    BaseRows as Rows, slf:
+    checkpoint = slf.get().reader.checkpoint();
+    warnings = slf.get().reader.warnings();
+}
+
 #[pymethods]
 impl BaseRows {
-    #[doc = doc!("Rows.checkpoint")]
-    #[getter]
-    fn checkpoint(&self) -> String {
-        self.reader.checkpoint()
-    }
-
-    #[doc = doc!("Rows.warnings")]
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.reader.warnings()
-    }
-
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(slf.get().reader.repr(slf.get_type().name()?.to_str()?))
     }

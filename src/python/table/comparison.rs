@@ -29,64 +29,31 @@ impl Before {
             totals: (totals.human, totals.ai, totals.total),
         }
     }
+
+    fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let (human, ai, total) = self.totals;
+        convert::totals(py, Totals { human, ai, total })
+    }
 }
 
 #[doc = doc!("Comparison")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct Comparison;
 
+getters! {
+    Comparison as Comparison, slf:
+    date_from = data::day(slf.py(), meta(slf).date_from.as_deref())?;
+    date_to = data::day(slf.py(), meta(slf).date_to.as_deref())?;
+    date_from_before = data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_from.as_str()))?;
+    date_to_before = data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_to.as_str()))?;
+    period = name(meta(slf).date_from.as_deref(), meta(slf).date_to.as_deref())?;
+    before = meta(slf).before.as_ref().map(|before| name(Some(&before.date_from), Some(&before.date_to))).transpose()?;
+    totals = meta(slf).totals(slf.py())?;
+    totals_before = meta(slf).before.as_ref().map(|before| before.totals(slf.py())).transpose()?;
+}
+
 #[pymethods]
 impl Comparison {
-    #[doc = doc!("Comparison.date_from")]
-    #[getter]
-    fn date_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), meta(slf).date_from.as_deref())
-    }
-
-    #[doc = doc!("Comparison.date_to")]
-    #[getter]
-    fn date_to<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), meta(slf).date_to.as_deref())
-    }
-
-    #[doc = doc!("Comparison.date_from_before")]
-    #[getter]
-    fn date_from_before<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_from.as_str()))
-    }
-
-    #[doc = doc!("Comparison.date_to_before")]
-    #[getter]
-    fn date_to_before<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_to.as_str()))
-    }
-
-    #[doc = doc!("Comparison.period")]
-    #[getter]
-    fn period(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let meta = meta(slf);
-        name(meta.date_from.as_deref(), meta.date_to.as_deref())
-    }
-
-    #[doc = doc!("Comparison.before")]
-    #[getter]
-    fn before(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let before = meta(slf).before.as_ref();
-        name(before.map(|before| before.date_from.as_str()), before.map(|before| before.date_to.as_str()))
-    }
-
-    #[doc = doc!("Comparison.totals")]
-    #[getter]
-    fn totals(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        totals(slf.py(), meta(slf).totals)
-    }
-
-    #[doc = doc!("Comparison.totals_before")]
-    #[getter]
-    fn totals_before(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        totals(slf.py(), meta(slf).before.as_ref().map(|before| before.totals))
-    }
-
     #[doc = doc!("Comparison.risers")]
     #[pyo3(signature = (n = 10))]
     fn risers(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
@@ -115,8 +82,7 @@ impl Comparison {
     #[doc = doc!("Comparison.plot")]
     #[pyo3(signature = (n = 10, *, ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let plots = slf.py().import("docplatform._hooks.changes")?;
-        Ok(plots.getattr("draw")?.call1((slf, n, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "changes", "draw")?.call1((slf, n, ax))?.unbind())
     }
 }
 
@@ -129,11 +95,6 @@ fn rows(slf: &Bound<'_, Comparison>, which: Movers, n: usize) -> PyResult<Py<PyA
     let found = py.detach(|| movers(&data.table, which, n));
     let rows = found.into_iter().map(|at| data.row(py, at)).collect::<PyResult<Vec<_>>>()?;
     Ok(PyList::new(py, rows)?.into_any().unbind())
-}
-
-fn totals(py: Python<'_>, counts: Option<(i64, i64, i64)>) -> PyResult<Py<PyAny>> {
-    let (human, ai, total) = counts.ok_or_else(|| Error::bug("a comparison without totals"))?;
-    convert::totals(py, Totals { human, ai, total })
 }
 
 fn name(from: Option<&str>, to: Option<&str>) -> PyResult<String> {

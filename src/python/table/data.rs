@@ -31,7 +31,7 @@ use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
 /// What is known of an export besides its rows.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Meta {
     /// The name of Python's class.
     pub(crate) class: String,
@@ -73,7 +73,6 @@ impl Meta {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
             site: of.what == What::Totals,
-            totals: None,
             date_from: slices.first().map(|slice| text(slice.from)),
             date_to: slices.last().map(|slice| text(slice.to)),
             project_id: Some(project.as_str().to_owned()),
@@ -82,7 +81,7 @@ impl Meta {
             every: every.map(|every| every.as_str().to_owned()),
             open_from: trend.open_from.map(text),
             slices: ends(&trend.table),
-            before: None,
+            ..Self::default()
         }
     }
 
@@ -97,17 +96,14 @@ impl Meta {
         Self {
             class: "Comparison".to_owned(),
             endpoint: Some(endpoint.name.to_owned()),
-            site: false,
             totals: Some((human, ai, total)),
             date_from: Some(now.days.from.to_string()),
             date_to: Some(now.days.to.to_string()),
             project_id: Some(project.as_str().to_owned()),
             requests: compared.requests,
             warnings: compared.warnings.clone(),
-            every: None,
-            open_from: None,
-            slices: Vec::new(),
             before: Some(Before::new(before, compared.totals_before)),
+            ..Self::default()
         }
     }
 
@@ -123,18 +119,21 @@ impl Meta {
         Self {
             class: if endpoint.totals { "VisitorTable" } else { "Table" }.to_owned(),
             endpoint: listing.is_known().then(|| endpoint.name.to_owned()),
-            site: false,
             totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
             project_id: listing.project_id().map(str::to_owned),
             requests: stream.requests(),
             warnings: stream.warnings(),
-            every: None,
-            open_from: None,
             slices: ends(table),
-            before: None,
+            ..Self::default()
         }
+    }
+
+    /// The totals, as their named tuple.
+    pub(crate) fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let totals = self.totals.map(|(human, ai, total)| Totals { human, ai, total });
+        totals.map(|totals| convert::totals(py, totals)).transpose()
     }
 
     /// What the rows are of.
@@ -221,8 +220,7 @@ pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<B
 
 /// The `TypeError` of a table that is asked for a column by its name, which says what to do instead.
 pub(crate) fn no_column(table: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<PyErr> {
-    let shown = table.py().import("docplatform._hooks.shown")?;
-    let text: String = shown.getattr("column")?.call1((table, name))?.extract()?;
+    let text: String = convert::hook(table.py(), "shown", "column")?.call1((table, name))?.extract()?;
     Ok(PyTypeError::new_err(text))
 }
 
@@ -241,8 +239,7 @@ pub(crate) fn kinds(schema: &Schema) -> Vec<(String, &'static str)> {
 
 /// Something that `docplatform._hooks.frames` does with a table.
 pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    let frames = table.py().import("docplatform._hooks.frames")?;
-    Ok(frames.getattr(name)?.call1((table,))?.unbind())
+    Ok(convert::hook(table.py(), "frames", name)?.call1((table,))?.unbind())
 }
 
 /// What a pickle carries, read again.

@@ -43,44 +43,18 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     })
 }
 
+getters! {
+    BaseTable as Table, slf:
+    listing = slf.get().0.meta.endpoint().map(|endpoint| endpoint.name);
+    date_from = slf.get().0.meta.date_from.as_deref();
+    date_to = slf.get().0.meta.date_to.as_deref();
+    project_id = slf.get().0.meta.project_id.as_deref();
+    requests = slf.get().0.meta.requests;
+    warnings = slf.get().0.meta.warnings.as_slice();
+}
+
 #[pymethods]
 impl BaseTable {
-    #[doc = doc!("Table.listing")]
-    #[getter]
-    fn listing(&self) -> Option<&'static str> {
-        self.0.meta.endpoint().map(|endpoint| endpoint.name)
-    }
-
-    #[doc = doc!("Table.date_from")]
-    #[getter]
-    fn date_from(&self) -> Option<&str> {
-        self.0.meta.date_from.as_deref()
-    }
-
-    #[doc = doc!("Table.date_to")]
-    #[getter]
-    fn date_to(&self) -> Option<&str> {
-        self.0.meta.date_to.as_deref()
-    }
-
-    #[doc = doc!("Table.project_id")]
-    #[getter]
-    fn project_id(&self) -> Option<&str> {
-        self.0.meta.project_id.as_deref()
-    }
-
-    #[doc = doc!("Table.requests")]
-    #[getter]
-    fn requests(&self) -> u64 {
-        self.0.meta.requests
-    }
-
-    #[doc = doc!("Table.warnings")]
-    #[getter]
-    fn warnings(&self) -> Vec<String> {
-        self.0.meta.warnings.clone()
-    }
-
     fn __len__(&self) -> usize {
         self.0.table.len()
     }
@@ -153,14 +127,12 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let frames = slf.py().import("docplatform._hooks.frames")?;
-        Ok(frames.getattr("to_parquet")?.call1((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_parquet")?.call1((slf, path))?.unbind())
     }
 
     #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let frames = slf.py().import("docplatform._hooks.frames")?;
-        Ok(frames.getattr("to_excel")?.call1((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_excel")?.call1((slf, path))?.unbind())
     }
 
     fn __repr__(&self) -> String {
@@ -168,8 +140,7 @@ impl BaseTable {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let shown = slf.py().import("docplatform._hooks.shown")?;
-        Ok(shown.getattr("text")?.call1((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "shown", "text")?.call1((slf,))?.unbind())
     }
 
     /// The columns and their types, as people name them.
@@ -178,8 +149,7 @@ impl BaseTable {
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        let html = slf.py().import("docplatform._hooks.notebook")?;
-        Ok(html.getattr("table")?.call1((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "notebook", "table")?.call1((slf,))?.unbind())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -308,20 +278,17 @@ fn counts(py: Python<'_>, len: usize, values: impl Iterator<Item = i64>) -> PyRe
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct VisitorTable;
 
+getters! {
+    VisitorTable as VisitorTable, slf:
+    totals = slf.as_super().get().0.meta.totals(slf.py())?;
+}
+
 #[pymethods]
 impl VisitorTable {
-    #[doc = doc!("VisitorTable.totals")]
-    #[getter]
-    fn totals(slf: &Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
-        let totals = slf.as_super().get().0.meta.totals.map(|(human, ai, total)| Totals { human, ai, total });
-        totals.map(|totals| convert::totals(slf.py(), totals)).transpose()
-    }
-
     #[doc = doc!("VisitorTable.plot")]
     #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, by: &str, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let plots = slf.py().import("docplatform._hooks.plots")?;
-        Ok(plots.getattr("top_pages")?.call1((slf, n, by, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "top_pages")?.call1((slf, n, by, ax))?.unbind())
     }
 }
 
@@ -329,37 +296,20 @@ impl VisitorTable {
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
 pub(crate) struct TrendTable;
 
+getters! {
+    TrendTable as TrendTable, slf:
+    date_from = data::day(slf.py(), slf.as_super().get().0.meta.date_from.as_deref())?;
+    date_to = data::day(slf.py(), slf.as_super().get().0.meta.date_to.as_deref())?;
+    every = slf.as_super().get().0.meta.every.as_deref();
+    open_from = data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())?;
+}
+
 #[pymethods]
 impl TrendTable {
-    #[doc = doc!("TrendTable.date_from")]
-    #[getter]
-    fn date_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), slf.as_super().get().0.meta.date_from.as_deref())
-    }
-
-    #[doc = doc!("TrendTable.date_to")]
-    #[getter]
-    fn date_to<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), slf.as_super().get().0.meta.date_to.as_deref())
-    }
-
-    #[doc = doc!("TrendTable.every")]
-    #[getter]
-    fn every(slf: &Bound<'_, Self>) -> Option<String> {
-        slf.as_super().get().0.meta.every.clone()
-    }
-
-    #[doc = doc!("TrendTable.open_from")]
-    #[getter]
-    fn open_from<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())
-    }
-
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        let plots = slf.py().import("docplatform._hooks.plots")?;
-        Ok(plots.getattr("trend")?.call1((slf, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "trend")?.call1((slf, ax))?.unbind())
     }
 
     #[doc = doc!("TrendTable.sum")]

@@ -110,11 +110,6 @@ async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
         assert_eq!(recorder.log().matches("unreadable Retry-After was ignored").count(), 1, "{header:?}");
         assert_eq!(script.gaps(), [Duration::ZERO]);
     }
-    let two =
-        reply(429, "").header("retry-after", "7").header("retry-after", "20").header("retry-after", "3");
-    let script = Script::new([two.into(), good()]);
-    call(&client(&script), read()).await.unwrap();
-    assert_eq!(script.gaps(), [secs(20)]);
 }
 
 /// Rows: B3, C25.

@@ -68,23 +68,6 @@ async fn a_call_in_its_pause_takes_no_place() {
     }
 }
 
-/// Sends `calls` one after another to a service that is down; how many requests that were.
-async fn requests(step: fn() -> Step, calls: usize) -> usize {
-    let script = Script::each(move |_| step());
-    let client = client(&script);
-    for _ in 0..calls {
-        fail(&client, read()).await;
-    }
-    script.count()
-}
-
-/// Rows: B6.
-#[tokio::test(start_paused = true)]
-async fn retries_stop_when_their_quota_is_spent_and_first_attempts_do_not() {
-    assert_eq!(requests(|| bare(500), 1000).await, 1000 + 35);
-    assert_eq!(requests(|| bare(503), 1000).await, 1000 + 100);
-}
-
 /// Rows: B6.
 #[tokio::test(start_paused = true)]
 async fn successes_pay_for_retries_again() {
