@@ -1,12 +1,12 @@
-# Everything happens in .venv, which each target makes for itself. Nothing else is touched.
+# Everything is installed into .venv, which each target makes if it needs it. Nothing else is touched.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := -m pip install --quiet --disable-pip-version-check
-# A wheel that was built anew has the version of the one before.
+# A new wheel has the same version as the one before, so pip must be forced.
 REINSTALL := $(PIP) --force-reinstall --no-deps
-# What the wheel is made of.
+# The files that the wheel is built from.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.toml build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
 .PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store \
@@ -36,7 +36,7 @@ MINORS := 11 12 13 14
 ## test-pythons: the suite on every other CPython from 3.11 that is on this machine, each in an environment of its own
 test-pythons: $(addprefix test-python-3.,$(MINORS))
 
-# pyenv's `python3.12` wants the version named, as `PYENV_VERSION` does; to any other it means nothing.
+# pyenv's `python3.12` needs PYENV_VERSION; other Pythons ignore it.
 test-python-3.%: $(STAMPS)/installed $(STAMPS)/dev browser
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[1] != $*)'; then \
 		echo "make test-python tests CPython 3.$*"; \
@@ -56,30 +56,30 @@ ENGINES := $(VENV)/engines
 test-engines: $(STAMPS)/engines java
 	$(ENGINES)/bin/python -m pytest --confcutdir=tests/engines tests/engines $(PYTEST)
 
-# A package of Debian's, where this user may install it.
+# Installs a Debian package, if this user may.
 debian = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(1) >/dev/null; }
 
-## java: Debian's Java 17, for Spark, where this user may install it; else it says so
+## java: installs Debian's Java 17, for Spark, or says that it cannot
 java:
 	@command -v java >/dev/null || test -n "$$JAVA_HOME" || $(call debian,openjdk-17-jre-headless) \
 		|| echo "make java: no Java, and it cannot be installed here; tests/engines/test_spark.py is skipped"
 
 BROWSERS := chromium chromium-browser google-chrome chrome
 
-## browser: Debian's Chromium, for the tests of the report's page, where this user may install it; else it says so
+## browser: installs Debian's Chromium, for the tests of the report's page, or says that it cannot
 browser:
 	@command -v $(BROWSERS) >/dev/null || $(call debian,chromium) \
 		|| echo "make browser: no Chromium, and it cannot be installed here; tests/report/test_browser.py is skipped"
 
-## pictures: every picture of the documentation, from the stub's story, in docs/pictures; pages of the site and reports, to be looked at, in target/pictures
+## pictures: draws every picture of the documentation into docs/pictures, and screenshots to look at into target/pictures
 pictures: $(STAMPS)/installed $(STAMPS)/docs browser
 	PYTHONPATH=tests $(BIN)/python docs/draw.py sources
 	$(MAKE) docs
 	PYTHONPATH=tests $(BIN)/python docs/draw.py site
 	PYTHONPATH=tests $(BIN)/python -m report.pictures target/pictures
 
-## docs: the documentation site, in target/site; a warning, a link or a search that leads nowhere is an error
+## docs: builds the documentation site in target/site; a warning, a broken link or a search without a hit is an error
 docs: $(STAMPS)/installed $(STAMPS)/docs
 	$(BIN)/python docs/build.py prepare
 	@# Without --quiet, with which MkDocs does not count warnings and `strict` does nothing.
@@ -110,7 +110,7 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-# Coverage for libFuzzer from a stable compiler: what `cargo fuzz` sets, but for the sanitizers, which need nightly.
+# Coverage for libFuzzer with a stable compiler: the flags of `cargo fuzz` without the sanitizers, which need nightly.
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module $(addprefix -Cllvm-args=-sanitizer-coverage-, \
 	level=4 inline-8bit-counters pc-table trace-compares)
 FUZZ_HOST = $(shell rustc --print host-tuple)
@@ -122,7 +122,7 @@ FUZZ_SEED ?= $(shell date +%s)
 ## fuzz: looks for FUZZ_SECONDS (60) for an answer that breaks the client, kept in target/fuzz, then tries the properties
 fuzz:
 	@mkdir -p $(FUZZ_DIR)/found
-	@# The versions that are shipped.
+	@# With the locked versions of the release.
 	cp Cargo.lock fuzz/Cargo.lock
 	RUSTFLAGS="$(FUZZ_FLAGS)" CARGO_TARGET_DIR=$(FUZZ_DIR) \
 		cargo build --manifest-path fuzz/Cargo.toml --release --quiet --target $(FUZZ_HOST)
@@ -170,8 +170,8 @@ $(TOOLS)/cargo-deny-$(CARGO_DENY)/bin/cargo-deny:
 
 BENCH_ENV := $(VENV)/bench
 
-## bench: the release wheel beside what people use today; some minutes on a machine that does nothing else meanwhile
-## bench-store: a store of ten million rows: its size, how quick it opens, and what a held range takes
+## bench: compares the release wheel with other clients; some minutes, on a machine that does nothing else
+## bench-store: a store of ten million rows: its size, and how quickly it opens and serves a cached range
 ## bench-instructions: instructions a page under callgrind, which are the same however busy the machine is
 bench: BENCHMARK = run.py
 bench-store: BENCHMARK = store.py
@@ -189,7 +189,7 @@ $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	@touch $@
 
 CARGO_HOME ?= $(HOME)/.cargo
-# The same sources give the same bytes: the one time is the last commit's, and no path of this machine gets in.
+# The same sources give the same bytes: the only time is the last commit's, and no path of this machine is in the wheel.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
 BUILD_RELEASE = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) RUSTFLAGS="$$RUSTFLAGS --remap-path-prefix=$(CARGO_HOME)=cargo" \
 	$(abspath $(BIN))/maturin build --release --locked --compression-level 9
@@ -205,10 +205,10 @@ sdist: $(STAMPS)/build
 	$(BIN)/maturin sdist --out dist
 
 TOOLS_ENV := $(VENV)/release
-# Each of these gets the wheel, in an environment of its own.
+# Pythons on which the wheel is tried, each in an environment of its own.
 PYTHONS ?= $(PYTHON)
 
-## release-check: what is in dist is fit to be published; some minutes, as pip builds the source distribution, too
+## release-check: checks that dist can be published; some minutes, because pip builds the source distribution, too
 release-check: wheel sdist $(STAMPS)/release
 	$(TOOLS_ENV)/bin/python -m release.check $(PYTHONS)
 
@@ -245,13 +245,13 @@ $(STAMPS)/docs: requirements/docs.txt $(STAMPS)/dev | $(VENV)/pyvenv.cfg
 	$(BIN)/python $(PIP) -r requirements/docs.txt
 	@mkdir -p $(STAMPS) && touch $@
 
-# Beside the newest, where PYTHONPATH finds it first.
+# The oldest supported pandas, in a folder that PYTHONPATH puts before the newest.
 $(STAMPS)/oldest: requirements/oldest.txt | $(VENV)/pyvenv.cfg
 	rm -rf $(VENV)/oldest
 	$(BIN)/python $(PIP) --no-deps --target $(VENV)/oldest -r $<
 	@mkdir -p $(STAMPS) && touch $@
 
-# An environment of its own: Spark's half a gigabyte, and the pandas that it knows.
+# An environment of its own, because Spark takes half a gigabyte and needs an older pandas.
 $(ENGINES)/stamp: requirements/engines.txt
 	$(PYTHON) -m venv --clear $(ENGINES)
 	$(ENGINES)/bin/python $(PIP) -r $<

@@ -1,4 +1,4 @@
-"""Instructions a page of 250 rows, of this client and of what people use today: the same number in each run, however busy the machine is.
+"""Counts the instructions for a page of 250 rows, for this client and others: the same number in each run, however busy the machine is.
 
 make bench-instructions                       every way
 make bench-instructions BENCH="--profile 'docplatform: to_dicts()'"     where they go
@@ -59,7 +59,7 @@ WAYS: dict[str, Callable[[str], object]] = {
 
 
 def instructions(way: str, pages: int, out: Path) -> int:
-    """What a fresh process takes that reads this many pages."""
+    """The instructions of a fresh process that reads this many pages."""
     command = ["valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={out}"]
     with server(pages * LIMIT) as running:
         child = [sys.executable, __file__, "--run", way, "--url", running.url]

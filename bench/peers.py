@@ -1,4 +1,4 @@
-"""What people use today, each as its documentation shows it, and tuned as a careful user would: one pooled connection, orjson."""
+"""Other clients, used as their documentation shows, and tuned as a careful user would: one pooled connection, orjson."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""This client beside what people use today, on the same exports, in one run: medians and ratios.
+"""Compares this client with others, on the same exports, in one run: medians and ratios.
 
 make bench                      all of it, some minutes; let nothing else run meanwhile
 make bench BENCH="--rows 50000 --rounds 1"
@@ -51,7 +51,7 @@ def medians(ways: dict[str, Callable[[], int]], rounds: int, rows: int) -> dict[
 
 
 def searches_frame(url: str) -> int:
-    """What a careful user makes of a cursor listing: a frame whose instants are instants."""
+    """A cursor listing as a frame with real timestamps, as a careful user would build it."""
     frame = pd.DataFrame(aiohttp_searches(url))
     frame["lastSearchedAt"] = pd.to_datetime(frame["lastSearchedAt"], utc=True)
     return len(frame)
@@ -91,7 +91,7 @@ else:
 
 
 def memory(url: str, rows: int, way: str) -> float:
-    """What a fresh process takes at its peak, over what it had after the import."""
+    """The peak memory of a fresh process, less what it had after the import."""
     target = HERE / "server" / "target" / "memory.csv"
     command = [sys.executable, "-c", MEMORY, url, str(rows), way, str(target)]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -1,4 +1,4 @@
-"""A store of many exports, through the client: how large it is, how quick it opens, and a cached range in pandas.
+"""Measures a store of many exports through the client: its size, how quickly it opens, and a cached range in pandas.
 
 make bench-store                some minutes
 """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PAGES, SITE = ROOT / "target" / "docs", ROOT / "target" / "site"
 SHOWN = {".md", ".css", ".png", ".svg"}
-"""What of docs/ is part of the site."""
+"""The kinds of files of docs/ that are part of the site."""
 MOVED = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
@@ -37,7 +37,7 @@ REPOSITORY = "https://github.com/docplatform/docplatform"
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 WIDTH = 76
-"""The letters of code that a page has room for."""
+"""How many characters of code fit into a line of a page."""
 BOOSTS = {
     "listings/": 5,
     "how-to/": 4,
@@ -49,7 +49,7 @@ BOOSTS = {
     "changelog": 0.1,
     "maintainers/": 0.1,
 }
-"""Which pages a search shows first, by the beginning of their names: those that say how to do a thing before those that list its arguments."""
+"""Which pages a search shows first, by the beginning of their names: pages that show how to do something before those that list arguments."""
 SEARCHES = {
     "excel": "how-to/export/",
     "jupyter": "how-to/notebooks/",

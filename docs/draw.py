@@ -52,7 +52,7 @@ SVG = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTAL
 
 
 def shrink(picture: Path, width: int) -> None:
-    """A picture as wide as two times what it is shown at, in few colours."""
+    """Shrinks a picture to twice the width at which it is shown, in few colours."""
     with Image.open(picture) as found:
         small = found.convert("RGB").resize(
             (width, found.height * width // found.width), Image.Resampling.LANCZOS
@@ -75,7 +75,7 @@ def charts() -> None:
 
 
 def report(chromium: Browser) -> None:
-    """What a manager sees first of a report."""
+    """The first screen of a report."""
     with TemporaryDirectory() as folder:
         file, picture = Path(folder) / "report.html", PICTURES / "report.png"
         _docplatform("report", MONTH, "-q", "-o", str(file))
@@ -148,7 +148,7 @@ def _terminal(name: str, words: tuple[str, ...], shown: Text) -> None:
 
 
 def notebooks() -> None:
-    """Runs the notebooks, and keeps their outputs but for what is another one each time."""
+    """Runs the notebooks, and keeps those parts of their outputs that are the same each time."""
     for path in sorted((ROOT / "examples").glob("*.ipynb")):
         notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         with TemporaryDirectory() as folder:
@@ -159,7 +159,7 @@ def notebooks() -> None:
 
 
 def steady(notebook: Any) -> Any:
-    """A notebook without what is another one each time: its stub's port, the time, how a printed text was cut into pieces."""
+    """A notebook without what differs from run to run: its stub's port, the time, how a printed text was cut into pieces."""
     for cell in notebook.cells:
         outputs: list[Any] = []
         for output in cell.get("outputs", ()):
@@ -178,12 +178,12 @@ def steady(notebook: Any) -> Any:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Prints nothing."""
 
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The site over HTTP, without which it has no search."""
+    """Serves the site over HTTP, because its search needs that."""
     handler = partial(_Quiet, directory=str(SITE))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -204,7 +204,7 @@ def site(chromium: Browser, address: str) -> None:
                 page.goto(f"{address}/{where}")
                 page.wait_for_load_state("networkidle")
                 if name != "reference":
-                    # As a whole, without scrolling, at which the site begins to move things.
+                    # The whole page, without scrolling, because the site moves elements when it scrolls.
                     height = page.evaluate("document.documentElement.scrollHeight")
                     page.set_viewport_size({"width": width, "height": height})
                 page.evaluate("Promise.all([...document.images].map((image) => image.decode()))")

@@ -1,4 +1,4 @@
-"""Every link of the built site leads somewhere, and no page loads anything from elsewhere."""
+"""Checks that every link of the built site leads somewhere, and that no page loads anything from elsewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-//! One answer of the service, and what must hold whatever it is. The fuzz target feeds it; the core's tests replay
-//! its corpus.
+//! Gives the client one answer of a service, and checks what must hold for any answer. The fuzz target makes the answers; the
+//! core's tests replay its corpus.
 //!
 //! An input is a text: an operation and a status, headers, an empty line, and the body, such as
 //!

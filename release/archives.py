@@ -1,4 +1,4 @@
-"""What the files of a release hold, and what they are to hold."""
+"""Compares the contents of a release's files with what they must contain."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def in_sdist(path: Path) -> set[str]:
 
 
 def wheel_surprises(names: set[str]) -> list[str]:
-    """What a wheel has and should not, or has not and should."""
+    """Files that a wheel lacks, or should not have."""
     package = {name.removeprefix("python/") for name in sources("python")}
     extension = {name for name in names if is_extension(name)} or {"docplatform/_native.abi3.so"}
     return _difference(names, package | set(METADATA) | extension)

@@ -1,4 +1,4 @@
-"""What is in `dist` is fit to be published; with Pythons as arguments, it is tried out on them, too."""
+"""Checks that `dist` can be published; with Pythons as arguments, it is tried on them, too."""
 
 from __future__ import annotations
 

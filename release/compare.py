@@ -1,4 +1,4 @@
-"""Two wheels are the same byte for byte, but for the folder that each names as the place of its build."""
+"""Checks that two wheels are equal byte for byte, except for the build folder that each names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The installed package works on this machine, with nothing else installed. For any platform; needs no checkout.
+"""Checks that the installed package works on this machine, with nothing else installed. For any platform; needs no checkout.
 
 Run it with the Python of the environment: ``python -I release/smoke.py``.
 """

@@ -1,4 +1,4 @@
-"""Installs what is in `dist` where nothing else is, and uses it: `python -m release.tryout PYTHON...`."""
+"""Installs the files of `dist` into an empty environment, and uses them: `python -m release.tryout PYTHON...`."""
 
 from __future__ import annotations
 

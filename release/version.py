@@ -1,4 +1,4 @@
-"""The version, which Cargo.toml knows. As a program: a tag is that version, and the changelog has it."""
+"""The version in Cargo.toml. As a program, checks that a tag is that version and that the changelog has it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A soak: the client against a server that breaks at random, and an account of everything that came of it."""
+"""A soak: the client works against a server that fails at random, and its results are compared with the server's."""

@@ -1,4 +1,4 @@
-"""``python -m soak``: see `make soak`. Exit code 1 where anything does not add up."""
+"""``python -m soak``: see `make soak`. Exit code 1 if there is a discrepancy."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Usage:
 
 
 def settled(begin: Usage) -> Usage:
-    """What is held once what has ended is gone."""
+    """What the process holds after everything that ended was released."""
     until = time.monotonic() + SETTLE
     while not (usage := Usage.now()).within(begin) and time.monotonic() < until:
         time.sleep(0.1)

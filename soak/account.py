@@ -1,4 +1,4 @@
-"""Everything that was asked for, held against what the server did."""
+"""Compares everything that was asked for with what the server did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tally:
 
 
 def discrepancies(tally: Tally, ledger: Mapping[str, Any]) -> list[str]:
-    """What does not add up; empty where all does."""
+    """The discrepancies; empty if there are none."""
     wrong = [*tally.wrong, *ledger["strange"]]
     for prompt, outcome in tally.writes.items():
         jobs = ledger["created"].get(prompt, [])

@@ -1,4 +1,4 @@
-"""What the client is put through, on both faces."""
+"""The operations of a soak, on both faces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPERATIONS_A_CLIENT = 40
 MOST_RESUMES = 100
 
 Step = Generator[Callable[[Any], Any], Any, None]
-"""An operation written once for both faces: it yields calls of a client, and gets what they come to."""
+"""An operation for both faces: it yields calls of a client, and receives their results."""
 
 
 class Enough(BaseException):
@@ -48,7 +48,7 @@ class Next:
 
 
 class Driver:
-    """Draws operations until it is stopped, and writes down what came of each."""
+    """Draws operations until it is stopped, and records the result of each."""
 
     def __init__(self, base_url: str, seed: int, go_on: Callable[[], bool]) -> None:
         self.base_url = base_url

@@ -1,4 +1,4 @@
-"""A pipeline step that is run again and again, in up to three processes at a time, and dies at random: no job is created twice.
+"""Runs a pipeline step again and again, in up to three processes that are killed at random: no job is created twice.
 
 ``python -m soak.pipeline --runs 2000 --seed 1``; exit code 1 where anything does not add up.
 """
@@ -157,7 +157,7 @@ class Pipelines:
             self._next += 1
 
     def discrepancies(self) -> tuple[list[str], Counter[str]]:
-        """What does not add up, and how names with an unknown outcome stood."""
+        """The discrepancies, and what became of names with an unknown outcome."""
         wrong, unknown = list(self.account.wrong), Counter[str]()
         asked = {str((request.json or {}).get("prompt")) for request in self.stub.requests}
         for name, ends in self.account.by_name.items():

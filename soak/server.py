@@ -1,4 +1,4 @@
-"""The service, and all that can be wrong with one: ``python -m soak.server SEED``.
+"""A service with random faults: ``python -m soak.server SEED``.
 
 Raw TCP, so that it can break off anywhere. It prints its port, and for each line that it reads its ledger as one line of
 JSON: every prompt that was applied, with the ids of the jobs that came of it; every fault; every request that was none.
@@ -25,7 +25,7 @@ FAULTY = 0.2
 REFUSING = 0.02
 """The part of connections that end before a byte was read."""
 HOLD = 1.5
-"""Seconds of silence: more than the client bears."""
+"""Seconds of silence: longer than the client's timeout."""
 
 
 class BrokenOffError(Exception):

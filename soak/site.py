@@ -1,4 +1,4 @@
-"""What both sides know: the key, and the table of visitors that a project has."""
+"""What the driver and the server both know: the key, and each project's table of visitors."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "LessThanOrEqual": operator.le,
     "In": lambda value, among: value in among,
 }
-# What all rows of a slice have in common, and so what a whole partition can be left out by.
+# Columns with one value for all rows of a slice, so that filters on them can skip whole slices.
 _COMMON: dict[str, type] = {"project_id": str, "date_from": date, "date_to": date, "settled": bool}
 
 
@@ -152,7 +152,7 @@ class ListingDataSource(_DataSource):
         return ", ".join(columns)
 
     def reader(self, schema: object) -> _Reader:  # noqa: ARG002
-        """What reads it."""
+        """The reader of the table."""
         return _Reader(self._lake, self._most)
 
 
@@ -172,7 +172,7 @@ class _Reader(_DataSourceReader):
         self._wanted: list[tuple[str, str, Any]] = []
 
     def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802
-        """Keeps what leaves out whole slices; the rest is Spark's."""
+        """Keeps the filters that can skip whole slices; Spark applies the others."""
         for filter_ in filters:
             wanted = _condition(filter_)
             if wanted is None:
@@ -181,7 +181,7 @@ class _Reader(_DataSourceReader):
                 self._wanted.append(wanted)
 
     def partitions(self) -> list[Any]:
-        """The parts that the filters leave."""
+        """The parts that pass the filters."""
         slices = [piece for piece in self._lake.slices() if self._is_wanted(piece[0])]
         partition = _base("InputPartition")
         return [partition(part) for part in self._lake.parts(slices, self._most)]
