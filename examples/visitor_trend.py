@@ -1,4 +1,4 @@
-"""A year of daily visitors, fetched once and kept: run it every day, and it fetches only the new days.
+"""The visitors of the last 90 days, fetched once and kept: run it every day, and it fetches only the new days.
 
 Run it with DOCPLATFORM_BASE_URL, DOCPLATFORM_API_KEY and DOCPLATFORM_PROJECT_ID set. Stop it whenever you like.
 """
@@ -13,7 +13,7 @@ logging.basicConfig(format="%(message)s", level=logging.WARNING)
 logging.getLogger("docplatform").setLevel(logging.INFO)
 
 today = datetime.now(UTC).date()
-begin = today - timedelta(days=365)
+begin = today - timedelta(days=90)
 
 with docplatform.Client(requests_per_hour=100, reserve=10, store="visitors.db") as client:
     plan = client.plan_visitors(date_from=begin, date_to=today, every="day", by_path=False)
