@@ -180,7 +180,7 @@ pub(crate) fn two_periods(
     Ok([now, before])
 }
 
-/// Whether two counts differ by more than chance may bring: the one judgement of comparisons and reports.
+/// Whether two counts differ by more than chance can explain: used by comparisons and reports.
 #[pyfunction]
 pub(crate) fn _is_significant(before: i64, now: i64) -> bool {
     compare::is_significant(before, now)

@@ -21,6 +21,7 @@ INSTEAD = {
     r"come again|goes on by itself|taken? up again": "come twice, keeps running, waits again",
     r"letters that are|(is|are|were) no (valid )?text": "invalid characters",
     r"bears? failures|borne|in passing": "temporary failures are retried",
+    r"chance may (bring|take)": "chance can explain",
     r"pages=True": "by_path=True",
 }
 SUFFIXES = {".rs", ".py", ".pyi", ".md", ".ipynb", ".yml", ".c"}
