@@ -351,7 +351,7 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
     };
     let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
     let fits = match endpoint.paged_by {
-        // Whoever is told of nothing cannot know, but gets no row twice.
+        // A reader that got no warning cannot know of the change, but gets no row twice.
         PagedBy::Offset if quiet && versions.len() > 1 => {
             let ranks: BTreeSet<_> = rows.iter().map(|row| row.0).collect();
             let is_near = plan.remember_all || rows.len() <= WINDOW * plan.page_size as usize;

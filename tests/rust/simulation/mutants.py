@@ -307,7 +307,8 @@ def build() -> str:
     command = ["cargo", "test", *PROFILE, "--no-run", "--message-format=json-render-diagnostics"]
     built = subprocess.run(command, cwd=COPY, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
-    return next(message["executable"] for message in messages if message.get("executable"))
+    executable: str = next(message["executable"] for message in messages if message.get("executable"))
+    return executable
 
 
 def first_failure(program: str, bug: str) -> str:
