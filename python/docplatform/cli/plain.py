@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         "--fail",
         metavar="HOW",
         help="fail, so that a script's handling of exit codes can be tried: a status (401, 429, 503, ...), drop (the connection "
-        "closes without an answer), failed (jobs fail) or active (jobs are never final); with :N only the first N requests or jobs",
+        "closes without an answer), lost (jobs are created, but the answer never comes), failed (jobs fail) or active (jobs are never final); "
+        "with :N only the first N requests or jobs",
     )
     stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
     stub.add_argument(

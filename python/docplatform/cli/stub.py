@@ -26,8 +26,9 @@ NOT_FOUND = 127
 SIGNALLED = 128
 """A command that a signal ended has the exit code 128 + the signal's number, as in a shell."""
 FAILURES = (
-    "a status (401, 429, 503, ...), drop (the connection closes without an answer), failed (jobs fail), or active (jobs are "
-    "never final); with :N only the first N requests or jobs"
+    "a status (401, 429, 503, ...), drop (the connection closes without an answer), lost (jobs are created and messages taken, "
+    "but their answers never come), failed (jobs fail), or active (jobs are never final); with :N only the first N requests or "
+    "jobs"
 )
 
 
@@ -39,8 +40,8 @@ def rehearse(stub: StubServer, failure: str) -> None:
     if kind in {"failed", "active"}:
         for _ in range(int(number or JOBS)):
             stub.script_job("active", *(["failed"] if kind == "failed" else []))
-    elif kind == "drop":
-        stub.fail_next(drop=True, times=int(number or ALWAYS))
+    elif kind in {"drop", "lost"}:
+        stub.fail_next(drop=kind == "drop", lost=kind == "lost", times=int(number or ALWAYS))
     elif kind.isdecimal() and 300 <= int(kind) <= 599:
         stub.fail_next(int(kind), times=int(number or ALWAYS))
     else:

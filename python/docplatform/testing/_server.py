@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -377,10 +378,11 @@ class StubServer:
         retry_after: float | timedelta | str | None = None,
         path: str | None = None,
         drop: bool = False,
+        lost: bool = False,
         body: object = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
     ) -> None:
-        """Lets the next requests fail. They are recorded, and have no other effect.
+        """Lets the next requests fail. They are recorded, and have no other effect, except with ``lost``.
 
         Several calls queue up: a request gets the oldest failure that fits its path.
 
@@ -391,6 +393,8 @@ class StubServer:
                 client ignores fractions of a second.
             path: Only requests whose path contains this text; all by default.
             drop: Whether to close the connection instead of answering, after the request was read; false by default.
+            lost: Whether to carry a write out and then close the connection instead of answering: the job is created, and its
+                creator does not know. Reads are answered. False by default.
             body: The body: ``str`` and ``bytes`` are sent as they are, anything else as JSON. By default ``{"error":
                 …}``, or ``{}`` for a status below 400.
             headers: Further headers, as a mapping or pairs. They replace ``Content-Type``, ``Date`` and
@@ -413,8 +417,8 @@ class StubServer:
             if not isinstance(text, str):
                 text = f"{_seconds(text, 'retry_after'):f}".rstrip("0").rstrip(".")
             pairs.append(("Retry-After", text))
-        answer = None if drop else make_answer(status, body, pairs)
-        fault = Fault(answer, _at_least(1, times, "times"), path or "")
+        answer = None if drop or lost else make_answer(status, body, pairs)
+        fault = Fault(answer, _at_least(1, times, "times"), path or "", lost)
         with self._changed:
             self._faults.append(fault)
 
@@ -498,10 +502,13 @@ class StubServer:
         try:
             check_sender(call.request, self._hosts)
             for fault in self._faults:
-                if fault.path in call.request.path:
+                if fault.path in call.request.path and not (fault.lost and call.request.method == "GET"):
                     fault.times -= 1
                     if not fault.times:
                         self._faults.remove(fault)
+                    if fault.lost:
+                        with suppress(Refusal):
+                            self._service.answer(call)
                     return fault.answer
             return self._service.answer(call)
         except Refusal as refusal:

@@ -148,6 +148,8 @@ class Fault:
     answer: Answer | None
     times: int
     path: str
+    lost: bool = False
+    """Only the answer is: a write is carried out, and reads are answered."""
 
 
 @dataclass(slots=True)
