@@ -166,6 +166,22 @@ impl Options {
         Ok(self)
     }
 
+    /// Whose data the environment names, as far as it does: the address, and the organization or else the key's.
+    pub fn owner_of(
+        env: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<(Option<String>, Option<Organization>)> {
+        let wanted = [ENV_BASE_URL, ENV_ORGANIZATION, ENV_API_KEY, ENV_API_KEY_FILE];
+        let found = Self::default().resolve(|name| wanted.contains(&name).then(|| env(name))?)?;
+        let organization = match (&found.organization, &found.api_key) {
+            (Some(name), _) => Some(Organization::named(found.name_of("organization"), name)?),
+            (None, Some(key)) => Some(Organization::Key(ApiKey::parse(found.name_of("api_key"), key)?)),
+            (None, None) => None,
+        };
+        let base_url =
+            found.base_url.as_ref().map(|url| BaseUrl::parse(found.name_of("base_url"), url, true));
+        Ok((base_url.transpose()?.map(|url| url.as_str().to_owned()), organization))
+    }
+
     /// Where the value of `setting` came from, as errors name it: the argument, or the environment's variable.
     pub(crate) fn name_of(&self, setting: &'static str) -> &'static str {
         self.from_env

@@ -1,5 +1,6 @@
 //! The slices that a store has, in the columns of a dataset, without a client.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Date32Array, RecordBatch, StringArray};
@@ -10,6 +11,7 @@ use jiff::civil::Date;
 
 use crate::client::observer::{Note, Observer};
 use crate::clock::Millis;
+use crate::config::Options;
 use crate::config::url::Segment;
 use crate::dates::Moment;
 use crate::dates::slices::{Every, Slice};
@@ -107,7 +109,8 @@ impl Wish {
         Ok(wanted)
     }
 
-    fn is_of(&self, held: &FinishedExport) -> bool {
+    /// Whether an export is of the service and organization that are wanted.
+    pub fn is_of(&self, held: &FinishedExport) -> bool {
         is_of(held, self.base_url.as_deref(), self.organization.as_deref())
     }
 }
@@ -121,6 +124,31 @@ pub(crate) fn is_of(held: &FinishedExport, base_url: Option<&str>, organization:
 
 fn account(held: &FinishedExport) -> (&str, &str) {
     (&held.base_url, &held.organization)
+}
+
+/// Of what several owners fetched, account by account, what the owner that the environment names did, as far as the store has that.
+pub async fn of_environment(
+    holdings: &FinishedExports,
+    mut held: Vec<FinishedExport>,
+    env: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<FinishedExport>> {
+    if held.first().map(account) == held.last().map(account) {
+        return Ok(held);
+    }
+    let (base_url, organization) = Options::owner_of(env)?;
+    let label = match organization {
+        Some(organization) => Some(holdings.label(organization).await?),
+        None => None,
+    };
+    let of_organization = |held: &FinishedExport| label.as_ref() == Some(&held.organization);
+    let of_address = |held: &FinishedExport| base_url.as_ref() == Some(&held.base_url);
+    if held.iter().any(of_organization) {
+        held.retain(of_organization);
+    }
+    if held.iter().any(of_address) {
+        held.retain(of_address);
+    }
+    Ok(held)
 }
 
 /// An error if the store has what several organizations fetched. They come account by account.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::listing::endpoint::{COUNTS, VISITORS};
 use crate::listing::rows::Totals;
 use crate::slices::Subject;
-use crate::slices::dataset::{DatasetSlice, is_of, of_one_account, read, some};
+use crate::slices::dataset::{DatasetSlice, is_of, of_environment, of_one_account, read, some};
 use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExports, What};
 use crate::table::Builder;
@@ -52,9 +52,9 @@ impl StoreQuery {
     /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
     pub async fn read(&self, holdings: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, what } = self.of;
-        let latest = holdings.latest(what).await?.into_iter();
-        let wanted =
-            latest.filter(|held| is_of(held, self.base_url.as_deref(), self.organization.as_deref()));
+        let mut latest = holdings.latest(what).await?;
+        latest.retain(|held| is_of(held, self.base_url.as_deref(), self.organization.as_deref()));
+        let wanted = of_environment(holdings, latest, |name| std::env::var_os(name)).await?.into_iter();
         let found = wanted.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now));
         let mut found: Vec<_> = found.collect();
         of_one_account(&found)?;

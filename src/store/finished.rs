@@ -5,9 +5,11 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
+use crate::config::account::Organization;
 use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
 use crate::store::Store;
+use crate::store::account;
 use crate::store::exports::What;
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, Which, page_size, whole};
@@ -96,6 +98,15 @@ impl FinishedExports {
             Ok(found.collect::<rusqlite::Result<Vec<_>>>()?)
         };
         self.store.run(look).await
+    }
+
+    /// An organization, as the store writes it.
+    pub async fn label(&self, organization: Organization) -> Result<String> {
+        self.store
+            .run(move |connection: &mut Connection| {
+                Ok(organization.label(&account::salt(&connection.transaction()?)?))
+            })
+            .await
     }
 
     /// One of them.

@@ -198,6 +198,23 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     assert (ended.status, "no totals of searches" in ended.err) == (2, True)
 
 
+def test_a_dataset_is_of_the_organization_of_the_environment(
+    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("dataset", str(tmp_path / "lake"), "--store", str(store), "--every", "week")
+    filled = (MONTH, "demo", "--every", "week", "--store", str(store))
+    assert cli("sync", *filled).status == 0
+    monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
+    ended = cli("sync", *filled)
+    assert ended.out.splitlines()[0] == "listing\tvisitors"
+    monkeypatch.delenv("DOCPLATFORM_API_KEY")
+    ended = cli(*line)
+    assert (ended.status, ended.out.splitlines()[:2]) == (0, ["listing\tvisitors", "written\t4"])
+    monkeypatch.delenv("DOCPLATFORM_ORGANIZATION")
+    ended = cli(*line)
+    assert (ended.status, "--organization name:acme" in ended.err) == (1, True)
+
+
 # -- help ------------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,7 @@ def document(cli: Cli, *arguments: str, status: int = 0, stdin: bytes = b"") -> 
 
 def test_sync_fills_the_store_and_prints_a_summary(cli: Cli, store: Path) -> None:
     ended = cli("sync", "demo", "other", *JANUARY)
-    assert ended.out == "slices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\n"
+    assert ended.out == "listing\tvisitors\nslices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\n"
     assert ended.err == "Filling the store\n"
     before = len(cli.stub.requests)
     assert cli("sync", "other", *JANUARY).out.splitlines()[1] == "cached\t31"
@@ -66,7 +66,7 @@ def test_projects_come_from_arguments_a_file_or_a_pipe(cli: Cli, tmp_path: Path)
 def test_failures_are_listed_and_the_rest_is_in_the_store(cli: Cli) -> None:
     projects = ("demo", "gone", "other", *DAY)
     ended = cli("sync", *projects)
-    assert (ended.status, ended.out.splitlines()[0]) == (1, "slices\t3")
+    assert (ended.status, ended.out.splitlines()[1]) == (1, "slices\t3")
     assert "gone from 2024-01-01: " in ended.err
     found = document(cli, *projects, status=1)
     assert (found["complete"], found["cached"]) == (False, 2)

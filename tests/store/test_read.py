@@ -182,6 +182,45 @@ def test_several_organizations_have_to_be_told_apart(face: Face, stub: StubServe
     assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "rows"),
+    [
+        ("ORGANIZATION", "two", 2),
+        ("API_KEY", "the key", 1),
+        ("BASE_URL", "the second address", 2),
+        ("ORGANIZATION", "three", None),
+        ("BASE_URL", "https://docs.example.com", None),
+    ],
+)
+def test_the_environment_chooses_among_several_owners(
+    face: Face,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    rows: int | None,
+) -> None:
+    """As for the calls that send; a key or an address that the store does not know chooses nothing."""
+    for name in ("ORGANIZATION", "API_KEY", "API_KEY_FILE", "BASE_URL"):
+        monkeypatch.delenv(f"DOCPLATFORM_{name}", raising=False)
+    port = 0
+    for organization, number in ((None, 1), ("two", 2)):
+        with StubServer(visitors=number, port=port) as stub:
+            url, key = stub.url, stub.api_key
+            # At one address, unless that is to choose.
+            elsewhere = variable == "BASE_URL" and value != "https://docs.example.com"
+            port = 0 if elsewhere else int(url.rpartition(":")[2])
+            client = face.client(stub, store=store, organization=organization)
+            face.run(client.visitors(**JANUARY).collect())
+    given = {"the key": key, "the second address": url + "/"}.get(value, value)
+    monkeypatch.setenv(f"DOCPLATFORM_{variable}", given)
+    if rows is None:
+        with pytest.raises(ValueError, match="several organizations"):
+            read_visitors(store, **JANUARY)
+        return
+    assert len(read_visitors(store, **JANUARY)) == rows
+
+
 def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
     with pytest.raises(ConfigurationError):
         read_visitors(store, **JANUARY)

@@ -59,4 +59,4 @@ def dataset(
     if session.json:
         output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
     else:
-        output.fields(list(report._asdict().items()))
+        output.fields([("listing", listing), *report._asdict().items()])

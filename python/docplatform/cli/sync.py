@@ -125,7 +125,7 @@ def _print(
         listed = [{**failure._asdict(), "error": str(failure.error)} for failure in failures]
         output.document({**asked, "complete": error is None, **report._asdict(), "failures": listed})
     else:
-        output.fields(list(report._asdict().items()))
+        output.fields([("listing", asked["listing"]), *report._asdict().items()])
 
 
 def _listed(file: str, *, quiet: bool) -> list[str]:

@@ -65,8 +65,9 @@ def export_dataset(
         every: The slices: ``"day"`` (the default), ``"week"`` or ``"month"``. A dataset has slices of one length
             only, because unique visitors of different lengths must not be mixed; slices that the end of a range cut
             are left out.
-        base_url: The service's address; needed if the store has several.
-        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
+        organization: The organization: its name, or the id that the error lists; if the store has several, by default
+            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
 

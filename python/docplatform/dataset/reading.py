@@ -81,8 +81,9 @@ def read_visitors(
             whole.
         by_path: Whether to return one row for each path, or only totals. By default one row for each path without
             ``every``, and totals with it.
-        base_url: The service's address; needed if the store has several.
-        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
+        organization: The organization: its name, or the id that the error lists; if the store has several, by default
+            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
 
@@ -187,8 +188,9 @@ def read_views(
             whole.
         by_path: Whether to return one row for each path, or only totals. By default one row for each path without
             ``every``, and totals with it.
-        base_url: The service's address; needed if the store has several.
-        organization: The organization: its name, or the id that the error lists; needed if the store has several.
+        base_url: The service's address; if the store has several, by default ``DOCPLATFORM_BASE_URL``.
+        organization: The organization: its name, or the id that the error lists; if the store has several, by default
+            ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
 

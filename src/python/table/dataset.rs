@@ -58,11 +58,14 @@ pub(crate) fn _dataset_slices(
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let look = move |_| async move {
-        let held = FinishedExports::of(&file, listing.path)?.latest(What::Pages).await?;
+        let holdings = FinishedExports::of(&file, listing.path)?;
+        let mut held = holdings.latest(What::Pages).await?;
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
-        Wish { endpoint: listing, every, projects, from, to, base_url, organization, settle_days, now }
-            .choose(held)
+        let wish =
+            Wish { endpoint: listing, every, projects, from, to, base_url, organization, settle_days, now };
+        held.retain(|held| wish.is_of(held));
+        wish.choose(dataset::of_environment(&holdings, held, |name| std::env::var_os(name)).await?)
     };
     let finish = |py: Python<'_>, slices: Vec<DatasetSlice>| {
         let tuple = |DatasetSlice { held, days, settled }: DatasetSlice| {
