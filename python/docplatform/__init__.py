@@ -52,6 +52,7 @@ from docplatform.errors import (
     TransportError,
     UnconfirmedWriteError,
     UnprocessableError,
+    UnrecordedJobWarning,
     WaitTimeoutError,
     WaitWarning,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "TrendTable",
     "UnconfirmedWriteError",
     "UnprocessableError",
+    "UnrecordedJobWarning",
     "VisitorRow",
     "VisitorTable",
     "Visitors",

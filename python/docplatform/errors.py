@@ -37,6 +37,7 @@ __all__ = [
     "TransportError",
     "UnconfirmedWriteError",
     "UnprocessableError",
+    "UnrecordedJobWarning",
     "WaitTimeoutError",
     "WaitWarning",
 ]
@@ -479,6 +480,31 @@ class DataChangedWarning(DataWarning):
         >>> len(table), caught[0].category.__name__
         (1, 'DataChangedWarning')
     """
+
+
+class UnrecordedJobWarning(UserWarning):
+    """A Python warning: a job was created under a name of ``once=``, but the store could not record it, such as on a disk
+    that became full.
+
+    The job runs, and the call returns it. The name counts as unknown until ``resolve_once(warning.name,
+    warning.job_id)`` records the job.
+
+    Attributes:
+        name: The name: a str.
+        job_id: The id of its job: a str.
+        reason: Why it could not be recorded: a str.
+
+    Example:
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always", docplatform.UnrecordedJobWarning)
+        ...     job = Client(store="docs.db").create_job("Document release 1.4", once="docs-1.4")
+        >>> [(warning.message.name, warning.message.job_id) for warning in caught]  # the disk had room
+        []
+    """
+
+    name: str = ""
+    job_id: str = ""
+    reason: str = ""
 
 
 class WaitWarning(UserWarning):

@@ -10,7 +10,7 @@ use crate::client::Call;
 use crate::client::Client;
 use crate::client::OnBudget;
 use crate::client::messages;
-use crate::client::observer::{Level, Note, Observer, Waiting};
+use crate::client::observer::{About, Level, Note, Observer, Waiting};
 use crate::client::retry::{self, LAST_CALL};
 use crate::clock::{millis, timestamp};
 use crate::error::{Error, Kind, Outcome, Result};
@@ -62,7 +62,8 @@ impl Client {
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
-                self.pause(pause, &what, messages::SERVICE_ASKED, observer).await;
+                let about = Some(About::Call(Box::new(messages::fields(call))));
+                self.pause(pause, &what, messages::SERVICE_ASKED, about, observer).await;
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
@@ -129,20 +130,28 @@ impl Client {
         pause: Duration,
         what: &str,
         why: &'static str,
+        about: Option<About>,
         observer: &dyn Observer,
     ) {
-        self.note_pause(pause, what, why, observer);
+        self.note_pause(pause, what, why, about, observer);
         sleep(pause).await;
         self.stats.paused(pause);
     }
 
     /// Says that `what` is about to pause, unless that is over in a moment.
-    pub(crate) fn note_pause(&self, pause: Duration, what: &str, why: &'static str, observer: &dyn Observer) {
+    pub(crate) fn note_pause(
+        &self,
+        pause: Duration,
+        what: &str,
+        why: &'static str,
+        about: Option<About>,
+        observer: &dyn Observer,
+    ) {
         if pause > MIN_LOGGED_PAUSE {
             let until = timestamp(self.now().saturating_add(millis(pause)));
             let text = format!("{what}: waiting {:.1} s, until {until:.0}", pause.as_secs_f64());
             let waiting = Some(Waiting::new(why, pause, until));
-            observer.note(Note { level: Level::Info, text, waiting });
+            observer.note(Note { waiting, about, ..Note::new(Level::Info, text) });
         }
     }
 }

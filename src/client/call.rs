@@ -14,7 +14,7 @@ use crate::client::OnBudget;
 use crate::client::admission::Admitted;
 use crate::client::attempt::MAX_ERROR_BODY;
 use crate::client::messages;
-use crate::client::observer::Observer;
+use crate::client::observer::{About, Observer};
 use crate::client::retry::{self, Failure, Head, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
@@ -120,6 +120,13 @@ struct Tries {
     waited: Duration,
 }
 
+impl Tries {
+    /// How long the last one has lasted.
+    fn elapsed(&self) -> Duration {
+        self.begun.map(|begun| begun.elapsed()).unwrap_or_default()
+    }
+}
+
 impl Received {
     /// The answer.
     pub fn answer(&self) -> &Answer {
@@ -204,7 +211,14 @@ impl Client {
             let answer =
                 Box::pin(self.attempt(&call, url.clone(), ticket, number > 1, *deadline, observer)).await;
             let failure = match answer {
-                Ok(answer) => return Ok(Received { client: self.clone(), call, answer, tries, last_retry }),
+                Ok(answer) => {
+                    if observer.debugs() {
+                        let elapsed = tries.elapsed();
+                        let (settings, head) = (&self.settings, &answer.head);
+                        observer.note(messages::answered(&call, settings, head, number, elapsed));
+                    }
+                    return Ok(Received { client: self.clone(), call, answer, tries, last_retry });
+                }
                 Err(failure) => failure,
             };
 
@@ -245,7 +259,8 @@ impl Client {
             last_retry = retry;
             drop(permit);
             let why = if asked.is_some() { messages::SERVICE_ASKED } else { messages::ATTEMPT_FAILED };
-            self.pause(pause, &format!("{}: retry {number}", report.what()), why, observer).await;
+            let about = Some(About::Call(Box::new(messages::fields(&call))));
+            self.pause(pause, &format!("{}: retry {number}", report.what()), why, about, observer).await;
             tries.waited = pause;
         }
     }
@@ -265,7 +280,7 @@ impl Client {
             number: tries.number,
             status: failure.head().map(|head| head.status),
             error: report.attempt(),
-            elapsed: tries.begun.map(|begun| begun.elapsed()).unwrap_or_default(),
+            elapsed: tries.elapsed(),
             waited: tries.waited,
             sent: !matches!(failure, Failure::Unsent { .. }),
         };

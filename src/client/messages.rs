@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::budget::Slot;
-use crate::client::observer::{Level, Note, Waiting};
-use crate::client::retry::{Failure, Verdict};
+use crate::client::observer::{About, Level, LogFields, Note, Waiting};
+use crate::client::retry::{Failure, Head, Verdict};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -31,6 +31,32 @@ pub(crate) const ATTEMPT_FAILED: &str = "the last attempt failed";
 /// A call in words: method and path template, never the ids or the query.
 pub(crate) fn what(call: &Call) -> String {
     format!("{} {}", call.method, call.path.as_str())
+}
+
+/// What the records of all lines about a call have.
+pub(crate) fn fields(call: &Call) -> LogFields {
+    LogFields { method: call.method.to_string(), path: call.path.as_str().to_owned(), ..LogFields::default() }
+}
+
+/// The line about an attempt that went well.
+pub(crate) fn answered(
+    call: &Call,
+    settings: &Settings,
+    head: &Head,
+    attempt: u32,
+    elapsed: Duration,
+) -> Note {
+    let request_id = head.request_id.as_deref().map(|id| header(call, settings, id));
+    let id = request_id.as_ref().map_or_else(String::new, |id| format!(" (request id {id})"));
+    let text = format!("{}: {} after {:.3} s{id}", what(call), head.status, elapsed.as_secs_f64());
+    let about = LogFields {
+        attempt: Some(attempt),
+        status: Some(head.status),
+        elapsed: Some(elapsed),
+        request_id,
+        ..fields(call)
+    };
+    Note::new(Level::Debug, text).about(About::Call(Box::new(about)))
 }
 
 /// The error of a call that the throttle keeps from being sent.
@@ -103,7 +129,8 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
         slot.wait.as_secs_f64().ceil(),
     );
     let waiting = Waiting::new(why, slot.wait, slot.at);
-    Note { level: Level::Info, text, waiting: Some(waiting) }
+    let note = Note { waiting: Some(waiting), ..Note::new(Level::Info, text) };
+    note.about(About::Call(Box::new(fields(call))))
 }
 
 /// The error of a call without a free request in the budget, that does not wait.
@@ -158,7 +185,14 @@ impl Failed<'_> {
             attempt.elapsed.as_secs_f64(),
             attempt.error,
         );
-        Note::new(Level::Warning, text)
+        let about = LogFields {
+            attempt: Some(attempt.number),
+            status: attempt.status,
+            elapsed: Some(attempt.elapsed),
+            request_id: self.request_id(),
+            ..fields(self.call)
+        };
+        Note::new(Level::Warning, text).about(About::Call(Box::new(about)))
     }
 
     /// The error for the user.
@@ -204,15 +238,6 @@ impl Failed<'_> {
         if ids.is_empty() { ids } else { format!(" ({ids})") }
     }
 
-    /// Who was not reached: host and port, and those of the proxy that was given.
-    fn destination(&self) -> String {
-        let mut destination = self.settings.base_url.host_and_port();
-        if let Some(proxy) = self.settings.wire.proxy_address() {
-            destination.push_str(&format!(" through the proxy {proxy}"));
-        }
-        destination
-    }
-
     fn body(&self) -> Option<&[u8]> {
         match self.failure {
             Failure::Refused { body, .. } | Failure::Unreadable { body, .. } => Some(body),
@@ -234,7 +259,7 @@ impl Failed<'_> {
     }
 
     fn header(&self, value: &str) -> String {
-        text::safe(&self.redact(value), MAX_HEADER)
+        header(self.call, self.settings, value)
     }
 
     fn request_id(&self) -> Option<String> {
@@ -257,7 +282,7 @@ impl Failed<'_> {
     fn reason(&self) -> String {
         match self.failure {
             Failure::Unsent { reason, .. } => {
-                format!("{}: {}", self.destination(), self.words(reason))
+                format!("{}: {}", self.settings.base_url.host_and_port(), self.words(reason))
             }
             Failure::Ambiguous { reason, .. } | Failure::BodyLost { reason, .. } => self.words(reason),
             Failure::Unreadable { head, reason, body } => {
@@ -326,12 +351,20 @@ impl Failed<'_> {
         })
     }
 
-    /// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let text = text.get(..text.floor_char_boundary(MAX_SEARCHED)).unwrap_or(text);
-        let prompt =
-            self.call.prompt.as_ref().is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
-        let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
-        redact::withhold(text, self.settings.secret_in(text).or(prompt))
+        redacted(self.call, self.settings, text)
     }
+}
+
+/// A header of the service's, for display.
+fn header(call: &Call, settings: &Settings, value: &str) -> String {
+    text::safe(&redacted(call, settings, value), MAX_HEADER)
+}
+
+/// `text`, or a note in its place where it repeats the key, the prompt, or a prompt of another call.
+fn redacted<'a>(call: &Call, settings: &Settings, text: &'a str) -> Cow<'a, str> {
+    let text = text.get(..text.floor_char_boundary(MAX_SEARCHED)).unwrap_or(text);
+    let prompt = call.prompt.as_ref().is_some_and(|prompt| redact::repeats(text, prompt, PROMPT_PREFIX));
+    let prompt = (prompt || redact::has_prompt_field(text)).then_some("the prompt");
+    redact::withhold(text, settings.secret_in(text).or(prompt))
 }

@@ -17,6 +17,8 @@ pub const TRACEPARENT: &str = "traceparent";
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
+    /// What went well; wanted only where [`Observer::debugs`] says so.
+    Debug,
     /// Something that the user may want to know while the call goes on.
     Info,
     /// Something went wrong and is being dealt with.
@@ -32,6 +34,45 @@ pub struct Note {
     pub text: String,
     /// The wait that it tells of.
     pub waiting: Option<Waiting>,
+    /// What it is about, for programs.
+    pub about: Option<About>,
+}
+
+/// What a line is about, besides its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A call, or one attempt of it.
+    Call(Box<LogFields>),
+    /// A job that was created under a name, and that the store could not record.
+    Unrecorded(Box<UnrecordedJob>),
+}
+
+/// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogFields {
+    /// The method.
+    pub method: String,
+    /// The path template.
+    pub path: String,
+    /// The number of the attempt.
+    pub attempt: Option<u32>,
+    /// Its status, where an answer came.
+    pub status: Option<u16>,
+    /// How long it took.
+    pub elapsed: Option<Duration>,
+    /// The service's name for it, shortened for display.
+    pub request_id: Option<String>,
+}
+
+/// A job that was created under a name, and that the store could not record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnrecordedJob {
+    /// The name.
+    pub name: String,
+    /// The job's id.
+    pub job: String,
+    /// Why not.
+    pub why: String,
 }
 
 /// A time in which nothing is sent.
@@ -77,7 +118,7 @@ impl OpenWait {
         let long = lasts > Waiting::LONG;
         if lasts >= self.said_after && self.announced.replace(long) != Some(long) {
             let waiting = Some(Waiting { why: self.why, until: None, long });
-            observer.note(Note { level: Level::Info, text: text(), waiting });
+            observer.note(Note { waiting, ..Note::new(Level::Info, text()) });
         }
     }
 }
@@ -85,7 +126,12 @@ impl OpenWait {
 impl Note {
     /// A line that says something.
     pub fn new(level: Level, text: String) -> Self {
-        Self { level, text, waiting: None }
+        Self { level, text, waiting: None, about: None }
+    }
+
+    /// The same, with what it is about.
+    pub(crate) fn about(self, about: About) -> Self {
+        Self { about: Some(about), ..self }
     }
 }
 
@@ -93,6 +139,11 @@ impl Note {
 pub trait Observer: Send + Sync {
     /// A line for the log.
     fn note(&self, note: Note);
+
+    /// Whether notes of [`Level::Debug`] are wanted: nobody makes their texts in vain.
+    fn debugs(&self) -> bool {
+        false
+    }
 
     /// Where requests that leave are counted, beside the client's own count.
     fn requests(&self) -> Option<Arc<AtomicU64>> {

@@ -36,6 +36,7 @@ struct RelayState {
     kept: Vec<Note>,
     /// Of the caller that listened last: pages were prefetched for it.
     trace: Option<HeaderValue>,
+    debugs: bool,
 }
 
 impl Relay {
@@ -45,6 +46,7 @@ impl Relay {
             let mut state = self.state();
             state.listener = Some(Arc::clone(&listener));
             state.trace = listener.trace();
+            state.debugs = listener.debugs();
             std::mem::take(&mut state.kept)
         };
         for note in kept {
@@ -56,7 +58,8 @@ impl Relay {
     /// For a request that is made now: it is reported like all others, and belongs to the trace of this caller, even if
     /// another one listens when it is sent.
     pub fn asked(self: &Arc<Self>) -> Arc<dyn Observer> {
-        Arc::new(Asked { trace: self.state().trace.clone(), relay: Arc::clone(self) })
+        let state = self.state();
+        Arc::new(Asked { trace: state.trace.clone(), debugs: state.debugs, relay: Arc::clone(self) })
     }
 
     /// How many requests were sent.
@@ -85,11 +88,16 @@ impl Observer for Relay {
 struct Asked {
     relay: Arc<Relay>,
     trace: Option<HeaderValue>,
+    debugs: bool,
 }
 
 impl Observer for Asked {
     fn note(&self, note: Note) {
         self.relay.note(note);
+    }
+
+    fn debugs(&self) -> bool {
+        self.debugs
     }
 
     fn trace(&self) -> Option<HeaderValue> {

@@ -188,7 +188,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
         }
         if asked {
             let pause = at.saturating_duration_since(Instant::now());
-            client.note_pause(pause, "wait_for_job", messages::SERVICE_ASKED, observer);
+            client.note_pause(pause, "wait_for_job", messages::SERVICE_ASKED, None, observer);
         }
         rest(at, until).await;
     }

@@ -8,9 +8,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job;
 use crate::python::convert;
+use crate::python::progress;
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]
@@ -149,4 +151,15 @@ pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAn
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
     FROM_ISO.import(py, "datetime", "datetime")?.call_method1("fromisoformat", (text,))
+}
+
+/// Warns of a job that the store could not record, where the user's code made the call.
+pub(crate) fn warn_unrecorded(py: Python<'_>, text: &str, unrecorded: &UnrecordedJob) -> PyResult<()> {
+    let warning = py.import("docplatform.errors")?.getattr("UnrecordedJobWarning")?.call1((text,))?;
+    for (name, value) in
+        [("name", &unrecorded.name), ("job_id", &unrecorded.job), ("reason", &unrecorded.why)]
+    {
+        warning.setattr(name, value)?;
+    }
+    progress::warn(&warning)
 }

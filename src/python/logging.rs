@@ -4,11 +4,41 @@ use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 
-use crate::client::observer::{Level, Note};
+use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::runtime::call_out;
 
-static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// `docplatform._hooks.logging`: its logger, and its function that logs a line.
+static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
+
+const DEBUG: u8 = 10;
+
+fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
+    HOOKS.get_or_try_init(py, || {
+        let hooks = py.import("docplatform._hooks.logging")?;
+        Ok((hooks.getattr("logger")?.unbind(), hooks.getattr("log")?.unbind()))
+    })
+}
+
+/// Whether lines of the level DEBUG are shown. A process that has not imported `logging` shows none.
+pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
+    let ask = || {
+        if HOOKS.get(py).is_none() {
+            let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+            if !modules.cast::<PyDict>()?.contains(intern!(py, "logging"))? {
+                return Ok(false);
+            }
+        }
+        let (logger, _) = hooks(py)?;
+        logger.bind(py).call_method1(intern!(py, "isEnabledFor"), (DEBUG,))?.is_truthy()
+    };
+    match ask() {
+        // Such as a finalizer at the very end, which finds no modules any more.
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
+        asked => asked,
+    }
+}
 
 /// Logs a line. A logging set-up that raises must not break the call that it only watches; what is no `Exception`,
 /// such as a Ctrl-C that came meanwhile, was not raised by it.
@@ -23,18 +53,24 @@ pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
 }
 
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
-    let logger = LOGGER
-        .get_or_try_init(py, || {
-            let logger = py.import("docplatform._hooks.logging")?.getattr("logger")?;
-            PyResult::Ok(logger.unbind())
-        })?
-        .bind(py);
+    let (logger, log) = hooks(py)?;
     let level = match note.level {
+        Level::Debug => DEBUG,
         Level::Info => 20,
         Level::Warning => 30,
     };
-    if logger.call_method1(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
-        call_out(&logger.getattr(intern!(py, "log"))?, (level, "%s", &note.text))?;
+    if logger.bind(py).call_method1(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
+        let none = LogFields::default();
+        let about = match &note.about {
+            Some(About::Call(fields)) => fields,
+            _ => &none,
+        };
+        // A record without a call has the same attributes, so that every formatter can name them.
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let LogFields { method, path, attempt, status, elapsed, request_id } = about;
+        let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
+        let values = (level, &note.text, text(method), text(path), *attempt, *status, elapsed, request_id);
+        call_out(log.bind(py), values)?;
     }
     Ok(())
 }

@@ -48,8 +48,6 @@ pub(crate) fn show<'py>(
 
 /// Announces a wait: on `progress`, else by a warning where the wait is long, raised where the user's code made the call.
 pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting: Waiting) -> PyResult<()> {
-    /// Python frames up, not counting a coroutine's own.
-    const DEPTH: i32 = 1;
     let until = waiting.until.map(|until| job::datetime(py, until)).transpose()?;
     show(progress, intern!(py, "waits"), (waiting.why, &until))?;
     // What comes with a page that was asked for ahead may be over.
@@ -59,6 +57,14 @@ pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting
     }
     let hooks = py.import("docplatform._hooks.progress")?;
     let warning = hooks.getattr("warning")?.call1((waiting.why, until))?;
+    warn(&warning)
+}
+
+/// Warns where the user's code made the call.
+pub(crate) fn warn(warning: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Python frames up, not counting a coroutine's own.
+    const DEPTH: i32 = 1;
+    let py = warning.py();
     let warn = py.import("warnings")?.getattr("warn")?;
     call_out(&warn, (warning, py.None(), DEPTH + bridge::frames(py)?)).map(drop)
 }

@@ -63,6 +63,7 @@ BASES: dict[str, tuple[type[Exception], ...]] = {
     ),
     "DataWarning": (UserWarning,),
     "DataChangedWarning": (docplatform.DataWarning,),
+    "UnrecordedJobWarning": (UserWarning,),
     "WaitWarning": (UserWarning,),
 }
 

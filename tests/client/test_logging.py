@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 from typing import Any
@@ -28,14 +29,55 @@ def everything(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(1, "docplatform")
 
 
-def test_a_call_that_goes_well_says_nothing(
+def test_a_call_that_goes_well_says_nothing_above_debug(
     face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "docplatform")
     client = face.client(stub)
     job = face.run(client.run_job("Fix it", poll_interval=0.01))
     face.run(client.follow_up(job, "And that", poll_interval=0.01))
     assert len(face.all(client.visitors())) == 1_000
     assert lines(caplog) == []
+
+
+def test_each_attempt_is_a_record_with_fields(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.fail_next(status=502, headers={"x-request-id": "req-1"})
+    client = face.client(stub)
+    face.run(client.visitor_totals())
+    face.run(client.run_job("Fix it", poll_interval=0.01))
+    assert len(face.all(client.visitors())) == 1_000
+    attempts: list[Any] = [record for record in records(caplog) if record.levelname != "INFO"]
+    polls = sum(request.path.endswith("/job-1") for request in stub.requests)
+    assert [(each.levelname, each.method, each.path, each.attempt, each.status) for each in attempts] == [
+        ("WARNING", "GET", "/v1/analytics/{project_id}/visitors", 1, 502),
+        ("DEBUG", "GET", "/v1/analytics/{project_id}/visitors", 2, 200),
+        ("DEBUG", "POST", "/v2/agent/{project_id}/job", 1, 201),
+        *[("DEBUG", "GET", "/v2/agent/{project_id}/job/{id}", 1, 200)] * polls,
+        *[("DEBUG", "GET", "/v1/analytics/{project_id}/visitors", 1, 200)] * 4,
+    ]
+    assert len(attempts) == len(stub.requests)
+    for each in attempts:
+        assert 0 < each.elapsed < 30
+        assert each.request_id
+        assert each.request_id in each.getMessage()
+        assert each.funcName not in ("log", "drive") or each.filename == "drive.py"
+    assert attempts[0].request_id == "req-1"
+    assert re.fullmatch(
+        r"GET /v1/analytics/\{project_id\}/visitors: 200 after \d+\.\d{3} s \(request id .+\)",
+        attempts[1].getMessage(),
+    )
+
+
+def test_every_record_has_the_attributes_that_a_formatter_may_name(
+    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.fail_next(status=429, retry_after=2)
+    face.run(face.client(stub).visitor_totals())
+    shown = logging.Formatter("%(method)s %(path)s %(attempt)s %(status)s %(elapsed)s %(request_id)s")
+    pause = next(record for record in records(caplog) if record.levelname == "INFO")
+    assert shown.format(pause) == "GET /v1/analytics/{project_id}/visitors None None None None"
 
 
 def test_each_failed_attempt_is_one_warning(
@@ -44,7 +86,7 @@ def test_each_failed_attempt_is_one_warning(
     stub.fail_next(status=502, headers={"x-request-id": "req-1"})
     stub.fail_next(drop=True)
     face.run(face.client(stub).visitor_totals())
-    (first, one), (second, two) = [line for line in lines(caplog) if line[0] != "INFO"]
+    (first, one), (second, two) = [line for line in lines(caplog) if line[0] == "WARNING"]
     assert first == second == "WARNING"
     assert one.startswith("GET /v1/analytics/{project_id}/visitors: attempt 1 failed after ")
     assert "ServerError: status 502: Bad Gateway (request id req-1)" in one

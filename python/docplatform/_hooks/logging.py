@@ -6,3 +6,11 @@ import logging
 
 logger = logging.getLogger("docplatform")
 logger.addHandler(logging.NullHandler())
+
+FIELDS = ("method", "path", "attempt", "status", "elapsed", "request_id")
+"""The attributes of every record; ``None`` where the line is about no call, no attempt or no answer."""
+
+
+def log(level: int, text: str, *values: object) -> None:
+    """Logs a line, as the code that called the client."""
+    logger.log(level, "%s", text, extra=dict(zip(FIELDS, values, strict=True)), stacklevel=2)

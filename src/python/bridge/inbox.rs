@@ -18,7 +18,7 @@ use pyo3_async_runtimes::get_running_loop;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use crate::client::observer::{Note, Observer};
+use crate::client::observer::{Level, Note, Observer};
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Outcome};
@@ -103,6 +103,8 @@ pub(crate) struct Inbox {
     polls: bool,
     /// The caller's, when the operation began.
     trace: Option<HeaderValue>,
+    /// The lowest level of the lines that the caller's logging may show.
+    lowest: Level,
     /// Whether the caller wants to see how many rows came.
     counts: bool,
     /// Whether the caller wants the rows as they come.
@@ -111,7 +113,12 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// What the caller of `op` does not want to see never comes.
-    pub(crate) fn new(op: &Operation, caller: Option<Caller>, trace: Option<HeaderValue>) -> Self {
+    pub(crate) fn new(
+        op: &Operation,
+        caller: Option<Caller>,
+        trace: Option<HeaderValue>,
+        debugs: bool,
+    ) -> Self {
         Self {
             state: Mutex::new(InboxState {
                 write: op.writes.then_some(Outcome::NotSent),
@@ -122,6 +129,7 @@ impl Inbox {
             counts: op.wants.progress.is_some(),
             rows: op.wants.rows.is_some(),
             trace,
+            lowest: if debugs { Level::Debug } else { Level::Info },
         }
     }
 
@@ -268,6 +276,10 @@ impl Observer for Inbox {
 
     fn job(&self, id: &Segment) {
         self.state().job = Some(id.as_str().to_owned());
+    }
+
+    fn debugs(&self) -> bool {
+        self.lowest == Level::Debug
     }
 
     fn trace(&self) -> Option<HeaderValue> {

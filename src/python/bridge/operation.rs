@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyWeakrefReference};
 use tokio::sync::oneshot;
 
-use crate::client::observer::{Level, Note};
+use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
 use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
@@ -183,12 +183,14 @@ impl Operation {
 impl Operation {
     /// Starts it; the result comes through the inbox.
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
-        let (caller, trace) = match &self.work {
+        let (caller, trace, debugs) = match &self.work {
             // Nothing is sent where there is no loop to come back to.
-            Work::Future { .. } => (Some(Caller::current(py, face)?), tracing::current(py)?),
-            Work::Ready(_) => (None, None),
+            Work::Future { .. } => {
+                (Some(Caller::current(py, face)?), tracing::current(py)?, logging::debugs(py)?)
+            }
+            Work::Ready(_) => (None, None, false),
         };
-        let inbox = Arc::new(Inbox::new(&self, caller, trace));
+        let inbox = Arc::new(Inbox::new(&self, caller, trace, debugs));
         if let Some(inside) = &self.inside {
             inside.enter(py, &inbox)?;
         }
@@ -279,6 +281,9 @@ impl Running {
         match message {
             Message::Note(note) => {
                 logging::emit(py, &note)?;
+                if let Some(About::Unrecorded(job)) = &note.about {
+                    job::warn_unrecorded(py, &note.text, job)?;
+                }
                 if let Some(waiting) = note.waiting {
                     progress::announce(py, &mut self.wants.progress, waiting)?;
                 }
