@@ -1,5 +1,6 @@
 //! The trait for sending one request. `reqwest.rs` implements it for the client, and tests have scripted transports.
 
+pub mod proxy;
 pub mod rate_limit;
 pub mod reqwest;
 pub mod retry_after;

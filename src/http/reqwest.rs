@@ -21,6 +21,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::Settings;
 use crate::error::{Error, Result};
+use crate::http::proxy;
 use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport};
 
 /// The same for everyone, so that it reveals no user, host, path or platform.
@@ -40,6 +41,8 @@ const MAX_HALF_OPEN: Duration = Duration::from_secs(30);
 pub struct HttpTransport {
     reads: reqwest::Client,
     writes: reqwest::Client,
+    /// Host and port of the proxy, if there is one.
+    proxy: Option<String>,
 }
 
 impl HttpTransport {
@@ -48,7 +51,8 @@ impl HttpTransport {
         static PROVIDER: Once = Once::new();
         // An error only means that the provider is installed already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        Ok(Arc::new(Self { reads: build(settings, MAX_READS)?, writes: build(settings, 0)? }))
+        let (reads, writes) = (build(settings, MAX_READS)?, build(settings, 0)?);
+        Ok(Arc::new(Self { reads, writes, proxy: proxy::of_settings(settings) }))
     }
 }
 
@@ -122,7 +126,7 @@ impl Transport for HttpTransport {
         let body = Cargo { data: body.filter(|body| !body.is_empty()), departure };
         let request = client.request(method, url).headers(headers).body(reqwest::Body::wrap(body));
         async move {
-            let response = request.send().await.map_err(|error| classify(&error))?;
+            let response = request.send().await.map_err(|error| classify(&error, self.proxy.as_deref()))?;
             Ok(Incoming {
                 status: response.status(),
                 headers: response.headers().clone(),
@@ -178,10 +182,14 @@ impl Body for HttpBody {
 /// Whether a byte was written. Only two things prove that none was: the connection was never made, or hyper's
 /// *outermost* error says that it gave the request back. A TLS error proves nothing, because TLS can also fail after the
 /// request was sent.
-fn classify(error: &reqwest::Error) -> SendError {
+fn classify(error: &reqwest::Error, proxy: Option<&str>) -> SendError {
     if error.is_connect() || error.is_builder() {
         let tls = find::<rustls::Error>(error);
-        let reason = tls.map_or_else(|| connect_words(error), tls_words);
+        let reason = proxy.and_then(|proxy| proxy_words(error, proxy));
+        let reason = reason.unwrap_or_else(|| {
+            let reason = tls.map_or_else(|| connect_words(error), tls_words);
+            proxy.map_or_else(|| reason.clone(), |proxy| format!("{reason} (through the proxy {proxy})"))
+        });
         let root = root_cause(error);
         let fatal =
             tls.is_some() || error.is_builder() || root == PROXY_407 || root.starts_with(PROXY_SCHEME);
@@ -245,19 +253,38 @@ fn connect_words(error: &reqwest::Error) -> String {
         _ => {}
     }
     let root = root_cause(error);
-    if root == PROXY_407 {
-        return "the proxy asks for a user name and password (407); they go into its URL".to_owned();
-    }
     if let Some(scheme) = root.strip_prefix(PROXY_SCHEME) {
         return format!(
             "the environment names a proxy of a kind that is not supported ({scheme}); pass proxy= with \
              http:// or https://, or trust_env=False to go directly"
         );
     }
-    match root.strip_prefix("tunnel error: ") {
-        Some(why) => format!("the proxy made no connection ({why})"),
-        None => root,
+    root
+}
+
+/// What the proxy is to blame for: only it is connected to, and looked up.
+fn proxy_words(error: &reqwest::Error, proxy: &str) -> Option<String> {
+    if error.is_dns() {
+        return Some(format!(
+            "the host name of the proxy {proxy} could not be resolved ({})",
+            root_cause(error)
+        ));
     }
+    if io_kind(error) == Some(io::ErrorKind::ConnectionRefused) {
+        return Some(format!("the proxy {proxy} refused the connection"));
+    }
+    let root = root_cause(error);
+    if root == PROXY_407 {
+        return Some(format!(
+            "the proxy {proxy} asks for a user name and password (407); they go into its URL"
+        ));
+    }
+    let why = match root.strip_prefix("tunnel error: ")? {
+        // Neither a 200 nor a 407: hyper-util does not say which.
+        "unsuccessful" => "it refused CONNECT, as with a 403: it may not allow this address",
+        why => why,
+    };
+    Some(format!("the proxy {proxy} made no connection ({why})"))
 }
 
 /// Why an exchange broke off, without the URL.

@@ -70,7 +70,7 @@ mod _native {
     #[pymodule_export]
     use super::bridge::DrivenOperation;
     #[pymodule_export]
-    use super::client::options::{_api_key, _check};
+    use super::client::options::{_api_key, _check, _proxy};
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]

@@ -140,8 +140,14 @@ def test_no_service_answers(cli: Cli) -> None:
 def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://user:hush@proxy.example:1")
     ended = cli("doctor")
-    assert "HTTPS_PROXY set" in ended.out
-    assert "hush" not in ended.out
+    assert "HTTPS_PROXY set; none is used for this address\n" in ended.out
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", "https://docs.invalid")
+    other = cli("doctor")
+    assert "HTTPS_PROXY set; proxy.example:1 is used for this address\n" in other.out
+    assert "the host name of the proxy proxy.example:1 could not be resolved" in other.out
+    monkeypatch.setenv("NO_PROXY", "docs.invalid")
+    assert "HTTPS_PROXY, NO_PROXY set; none is used for this address\n" in cli("doctor").out
+    assert "hush" not in ended.out + other.out
 
 
 def test_looking_for_a_store_does_not_create_it(cli: Cli, store: Path) -> None:

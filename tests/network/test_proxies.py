@@ -121,16 +121,17 @@ def test_a_proxy_over_tls_sees_no_more(wire: Wire, authority: Authority) -> None
     assert request.header("authorization") == f"Bearer {wire.key}"
 
 
+NO_CONNECTION = r"docs\.example:443: the proxy 127\.0\.0\.1:\d+ made no connection"
 REFUSALS: dict[str, tuple[Script, str]] = {
-    "403": ([READ_HEAD, SEND(answer(403, b"<html>blocked"))], "the proxy made no connection"),
-    "502": ([READ_HEAD, SEND(answer(502))], "the proxy made no connection"),
+    "403": ([READ_HEAD, SEND(answer(403, b"<html>blocked"))], NO_CONNECTION + r".*403"),
+    "502": ([READ_HEAD, SEND(answer(502))], NO_CONNECTION),
     "302": (
         [READ_HEAD, SEND(answer(302, None, "Location: https://login.example"))],
-        "the proxy made no connection",
+        NO_CONNECTION,
     ),
-    "closes": ([READ_HEAD, FIN], "the proxy made no connection"),
-    "resets": ([READ_HEAD, RST], "reset before it was ready"),
-    "closes at once": ([CLOSE], "reset before it was ready|the proxy made no connection"),
+    "closes": ([READ_HEAD, FIN], NO_CONNECTION),
+    "resets": ([READ_HEAD, RST], r"reset before it was ready \(through the proxy 127.0.0.1:\d+\)"),
+    "closes at once": ([CLOSE], f"reset before it was ready|{NO_CONNECTION}"),
     "closes the tunnel": ([READ_HEAD, ESTABLISHED, FIN], "closed before it was ready"),
     "hangs": ([READ_HEAD, HOLD], "within connect_timeout"),
     "says nothing": ([HOLD], "within connect_timeout"),
@@ -190,14 +191,24 @@ def test_the_certificate_of_a_server_is_checked_through_a_proxy(wire: Wire, auth
 
 
 @pytest.mark.row("G13")
-def test_a_proxy_that_refuses_connections_proves_a_write_unsent(wire: Wire) -> None:
+@pytest.mark.parametrize("given", [by_argument, by_environment])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
+    wire: Wire, given: Set, unknown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire.secrets.append(PASSWORD)
     with FaultServer() as gone:
-        url = gone.url
+        address = "proxy.invalid:3128" if unknown else f"127.0.0.1:{gone.port}"
+    wire.lookups = unknown
     prompt = wire.prompt()
-    client = wire.client(base_url=f"https://{HOST}", proxy=url, max_retries=0)
+    proxy = given(monkeypatch, f"http://user:{PASSWORD}@{address}")
+    client = wire.client(base_url=f"https://{HOST}", max_retries=0, **proxy)
     error = wire.fails(ConnectError, client.create_job, prompt)
     assert error.outcome == "not_sent"
-    assert "refused" in str(error)
+    says = f"the proxy {address} refused the connection"
+    if unknown:
+        says = f"the host name of the proxy {address} could not be resolved"
+    assert f"not sent: {HOST}:443: {says}" in str(error)
 
 
 @pytest.mark.row("G13")

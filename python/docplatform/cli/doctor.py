@@ -13,7 +13,7 @@ import click
 
 import docplatform
 from docplatform import ConfigurationError, DocPlatformError
-from docplatform._native import _check
+from docplatform._native import _check, _proxy
 from docplatform.cli import exits, output, secrets, words
 from docplatform.cli.exits import Exit
 from docplatform.cli.help import Command
@@ -86,7 +86,16 @@ def _settings(session: Session) -> Iterator[Finding]:
         yield Finding("API key", "wrong", str(error), "copy it from the dashboard of your platform")
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"{', '.join(found)} set" if found else "none set"
-    yield Finding("proxy", "ok", f"{proxies}; none is used for this machine itself")
+    yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
+
+
+def _used_proxy(session: Session) -> str:
+    """Which proxy of the environment requests to the address go through."""
+    try:
+        used = _proxy(session.base_url or os.environ.get("DOCPLATFORM_BASE_URL", ""))
+    except ValueError:
+        return "which one is used is known once the address is right"
+    return "none is used for this address" if used is None else f"{used} is used for this address"
 
 
 def _setting(name: str, given: str | None, argument: str, variable: str = "", **more: str) -> Finding:

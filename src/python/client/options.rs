@@ -9,8 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::config::url::BaseUrl;
 use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
 use crate::error::Error;
+use crate::http::proxy;
 use crate::python::client::handle::Handle;
 use crate::python::convert;
 
@@ -120,4 +122,10 @@ pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<(
     let mut options = Options::default();
     update(&mut options, Some(settings))?;
     Handle::of(py, options.resolve(|_| None)?, Arc::default()).map(drop)
+}
+
+/// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
+#[pyfunction]
+pub(crate) fn _proxy(base_url: &str) -> PyResult<Option<String>> {
+    Ok(proxy::of_environment(&BaseUrl::parse("base_url", base_url, true)?))
 }

@@ -1,0 +1,26 @@
+//! Which proxy the requests to an address go through.
+
+use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+
+use crate::config::Settings;
+use crate::config::url::BaseUrl;
+
+/// Host and port of the proxy of these settings, without user name and password.
+pub fn of_settings(settings: &Settings) -> Option<String> {
+    let wire = &settings.wire;
+    match wire.proxy {
+        Some(_) => wire.proxy_address(),
+        None if wire.trust_env => of_environment(&settings.base_url),
+        None => None,
+    }
+}
+
+/// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.
+pub fn of_environment(base: &BaseUrl) -> Option<String> {
+    let uri: Uri = base.as_str().parse().ok().filter(|_| !base.is_loopback())?;
+    let proxy = Matcher::from_system().intercept(&uri)?;
+    let (host, port) = (proxy.uri().host()?, proxy.uri().port_u16());
+    let port = port.unwrap_or(if proxy.uri().scheme_str() == Some("https") { 443 } else { 80 });
+    Some(format!("{host}:{port}"))
+}
