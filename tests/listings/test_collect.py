@@ -109,6 +109,26 @@ def test_an_error_carries_the_rows_and_the_checkpoint_after_them(
 
 
 @pytest.mark.row("E10", "H5")
+@every_way
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("came", [True, False])
+def test_an_error_says_how_to_continue(
+    face: Face, given: StubServer, way: str, kept: bool, came: bool, tmp_path: Path
+) -> None:
+    """A note says what holds: a table has its rows, a file lost them, and a store keeps them. Where nothing came, there is none."""
+    visitors = face.client(given, **({"store": tmp_path / "v.db"} if kept else {})).visitors(prefetch=0)
+    break_off(given, int(came))
+    with pytest.raises(NotFoundError) as caught:
+        export(face, visitors, way, tmp_path / "file")
+    notes = getattr(caught.value, "__notes__", [])
+    if not came:
+        assert notes == []
+        return
+    (note,) = notes
+    lost = "what was fetched is lost" if way in FILES else "error.partial has the rows that came"
+    assert ("make the same call again" if kept else lost) in note
+
+
 def test_an_error_pickles_with_its_rows(face: Face, given: StubServer) -> None:
     break_off(given)
     with pytest.raises(NotFoundError) as caught:

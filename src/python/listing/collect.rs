@@ -11,7 +11,8 @@ use pyo3::types::PyList;
 
 use crate::error::Error;
 use crate::export::file::{self, Written};
-use crate::python::bridge::operation::{Next, Operation, Then};
+use crate::export::stream::ExportStream;
+use crate::python::bridge::operation::{Next, Operation, Then, add_note};
 use crate::python::convert;
 use crate::python::errors;
 use crate::python::listing::reader::{RowReader, Worked};
@@ -57,7 +58,7 @@ pub(crate) fn table(
         move |py, Worked { mut stream, result }| {
             let (made, broken) = match result {
                 Ok(made) => made,
-                Err(error) => return Err(failed(py, &owner, error)?),
+                Err(error) => return Err(failed(py, &owner, &stream, error)?),
             };
             let rows = made.len() as u64;
             let meta = Meta::new(&owner.listing(), &stream, &made);
@@ -66,6 +67,9 @@ pub(crate) fn table(
                 let error = errors::to_py(py, error);
                 owner.handed(rows, false, &mut stream);
                 carry(&owner, error.value(py), &table)?;
+                if rows > 0 {
+                    add_note(py, &error, how_to_continue(&owner, ROWS_IN_PARTIAL));
+                }
                 return Err(error);
             }
             let frames = py.import("docplatform._hooks.frames")?;
@@ -120,6 +124,21 @@ pub(crate) fn table(
     Ok(op.progress(progress))
 }
 
+/// How an export into a table continues without a store.
+const ROWS_IN_PARTIAL: &str = "error.partial has the rows that came; pass error.checkpoint as resume= to fetch the rest. A \
+    client with store= keeps what was fetched, and the same call continues";
+/// How an export into a file continues without a store.
+const NOTHING_KEPT: &str = "no file was written, and what was fetched is lost. With a client that has store= it is kept, and \
+    the same call continues";
+
+/// What to do after an export broke off: `otherwise`, unless the client has a store.
+fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static str {
+    match reader.has_store() {
+        true => "what was fetched is in the store: make the same call again to continue",
+        false => otherwise,
+    }
+}
+
 /// Has an error carry the rows that came, and the checkpoint after them.
 fn carry(reader: &Arc<RowReader>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
     error.setattr("partial", table)?;
@@ -157,7 +176,7 @@ pub(crate) fn file(
         move |py, Worked { mut stream, result }| {
             let written = match result {
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
-                Err(error) => return Err(failed(py, &owner, error)?),
+                Err(error) => return Err(failed(py, &owner, &stream, error)?),
             };
             let Written { file, rows } = written;
             // Only here: a caller that was interrupted before finds what was there before. The stream is kept meanwhile: until
@@ -188,9 +207,13 @@ fn commit(
 }
 
 /// An error of the service, which tells where the export stands.
-fn failed(py: Python<'_>, reader: &Arc<RowReader>, error: Error) -> PyResult<PyErr> {
+fn failed(py: Python<'_>, reader: &Arc<RowReader>, stream: &ExportStream, error: Error) -> PyResult<PyErr> {
+    let failed = error.attempts.iter().filter(|attempt| attempt.sent).count() as u64;
     let error = errors::to_py(py, error);
     reader.tell_checkpoint()(error.value(py).as_any())?;
+    if stream.requests() > failed {
+        add_note(py, &error, how_to_continue(reader, NOTHING_KEPT));
+    }
     Ok(error)
 }
 

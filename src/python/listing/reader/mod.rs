@@ -155,6 +155,11 @@ impl RowReader {
         }
     }
 
+    /// Whether its client keeps what was fetched.
+    pub(crate) fn has_store(&self) -> bool {
+        self.handle.client().is_ok_and(|client| client.settings().store.is_some())
+    }
+
     /// What it lists and how far it is, without asking for anything.
     pub(crate) fn repr(&self, class: &str) -> String {
         let place = self.state().place();
