@@ -69,6 +69,7 @@ __all__ = [
     "_job",
     "_panic",
     "_period",
+    "_proxy",
     "_read_stored",
     "_safe",
     "_table",
@@ -236,7 +237,8 @@ class Client:
             BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists.
+                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
+                this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
@@ -397,7 +399,8 @@ class Client:
             BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists.
+                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
+                this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -422,7 +425,8 @@ class Client:
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id; ``None`` if it was never created, which frees the name.
+            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
+                ``None`` if it was never created, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -1701,7 +1705,8 @@ class AsyncClient:
             BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists.
+                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
+                this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
@@ -1864,7 +1869,8 @@ class AsyncClient:
             BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists.
+                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
+                this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -1891,7 +1897,8 @@ class AsyncClient:
 
         Args:
             name: The name that was given as ``once=``.
-            job: The job that you found, or its id; ``None`` if it was never created, which frees the name.
+            job: The job that you found, or its id, which is not checked (``get_job(id)`` does, and returns a ``Job``);
+                ``None`` if it was never created, which frees the name.
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
@@ -3962,6 +3969,7 @@ def _job(raw: str, project_id: str) -> Job: ...
 # For the command line: where the API key is from, and the key; whether a client takes these settings alone.
 def _api_key(file: str | PathLike[str] | None = None) -> tuple[str, str]: ...
 def _check(settings: dict[str, Any]) -> None: ...
+def _proxy(base_url: str) -> str | None: ...
 
 # Foreign text as every error of this package shows it: nothing that a terminal would obey, cut to that many characters.
 def _safe(text: str, most: int) -> str: ...

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use crate::client::observer::{Level, Note, OpenWait};
+use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal};
 use crate::clock::timestamp;
 use crate::config::account::check_name;
@@ -80,7 +80,7 @@ pub async fn create(
     match result {
         Ok(job) => {
             if let Some(fault) = fault {
-                observer.note(Note::new(Level::Warning, not_noted(&key, &job, &fault)));
+                observer.note(not_noted(&key, &job, &fault));
             }
             Ok(job)
         }
@@ -229,6 +229,7 @@ fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<CreatedJob>> {
     match standing {
         Standing::Free => Ok(None),
         Standing::Taken(creation) => Ok(creation.job),
+        Standing::OtherOwner(creation) => Err(of_another_owner(key, &creation)),
         Standing::OtherPrompt => Err(Error::argument(format!(
             "the name {:?} was used with another prompt in project '{}', so nothing was sent: use \
              another name for another job",
@@ -260,6 +261,33 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
     .with_outcome(Some(Outcome::Unknown))
 }
 
+/// The error of a name that another owner used for the same prompt at this address: a key or an organization that
+/// changed is far more likely than two jobs that are the same.
+fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
+    let (name, project) = (&key.name, &key.project_id);
+    let (what, how) = match &creation.job {
+        Some(CreatedJob { id, .. }) => (
+            format!("its job is {}", crate::text::safe(id, 256)),
+            format!(
+                "then record what you found: resolve_once({name:?}, {id:?}) to use this job, or use another name for \
+                 another one"
+            ),
+        ),
+        None => {
+            ("it is unknown whether its job exists: look on the platform".to_owned(), how_to_resolve(key))
+        }
+    };
+    Error::new(
+        Kind::UnconfirmedWrite,
+        format!(
+            "not sent: the name {name:?} was used for this prompt in project '{project}' at {:.0}, with another API key \
+             or another organization, and {what}; {how}",
+            timestamp(creation.begun),
+        ),
+    )
+    .with_outcome(Some(Outcome::Unknown))
+}
+
 fn how_to_resolve(key: &OnceKey) -> String {
     let name = &key.name;
     format!(
@@ -282,13 +310,16 @@ fn still_creating(client: &Client, key: &OnceKey) -> Error {
     error
 }
 
-fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> String {
+fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
     let (name, id) = (&key.name, crate::text::safe(job.id.as_str(), 256));
-    format!(
+    let text = format!(
         "job {id} was created under the name {name:?}, but the store could not record it ({}): its \
-         outcome counts as unknown until resolve_once() names this id",
+         outcome counts as unknown until resolve_once({name:?}, {id:?})",
         fault.message
-    )
+    );
+    let why = fault.message.clone();
+    let about = UnrecordedJob { name: name.clone(), job: job.id.as_str().to_owned(), why };
+    Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
 /// A creation under way: its note in the store. Nobody else creates the same meanwhile.

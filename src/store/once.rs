@@ -23,6 +23,10 @@ const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 /// The row of a name whose job is unknown.
 const OUTCOME_UNKNOWN: &str = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
 
+/// A name at an address, whosever it is: for a caller who has it not.
+const OF_OTHERS: &str =
+    "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
+
 /// A name, in its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnceKey {
@@ -61,6 +65,8 @@ pub enum Standing {
     Taken(Creation),
     /// It is taken, by another prompt.
     OtherPrompt,
+    /// It is free, but another owner took it at this address, with the same prompt.
+    OtherOwner(Creation),
 }
 
 /// The names of one account. A clone is the same.
@@ -82,7 +88,7 @@ impl OnceNames {
         let owner = Arc::clone(&self.owner);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Standing::Free) };
+            let account = account::find(&transaction, &owner)?;
             let sql = format!(
                 "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
             );
@@ -91,8 +97,15 @@ impl OnceNames {
                     Ok((read(row)?, row.get::<_, Vec<u8>>(6)?))
                 })
                 .optional()?;
-            let Some((creation, known)) = found else { return Ok(Standing::Free) };
-            if known != digest(&transaction, &prompt)? {
+            let digest = digest(&transaction, &prompt)?;
+            let Some((creation, known)) = found else {
+                let sql = format!("SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4");
+                let others = (&owner.base_url, &key.project_id, &key.name, digest);
+                let found = transaction.query_row(&sql, others, read).optional()?;
+                let found = found.map(PackedCreation::unpacked).transpose()?;
+                return Ok(found.map_or(Standing::Free, Standing::OtherOwner));
+            };
+            if known != digest {
                 return Ok(Standing::OtherPrompt);
             }
             creation.unpacked().map(Standing::Taken)
@@ -198,18 +211,39 @@ impl OnceNames {
     }
 
     /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
-    /// such name, or its outcome is known.
+    /// such name, or its outcome is known. A name that only another owner at this address has becomes this one's, too, with
+    /// its job; that there is none frees it there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
         let owner = Arc::clone(&self.owner);
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
-            let changed = change(connection, &owner, |account, transaction| {
-                let Some(job) = &job else { return free(transaction, account, &key) };
-                transaction.execute(
+            let transaction = immediate(connection)?;
+            let account = account::number(&transaction, &owner)?;
+            let ours = (account, &key.project_id, &key.name);
+            let sql = "SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3";
+            let is_ours = transaction.prepare(sql)?.exists(ours)?;
+            let (base_url, OnceKey { project_id, name }) = (&owner.base_url, &key);
+            let changed = match &job {
+                Some(job) if is_ours => transaction.execute(
                     &format!("UPDATE once SET job = ?4, body = ?5, size = ?6 {OUTCOME_UNKNOWN}"),
-                    (account, &key.project_id, &key.name, &job.id, body, size),
-                )
-            })?;
+                    (account, project_id, name, &job.id, body, size),
+                )?,
+                Some(job) => transaction.execute(
+                    &format!(
+                        "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
+                         SELECT ?4, project_id, name, prompt, begun, ?5, ?6, ?7 FROM once WHERE {OF_OTHERS} LIMIT 1"
+                    ),
+                    (base_url, project_id, name, account, &job.id, body, size),
+                )?,
+                None if is_ours => free(&transaction, account, &key)?,
+                None => transaction.execute(
+                    &format!("DELETE FROM once WHERE {OF_OTHERS} AND job IS NULL"),
+                    (base_url, project_id, name),
+                )?,
+            };
+            if changed > 0 {
+                transaction.commit()?;
+            }
             Ok(changed > 0)
         };
         self.store.see_to(write).await

@@ -23,8 +23,9 @@ from helpers.scripts import Script, run_script
 @pytest.mark.row("J12")
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_the_help_lists_every_code(cli: Cli) -> None:
-    assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 75, 130, 141]
-    assert (Exit.INTERRUPTED, Exit.BROKEN_PIPE) == (128 + signal.SIGINT, 128 + signal.SIGPIPE)
+    assert [int(code) for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 7, 75, 130, 141, 143]
+    signals = (signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
+    assert tuple(128 + number for number in signals) == (Exit.INTERRUPTED, Exit.BROKEN_PIPE, Exit.TERMINATED)
     out = cli("--help").out
     for code in Exit:
         assert f"{code:>5}  {MEANINGS[code]}\n" in out
@@ -57,6 +58,16 @@ def test_a_key_that_is_refused_during_a_wait_is_3_and_the_job_is_named(cli: Cli)
 
 
 @pytest.mark.row("J12")
+@pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
+def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
+    cli: Cli, command: tuple[str, ...]
+) -> None:
+    cli.stub.fail_next(status=404, path="/job/", times=100)
+    ended = cli("job", *command, *SOON)
+    assert (ended.status, "keeps running" in ended.err) == (1, False)
+
+
+@pytest.mark.row("J12")
 def test_a_failed_job_is_5_unless_it_is_only_looked_at(cli: Cli) -> None:
     cli.stub.script_job("failed")
     ended = cli("job", "run", "Fix it", *SOON)
@@ -79,8 +90,13 @@ def test_another_sync_at_work_is_75(stub: StubServer, store: Path) -> None:
 @pytest.mark.parametrize(
     "command", [("run", "Fix it"), ("wait", "job-1"), ("message", "--wait", "job-1", "And that")]
 )
-def test_ctrl_c_during_a_wait_is_130_and_says_how_to_wait_again(
-    stub: StubServer, command: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_signal_during_a_wait_says_how_to_wait_again(
+    stub: StubServer, command: tuple[str, ...], number: int, code: int, says: str
 ) -> None:
     stub.script_job("active")
     if "job-1" in command:
@@ -89,11 +105,11 @@ def test_ctrl_c_during_a_wait_is_130_and_says_how_to_wait_again(
     with Script(SCRIPT, "job", *command, "--poll-interval", "0.1", stub=stub) as script:
         # The second poll shows that the first was seen.
         stub.wait_for(lambda s: sum(r.method == "GET" for r in s.requests) > 1)
-        script.signal(signal.SIGINT)
+        script.signal(number)
         ended = script.end()
-    assert (ended.status, ended.out) == (130, "")
+    assert (ended.status, ended.out) == (code, "")
     assert ended.err.splitlines()[-2:] == [
-        "docplatform: interrupted",
+        f"docplatform: {says}",
         "Job job-1 keeps running. To wait for it: docplatform job wait job-1",
     ]
 

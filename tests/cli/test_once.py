@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import SCRIPT, SOON, Cli, shell
+from helpers.lake import alter
 from helpers.phases import HOLD, pending
 from helpers.scripts import Script, run_script
 
@@ -95,6 +97,10 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
         assert "resolve_once" not in ended.err
     assert created(stub) == 1 + exists
     found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
+    if exists:
+        mistyped = shell(stub, found.replace("docplatform", "$cli", 1).replace("--job ID", "--job job-9"))
+        assert mistyped.returncode == 2
+        assert "there is no job job-9 in this project; nothing was noted" in mistyped.stderr
     advice = found.replace("--job ID", "--job job-1") if exists else never
     done = shell(stub, advice.replace("docplatform", "$cli", 1))
     assert done.returncode == 0, done.stderr
@@ -137,6 +143,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         (("job", "once", *kept, "--job", "job-1"), "say which NAME"),
         (("job", "once", "links-1.4", "--job", "job-1", "--never-created", *kept), "not both"),
         (("job", "once", "links-1.4", "--never-created", *kept), "nothing was changed"),
+        (("job", "once", "links-1.4", "--job", "job-1", *kept), "nothing was changed"),
         (("job", "once", "other", *kept), "no name other"),
         (("job", "once", "--store", str(tmp_path / "mistyped.db")), "there is no such store"),
     ):
@@ -144,6 +151,69 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         assert (ended.status, ended.out, len(cli.stub.requests)) == (2, "", 1), line
         assert words in ended.err
     assert not (tmp_path / "mistyped.db").exists()
+
+
+@pytest.mark.row("A15")
+def test_a_job_that_cannot_be_looked_at_is_not_noted(
+    cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
+) -> None:
+    cli.stub.fail_next(lost=True)
+    assert cli("job", "create", "Fix it", *once).status == 7
+    cli.stub.fail_next(status=401)
+    ended = cli("job", "once", "links-1.4", "--job", "job-1", *kept)
+    assert (ended.status, "Nothing was noted for the name links-1.4" in ended.err) == (3, True)
+    ended = cli("job", "once", "mistyped", "--job", "job-1", *kept)
+    assert (ended.status, "nothing was changed" in ended.err) == (2, True)
+    assert cli("job", "once", "links-1.4", "--job", "job-1", *kept).status == 0
+    # Its status is known, too.
+    assert '"status": "active"' in cli("job", "create", "Fix it", *once, "--json").out
+    assert created(cli.stub) == 1
+
+
+@pytest.mark.row("A15", "M11")
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_records_it(
+    cli: Cli, once: tuple[str, ...], kept: tuple[str, ...], quiet: tuple[str, ...]
+) -> None:
+    """The disk becomes full between the request and its answer."""
+    cli("job", "create", "Fix it", "--once", "another", *kept)
+    alter(
+        Path(kept[-1]), "CREATE TRIGGER full BEFORE UPDATE ON once BEGIN SELECT raise(FAIL, 'no room'); END"
+    )
+    ended = cli("job", "create", "Fix it", *once, *quiet)
+    assert (ended.status, ended.out) == (0, "job-2\n")
+    assert "Job job-2 was created, but the store could not record it under the name links-1.4 (" in ended.err
+    assert "no room" in ended.err
+    alter(Path(kept[-1]), "DROP TRIGGER full")
+    command = ended.err.split("`")[1]
+    assert cli(*shlex.split(command)[1:]).status == 0
+    assert cli("job", "create", "Fix it", *once).out == "job-2\n"
+    assert created(cli.stub) == 2
+
+
+@pytest.mark.row("A15")
+def test_an_organization_that_is_set_later_finds_the_job_of_before(
+    cli: Cli, once: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("job", "create", "Fix it", *once).status == 0
+    monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
+    ended = cli("job", "create", "Fix it", *once)
+    assert (ended.status, created(cli.stub)) == (7, 1)
+    assert "another API key or another organization, and its job is job-1" in ended.err
+    assert cli(*shlex.split(ended.err.split("`")[1])[1:]).status == 0
+    assert (cli("job", "create", "Fix it", *once).out, created(cli.stub)) == ("job-1\n", 1)
+
+
+@pytest.mark.row("A15")
+def test_line_ends_of_a_file_make_no_other_prompt(cli: Cli, once: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "prompt.md"
+    for text in (b"Fix it.\nAnd that.", b"Fix it.\nAnd that.\n", b"Fix it.\r\nAnd that.\r\n"):
+        file.write_bytes(text)
+        assert cli("job", "create", "--file", str(file), *once).out == "job-1\n"
+    assert cli("job", "create", *once, stdin=b"Fix it.\nAnd that.\n").out == "job-1\n"
+    assert cli.stub.jobs[0].prompts == ["Fix it.\nAnd that."]
+    file.write_bytes(b"Fix it.\nAnd that.\n\n")
+    assert cli("job", "create", "--file", str(file), *once).status == 2
 
 
 def test_names_are_listed(cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]) -> None:
@@ -171,7 +241,13 @@ def test_a_run_killed_during_the_request_is_not_repeated(
     with Script(SCRIPT, *RUN, *once, stub=stub) as script:
         stub.wait_for(pending)
         script.signal(number)
-        assert script.end().status == (130 if number == signal.SIGINT else -number)
+        ended = script.end()
+    assert (
+        ended.status == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[signal.Signals(number)]
+    )
+    if ended.status > 0:
+        advice = f"`docplatform job once links-1.4 --never-created --store {once[-1]}`. Then run this again."
+        assert advice in ended.err
     stub.latency = 0
     assert run_script(SCRIPT, *RUN, *once, stub=stub).status == 7
     assert created(stub) == 1

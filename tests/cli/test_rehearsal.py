@@ -33,14 +33,28 @@ def test_the_guides_rehearsals_end_as_it_says(failure: str, code: str) -> None:
 
 
 def test_every_way_to_fail_is_in_the_guide() -> None:
-    assert [code for _, code in REHEARSALS] == ["1", "3", "4", "5", "6", "7"]
+    assert [code for _, code in REHEARSALS] == ["1", "3", "4", "5", "6", "7", "7"]
 
 
 def test_only_the_first_requests_or_jobs_fail() -> None:
     line = ("job", "run", "Fix it", *SOON)
-    for failure, codes in (("drop:1", [7, 0]), ("failed:2", [5, 5, 0])):
+    for failure, codes in (("drop:1", [7, 0]), ("lost:1", [7, 0]), ("failed:2", [5, 5, 0])):
         with stub("--fail", failure) as env:
             assert [run_script(SCRIPT, *line, env=env).status for _ in codes] == codes
+
+
+@pytest.mark.row("A15")
+def test_a_job_whose_answer_was_lost_can_be_found(tmp_path: Path) -> None:
+    once = ("--store", str(tmp_path / "docs.db"))
+    with stub("--fail", "lost:1") as env:
+        line = ("job", "run", "Fix it", *SOON, "--once", "docs-1.4", *once)
+        record = ("job", "once", "docs-1.4", "--job", "job-1", *once)
+        assert [run_script(SCRIPT, *each, env=env).status for each in (line, line, record, line)] == [
+            7,
+            7,
+            0,
+            0,
+        ]
 
 
 @pytest.mark.parametrize("failure", ["", "sometimes", "200", "drop:", "drop:0", "drop:x", "600"])

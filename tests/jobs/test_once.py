@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -80,12 +81,52 @@ def test_names_are_kept_by_account_and_project(face: Face, store: Path) -> None:
         jobs = [
             create(face, client),
             create(face, client, project_id="blog"),
-            create(face, face.client(stub, store=store, organization="acme")),
+            create(face, face.client(stub, store=store, organization="acme"), "Another task of theirs"),
             create(face, client, once="docs-1.5"),
         ]
         assert len({job.id for job in jobs}) == 4
         assert create(face, client, project_id="blog") == jobs[1]
         assert posts(stub) == 4
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_name_of_another_owner_creates_no_second_job_of_the_same_prompt(
+    face: Face, stub: StubServer, store: Path, client: Any, known: bool
+) -> None:
+    """An organization was set, or a key changed. What is recorded for the new owner leaves the old one's as it was."""
+    if known:
+        create(face, client)
+    else:
+        stub.fail_next(lost=True)
+        with pytest.raises(UnconfirmedWriteError):
+            create(face, client)
+    other = face.client(stub, store=store, organization="acme")
+    says = 'resolve_once("docs-1.4", "job-1")' if known else "it is unknown whether its job exists"
+    with pytest.raises(UnconfirmedWriteError, match=re.escape(says)) as caught:
+        create(face, other)
+    assert (caught.value.outcome, other.stats.requests) == ("unknown", 0)
+    face.run(other.resolve_once(NAME, "job-1"))
+    assert create(face, other).id == "job-1"
+    with pytest.raises(ValueError, match="nothing was changed"):
+        face.run(other.resolve_once(NAME, "job-2"))
+    if known:
+        assert create(face, client).id == "job-1"
+    else:
+        assert is_unknown(face, client)
+    assert posts(stub) == 1
+
+
+def test_that_another_owners_job_does_not_exist_frees_the_name(
+    face: Face, stub: StubServer, store: Path, client: Any
+) -> None:
+    stub.fail_next(drop=True)
+    with pytest.raises(UnconfirmedWriteError):
+        create(face, client)
+    other = face.client(stub, store=store, organization="acme")
+    face.run(other.resolve_once(NAME, None))
+    assert create(face, other).id == "job-1"
+    with pytest.raises(ValueError, match="nothing was changed"):
+        face.run(client.resolve_once(NAME, None))
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\x1b[2J"])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import DocPlatformError, UnconfirmedWriteError
+from docplatform import DocPlatformError, UnconfirmedWriteError, UnrecordedJobWarning
 from docplatform.testing import StubServer
 from helpers import Face, SyncFace
 from helpers.children import tell
@@ -220,7 +220,11 @@ def test_a_job_that_could_not_be_noted_is_returned_and_counts_as_unknown(
 ) -> None:
     create(face, client, once="another")
     alter(store, "CREATE TRIGGER full BEFORE UPDATE ON once BEGIN SELECT raise(FAIL, 'no room'); END")
-    assert create(face, client).id == "job-2"
+    with pytest.warns(UnrecordedJobWarning, match=r"resolve_once\(\"docs-1.4\", \"job-2\"\)") as caught:
+        assert create(face, client).id == "job-2"
+    (warning,) = (each.message for each in caught)
+    assert isinstance(warning, UnrecordedJobWarning)
+    assert (warning.name, warning.job_id, "no room" in warning.reason) == (NAME, "job-2", True)
     assert "job job-2 was created under the name" in caplog.text
     assert "no room" in caplog.text
     assert is_unknown(face, client)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from docplatform.cli import exits, output, plain, secrets
 from docplatform.cli.exits import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 NEEDED = ("click", "rich")
 """What the extra ``cli`` brings."""
@@ -22,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     output.ready()
     try:
-        code = _outcome(given)
+        with _terminable():
+            code = _outcome(given)
         output.flush()
     except BrokenPipeError:
         output.give_up(sys.stdout)
@@ -33,15 +36,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Has SIGTERM end a command as Ctrl-C does, also as process 1, to which it is delivered only if there is a handler."""
+
+    def end(*_: object) -> None:
+        raise exits.Terminated
+
+    try:
+        # A handler of somebody else's, such as of a program that calls `main`, stays.
+        ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if ours:
+            signal.signal(signal.SIGTERM, end)
+    except ValueError:
+        # Not in the main thread.
+        ours = False
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _outcome(arguments: list[str]) -> int:
     """Runs a command and reports what ended it. Output that cannot be written is left to the caller."""
     try:
         return _run(arguments)
     except KeyboardInterrupt as interrupt:
         # The notes say which job is still running, or what may have happened.
-        for line in ("", "docplatform: interrupted", *getattr(interrupt, "__notes__", ())):
+        terminated = isinstance(interrupt, exits.Terminated)
+        what = "ended by SIGTERM" if terminated else "interrupted"
+        for line in ("", f"docplatform: {what}", *getattr(interrupt, "__notes__", ())):
             output.say(output.shown(line))
-        return Exit.INTERRUPTED
+        return Exit.TERMINATED if terminated else Exit.INTERRUPTED
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else Exit.FAILURE
     except docplatform.DocPlatformError as error:

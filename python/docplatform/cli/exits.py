@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ class Exit(IntEnum):
     BUSY = 75
     INTERRUPTED = 130
     BROKEN_PIPE = 141
+    TERMINATED = 143
 
 
 MEANINGS = {
@@ -43,6 +45,7 @@ MEANINGS = {
     Exit.BUSY: "another sync is filling the store, and this one does not wait for it",
     Exit.INTERRUPTED: "interrupted",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
+    Exit.TERMINATED: "ended by SIGTERM, as `docker stop` and a cancelled pipeline send it",
 }
 """The texts of ``--help`` and of the documentation."""
 
@@ -62,6 +65,15 @@ NAMED = (
 )
 
 
+ELSEWHERE = (
+    "To use that job under this name: `{found}`, then run this again. For another job, use another name."
+)
+
+
+class Terminated(KeyboardInterrupt):  # no error, as KeyboardInterrupt is none
+    """Raised by SIGTERM: a command ends as after Ctrl-C."""
+
+
 class KeyProblemError(docplatform.ConfigurationError):
     """There is no API key, or none that could be one."""
 
@@ -74,13 +86,18 @@ class UnresolvedNameError(docplatform.UnconfirmedWriteError):
     """A creation under a name of ``--once``, whose outcome is unknown."""
 
     name = ""
+    known: str | None = None
+    """Its job, where another owner of the store has the name."""
 
     @classmethod
     def of(cls, error: docplatform.UnconfirmedWriteError, name: str) -> UnresolvedNameError:
         """``error`` without its advice for users of Python."""
-        made = cls(str(error).partition("; then record what you found")[0])
+        text, _, advice = str(error).partition("; then record what you found")
+        made = cls(text)
         made.__dict__.update(error.__dict__)
         made.name = name
+        known = re.search(r'", "([^"]*)"\)', advice)
+        made.known = known[1] if known and known[1] != "JOB-ID" else None
         return made
 
 
@@ -127,13 +144,14 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
         if error.request_id:
             say(f"The service calls this request {shown(error.request_id)}.")
         if isinstance(error, UnresolvedNameError):
-            named = ("job", "once", error.name)
-            say(NAMED.format(found=again(*named, "--job", "ID"), never=again(*named, "--never-created")))
+            say(how_to_resolve(error.name, again, error.known))
         else:
             advice = APPLIED if error.outcome == "applied" else UNKNOWN
             say(advice.format(wait=again("job", "wait", job="ID")))
     for note in getattr(error, "__notes__", ()):
-        say(shown(note))
+        # The client's own name arguments of Python.
+        if not note.startswith("docplatform: "):
+            say(shown(note))
     if code in (Exit.KEY, Exit.USAGE):
         say(f"`{again('doctor')}` checks every setting, and says what to do.")
     if job is not None and not job.is_final and not isinstance(error, docplatform.NotFoundError):
@@ -167,6 +185,13 @@ def _message(error: Exception) -> str:
             return told + semicolon + (words.as_options(advice) if semicolon else advice)
         case _:
             return str(error)
+
+
+def how_to_resolve(name: str, again: Callable[..., str], known: str | None = None) -> str:
+    """Says how to record what became of a name, with its job if that is ``known``."""
+    named = ("job", "once", name)
+    found = again(*named, "--job", known or "ID")
+    return (ELSEWHERE if known else NAMED).format(found=found, never=again(*named, "--never-created"))
 
 
 def goes_on(job: str, again: Callable[..., str]) -> str:

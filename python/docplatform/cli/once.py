@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from docplatform import UnconfirmedWriteError
-from docplatform.cli import exits, output
+from docplatform import DocPlatformError, NotFoundError, UnconfirmedWriteError
+from docplatform.cli import exits, output, words
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command
 from docplatform.cli.output import shown
@@ -37,12 +37,41 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
         if name is None:
             raise
         raise exits.UnresolvedNameError.of(error, name) from error
+    except KeyboardInterrupt as interrupt:
+        if name is not None and any(
+            "(outcome: unknown)" in note for note in getattr(interrupt, "__notes__", ())
+        ):
+            interrupt.add_note(exits.how_to_resolve(name, session.again))
+        raise
     if name is not None and not client.stats.requests:
         session.say(f"Job {shown(job.id)} was created under the name {shown(name)} before; nothing was sent.")
     else:
         # Printed at once, so that the id is known whatever happens next.
         session.say(f"Created job {shown(job.id)}.")
     return job
+
+
+def _resolve(client: Client, name: str, found: str | None) -> None:
+    """Records what became of a name. A job is looked for first, because what was recorded cannot be changed."""
+    states = {known: state for known, state, *_ in client._once()}
+    job: Job | str | None = found
+    if found is not None and states.get(name, "unknown") == "unknown":
+        try:
+            job = client.get_job(found)
+        except NotFoundError as error:
+            raise Refusal(f"there is no job {shown(found)} in this project; nothing was noted") from error
+        except DocPlatformError as error:
+            error.add_note(
+                f"Nothing was noted for the name {shown(name)}: whether this job exists is unknown."
+            )
+            raise
+    try:
+        client.resolve_once(name, job)
+    except DocPlatformError:
+        raise
+    except ValueError as error:
+        # Wrong usage also after the look.
+        raise click.UsageError(words.as_options(str(error))) from error
 
 
 @click.command("once", cls=Command)
@@ -53,7 +82,7 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
 def once(session: Session, name: str | None, found: str | None, *, never_created: bool) -> None:
     """Show the names that were given with --once, or record whether the job of one exists.
 
-    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job or --never-created. Nothing is sent.
+    Without NAME, all names of the project are listed. If the outcome of NAME is unknown, look on the platform, and then give --job or --never-created. With --job, one request looks whether the service has that job; nothing else is sent.
     """
     resolves = found is not None or never_created
     if found is not None and never_created:
@@ -64,7 +93,7 @@ def once(session: Session, name: str | None, found: str | None, *, never_created
         raise Refusal(f"{session.store}: there is no such store; give the one that --once was used with")
     with session.client() as client:
         if resolves and name is not None:
-            client.resolve_once(name, found)
+            _resolve(client, name, found)
             line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
             session.say(f"Noted for the name {shown(name)}: {line}.")
             return

@@ -71,7 +71,10 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
         text = prompt[0]
     else:
         hint = "say what the agent is to do: as an argument, with --file, or through a pipe"
-        text = read_text(file or "-", "the prompt", hint, quiet=quiet)
+        # Editors add the last line end, and git on Windows the others: they make no other prompt, also not for --once.
+        text = (
+            read_text(file or "-", "the prompt", hint, quiet=quiet).replace("\r\n", "\n").removesuffix("\n")
+        )
     if secrets.contains_key(text) or secrets.is_like_a_key(text):
         raise click.UsageError(
             "the prompt contains an API key, which the agent and the platform's log would see: remove it"

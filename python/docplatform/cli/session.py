@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec
 
 import click
 
-from docplatform import Client, ConfigurationError, DataWarning, DocPlatformError, WaitWarning
+from docplatform import (
+    Client,
+    ConfigurationError,
+    DataWarning,
+    DocPlatformError,
+    UnrecordedJobWarning,
+    WaitWarning,
+)
 from docplatform.cli import exits, secrets, words
 from docplatform.cli.help import options
 from docplatform.cli.output import count, say, shown
@@ -318,13 +325,22 @@ def logged(session: Session) -> Iterator[None]:
             warnings.simplefilter("always", DataWarning)
             # What it says is logged, and so shown.
             warnings.simplefilter("ignore", WaitWarning)
-            warnings.showwarning = lambda message, *_, **__: say(
-                f"Note: {shown(words.as_options(str(message)))}"
-            )
+            warnings.simplefilter("always", UnrecordedJobWarning)
+            warnings.showwarning = lambda message, *_, **__: say(_note(session, message))
             yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
+
+
+def _note(session: Session, message: Warning | str) -> str:
+    if not isinstance(message, UnrecordedJobWarning):
+        return f"Note: {shown(words.as_options(str(message)))}"
+    record = session.again("job", "once", message.name, "--job", message.job_id)
+    return (
+        f"Job {shown(message.job_id)} was created, but the store could not record it under the name "
+        f"{shown(message.name)} ({shown(message.reason)}). Record it before you use this name again: `{record}`"
+    )
 
 
 class _Lines(logging.Handler):
