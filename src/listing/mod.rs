@@ -218,8 +218,7 @@ impl Listing {
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
-        let quick = if self.endpoint().totals { quick::read(self.items(), body) } else { None };
-        let mut parsed = match quick {
+        let mut parsed = match quick::read(self, body) {
             Some(value) => json::Parsed { value, repaired: false },
             None => json::parse_as(body, AnswerOf(self))?,
         };

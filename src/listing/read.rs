@@ -24,6 +24,35 @@ pub(crate) struct ParsedPage {
     pub(crate) cursor: Option<String>,
 }
 
+/// The cursor of the next page; `None` on the last page.
+pub(crate) struct Next(pub(crate) Option<String>);
+
+/// What came of an answer so far.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) totals: Option<Totals>,
+    pub(crate) rows: Option<Rows>,
+    pub(crate) has_more: Option<bool>,
+    pub(crate) next: Option<Next>,
+}
+
+impl Parts {
+    /// All of the answer; where a part is missing, its name.
+    pub(crate) fn page(self, listing: &Listing) -> Result<ParsedPage, &str> {
+        let rows = self.rows.ok_or(listing.items())?;
+        if listing.endpoint().totals && self.totals.is_none() {
+            return Err("totals");
+        }
+        let has_more = match (self.has_more, &self.next) {
+            (Some(has_more), _) => has_more,
+            (None, Some(next)) if listing.paged_by() == PagedBy::Cursor => next.0.is_some(),
+            _ => return Err(listing.has_more().or(listing.next_cursor()).unwrap_or_default()),
+        };
+        let cursor = self.next.and_then(|next| next.0);
+        Ok(ParsedPage { totals: self.totals, rows, has_more, cursor })
+    }
+}
+
 /// Reads the answer of a listing.
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerOf<'a>(pub(crate) &'a Listing);
@@ -47,41 +76,27 @@ impl<'de> Visitor<'de> for AnswerOf<'_> {
         let listing = self.0;
         let endpoint = listing.endpoint();
         let (flag, next) = (listing.has_more(), listing.next_cursor());
-        let (mut totals, mut rows, mut has_more, mut cursor) = (None, None, None, None);
+        let mut parts = Parts::default();
         while let Some(name) = map.next_key::<String>()? {
             if name == listing.items() {
                 let new = Rows::new(endpoint.fields, endpoint.key);
-                set(&mut rows, &name, map.next_value_seed(RowsOf(new))?)?;
+                set(&mut parts.rows, &name, map.next_value_seed(RowsOf(new))?)?;
             } else if endpoint.totals && name == "totals" {
-                set(&mut totals, &name, map.next_value::<Totals>()?)?;
+                set(&mut parts.totals, &name, map.next_value::<Totals>()?)?;
             } else if Some(name.as_str()) == flag {
-                set(&mut has_more, &name, map.next_value::<bool>()?)?;
+                set(&mut parts.has_more, &name, map.next_value::<bool>()?)?;
             } else if Some(name.as_str()) == next {
-                set(&mut cursor, &name, map.next_value_seed(NextCursor)?)?;
+                set(&mut parts.next, &name, map.next_value_seed(NextCursor)?)?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        let rows = need(rows, listing.items())?;
-        if endpoint.totals {
-            need(totals.as_ref(), "totals")?;
-        }
-        let is_paged_by_cursor = listing.paged_by() == PagedBy::Cursor;
-        let has_more = match (has_more, &cursor) {
-            (Some(has_more), _) => has_more,
-            (None, Some(cursor)) if is_paged_by_cursor => cursor.is_some(),
-            _ => return Err(missing(flag.or(next).unwrap_or_default())),
-        };
-        Ok(ParsedPage { totals, rows, has_more, cursor: cursor.flatten() })
+        parts.page(listing).map_err(missing)
     }
 }
 
 fn missing<E: serde::de::Error>(name: &str) -> E {
     E::custom(format_args!("missing field `{name}`"))
-}
-
-fn need<T, E: serde::de::Error>(slot: Option<T>, name: &str) -> Result<T, E> {
-    slot.ok_or_else(|| missing(name))
 }
 
 /// Refuses a field that an object has twice, because it is unknown which one is meant.
@@ -96,7 +111,7 @@ fn set<T, E: serde::de::Error>(slot: &mut Option<T>, name: &str, value: T) -> Re
 struct NextCursor;
 
 impl<'de> DeserializeSeed<'de> for NextCursor {
-    type Value = Option<String>;
+    type Value = Next;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let cursor = Option::<String>::deserialize(deserializer)?;
@@ -105,7 +120,7 @@ impl<'de> DeserializeSeed<'de> for NextCursor {
             Some(cursor) if cursor.contains(char::REPLACEMENT_CHARACTER) => {
                 Err(D::Error::custom("the cursor holds invalid characters"))
             }
-            cursor => Ok(cursor.filter(|cursor| !cursor.is_empty())),
+            cursor => Ok(Next(cursor.filter(|cursor| !cursor.is_empty()))),
         }
     }
 }
@@ -170,7 +185,7 @@ impl<'de> Visitor<'de> for OneRow<'_> {
                         return Err(A::Error::custom(format_args!("duplicate field `{}`", field.name)));
                     }
                     came |= 1 << column;
-                    let Some(cells) = rows.column_mut(column) else { continue };
+                    let Some(cells) = rows.columns_mut().get_mut(column) else { continue };
                     if let Some(misfit) = map.next_value_seed(CellOf { cells, field })? {
                         extra.get_or_insert_default().insert(field.name.to_owned(), misfit);
                     }
@@ -185,7 +200,7 @@ impl<'de> Visitor<'de> for OneRow<'_> {
             if field.required {
                 return Err(missing(field.name));
             }
-            if let Some(cells) = rows.column_mut(column) {
+            if let Some(cells) = rows.columns_mut().get_mut(column) {
                 cells.push_null();
             }
         }
@@ -336,4 +351,119 @@ impl<'de> Visitor<'de> for CellOf<'_> {
 pub(crate) fn promises_more(body: &[u8], limit: u32) -> bool {
     body.ends_with(br#"],"hasMore":true}"#)
         && memchr::memmem::find_iter(body, br#""path":"#).count() == limit as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::url::Segment;
+    use crate::listing::endpoint::ENDPOINTS;
+    use crate::listing::quick;
+    use crate::text::json;
+
+    /// What both readers make of it; they have to agree. Whether the quick one read it.
+    fn both(listing: &Listing, body: &[u8]) -> bool {
+        let Some(quick) = quick::read(listing, body) else { return false };
+        let slow = json::parse_as(body, AnswerOf(listing)).unwrap();
+        assert!(!slow.repaired);
+        let parts = |answer: ParsedPage| (answer.totals, answer.rows, answer.has_more, answer.cursor);
+        assert_eq!(parts(quick), parts(slow.value));
+        true
+    }
+
+    /// A value in any spelling that a service may use.
+    fn any_value(holds: Holds) -> BoxedStrategy<String> {
+        let usual = match holds {
+            Holds::Integer => any::<u32>().prop_map(|count| count.to_string()).boxed(),
+            Holds::Float => prop_oneof![
+                (0.0..1.0).prop_map(|number: f64| number.to_string()),
+                "[0-9]{1,20}[.][0-9]{1,20}",
+                any::<u64>().prop_map(|number| number.to_string())
+            ]
+            .boxed(),
+            Holds::Flag => any::<bool>().prop_map(|flag| flag.to_string()).boxed(),
+            Holds::Time => {
+                r#""20[0-9]{2}-[0-3][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]([.][0-9]{1,9})?(Z|[+]02:00)""#.boxed()
+            }
+            Holds::Json => r#"\[(\{"title":"[a-z]{0,3}","url":null\})?\]"#.boxed(),
+            Holds::Text => prop_oneof!["[a-z日é/-]{0,24}", any::<String>()]
+                .prop_map(|text| serde_json::to_string(&text).unwrap())
+                .boxed(),
+        };
+        let other = "null|true|-?[0-9]{1,20}([.]0)?(e[0-9])?|\"\"|\\[1.50\\]|\\{\\}";
+        prop_oneof![12 => usual, 1 => other].boxed()
+    }
+
+    fn any_body() -> impl Strategy<Value = (Listing, String)> {
+        prop::sample::select(ENDPOINTS).prop_flat_map(|endpoint| {
+            let row: Vec<_> = endpoint.fields.iter().map(|field| any_value(field.holds)).collect();
+            let row = (row, prop::option::weighted(0.1, "\"(more|path|id)\":(1|null|1.50)"));
+            let rows = prop::collection::vec(row, 0..6);
+            (rows, 0..3_usize).prop_map(move |(rows, end)| {
+                let row = |(values, more): (Vec<String>, Option<String>)| {
+                    let names = endpoint.fields.iter().map(|field| field.name);
+                    let fields = names.zip(values).map(|(name, value)| format!("\"{name}\":{value}"));
+                    format!("{{{}}}", fields.chain(more).collect::<Vec<_>>().join(","))
+                };
+                let rows: Vec<_> = rows.into_iter().map(row).collect();
+                let totals = if endpoint.totals { r#""totals":{"human":1,"ai":0,"total":2},"# } else { "" };
+                let more =
+                    ["\"hasMore\":true", "\"nextCursor\":\"c\"", "\"hasMore\":false,\"nextCursor\":null"];
+                let body = format!("{{{totals}\"{}\":[{}],{}}}", endpoint.items, rows.join(","), more[end]);
+                (Listing::of(endpoint, &Segment::stored("demo"), None, None), body)
+            })
+        })
+    }
+
+    #[test]
+    fn the_usual_spelling_of_each_endpoint_is_read_quickly() {
+        for endpoint in ENDPOINTS {
+            let value = |holds| match holds {
+                Holds::Text => r#""a\nb""#,
+                Holds::Integer => "12",
+                Holds::Float => "0.25",
+                Holds::Flag => "true",
+                Holds::Time => r#""2026-01-31T12:00:00.000Z""#,
+                Holds::Json => r#"[{"url":"/a"}]"#,
+            };
+            let fields =
+                endpoint.fields.iter().map(|field| format!("\"{}\":{}", field.name, value(field.holds)));
+            let row = fields.collect::<Vec<_>>().join(",");
+            let totals = r#""totals":{"human":1,"ai":0,"total":2}"#;
+            let body = format!(
+                r#"{{{totals},"{}":[{{{row}}},{{{row}}}],"rate":0.5,"hasMore":true,"nextCursor":"c"}}"#,
+                endpoint.items
+            );
+            let listing = Listing::of(endpoint, &Segment::stored("demo"), None, None);
+            assert!(both(&listing, body.as_bytes()), "{body}");
+            let read = quick::read(&listing, body.as_bytes()).unwrap();
+            assert_eq!((read.rows.len(), read.rows.is_plain()), (2, true), "{body}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_body_is_read_alike(
+            (listing, body) in any_body(),
+            mutations in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<u8>()), 0..3),
+        ) {
+            let mut bytes = body.into_bytes();
+            both(&listing, &bytes);
+            for (at, how, byte) in mutations {
+                let at = at.index(bytes.len());
+                match how {
+                    0 => bytes[at] = byte,
+                    1 => bytes.insert(at, byte),
+                    2 => { bytes.remove(at); }
+                    // A piece of itself once more.
+                    _ => { let piece = bytes[at..].iter().copied().take(usize::from(byte)).collect::<Vec<_>>(); bytes.splice(at..at, piece); }
+                }
+                both(&listing, &bytes);
+            }
+        }
+    }
 }

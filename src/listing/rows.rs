@@ -9,6 +9,9 @@ use crate::listing::endpoint::{Field, Holds};
 use crate::listing::read::OneRow;
 use crate::text::json::Count;
 
+/// How long a text usually is, in bytes.
+const USUAL_TEXT: usize = 32;
+
 /// The totals of the whole site and range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub struct Totals {
@@ -158,6 +161,7 @@ impl ColumnOfCells {
     }
 
     /// Adds a value; whether it fits.
+    #[inline]
     pub(crate) fn push(&mut self, cell: Cell<'_>) -> bool {
         match (&mut self.values, cell) {
             (Values::Text(text, ends), Cell::Text(value) | Cell::Json(value)) => {
@@ -219,7 +223,8 @@ impl ColumnOfCells {
         }
     }
 
-    fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
+    /// The value in a row.
+    pub(crate) fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
         if !self.valid.is_empty() && !self.valid.get(row).copied().unwrap_or_default() {
             return Cell::Null;
         }
@@ -270,11 +275,19 @@ impl Rows {
         Self { fields, key, len: 0, columns, extras: Vec::new(), keys: Vec::new() }
     }
 
-    /// Rows whose columns are filled already.
-    pub(crate) fn filled(fields: &'static [Field], key: usize, len: usize, values: Vec<Values>) -> Self {
-        let columns = values.into_iter().map(|values| ColumnOfCells { values, valid: Vec::new() });
-        let columns = columns.collect();
-        Self { fields, key: Some(key), len, columns, extras: Vec::new(), keys: Vec::new() }
+    /// Makes room for rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        for column in &mut self.columns {
+            match &mut column.values {
+                Values::Text(text, ends) => {
+                    text.reserve(rows * USUAL_TEXT);
+                    ends.reserve(rows);
+                }
+                Values::Integer(values) => values.reserve(rows),
+                Values::Float(values) => values.reserve(rows),
+                Values::Flag(values) => values.reserve(rows),
+            }
+        }
     }
 
     /// How many.
@@ -314,9 +327,9 @@ impl Rows {
         &self.columns
     }
 
-    /// A column, to be filled; then [`Rows::end_row`].
-    pub(crate) fn column_mut(&mut self, column: usize) -> Option<&mut ColumnOfCells> {
-        self.columns.get_mut(column)
+    /// The columns, to be filled; then [`Rows::end_row`].
+    pub(crate) fn columns_mut(&mut self) -> &mut [ColumnOfCells] {
+        &mut self.columns
     }
 
     /// All columns have one more value. `other`: what else came of the row, or all of one that is no object.

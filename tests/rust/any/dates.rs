@@ -12,17 +12,19 @@ fn any_date() -> impl Strategy<Value = Date> {
 }
 
 fn any_time() -> impl Strategy<Value = DateTime> {
-    (any_date(), 0..86_400_i64, 0..1_000_000_i64)
+    let micros = prop_oneof![Just(0), (0..1000_i64).prop_map(|millis| millis * 1000), 0..1_000_000_i64];
+    (any_date(), 0..86_400_i64, micros)
         .prop_map(|(date, second, micro)| date.at(0, 0, 0, 0) + second.seconds().microseconds(micro))
 }
 
 /// Hours and minutes east of Greenwich, as ISO 8601 writes them.
 fn any_offset() -> impl Strategy<Value = (i64, String)> {
-    (-23..=23_i64, 0..60_i64).prop_map(|(hours, minutes)| {
+    let offset = (-23..=23_i64, 0..60_i64).prop_map(|(hours, minutes)| {
         let sign = if hours < 0 { '-' } else { '+' };
         let seconds = hours.abs() * 3600 + minutes * 60;
         (if hours < 0 { -seconds } else { seconds }, format!("{sign}{:02}:{minutes:02}", hours.abs()))
-    })
+    });
+    prop_oneof![1 => Just((0, "Z".to_owned())), 3 => offset]
 }
 
 /// Near misses: what dates are written with, in any order.
