@@ -224,6 +224,7 @@ impl ColumnOfCells {
     }
 
     /// The value in a row.
+    #[inline]
     pub(crate) fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
         if !self.valid.is_empty() && !self.valid.get(row).copied().unwrap_or_default() {
             return Cell::Null;
@@ -406,12 +407,15 @@ impl Rows {
     /// What each row is known by: its key, and all of it. Of rows without a key, all of each.
     pub fn identities(&self) -> Vec<Identity> {
         let mut keys = self.keys.iter().peekable();
+        let mut extras = self.extras.iter().peekable();
         let mut bytes = Vec::with_capacity(64);
-        let rows = self.iter().enumerate();
-        rows.map(|(at, row)| {
+        let columns = self.columns.iter().zip(self.fields).enumerate();
+        let (ours, rest): (Vec<_>, Vec<_>) = columns.partition(|(column, _)| Some(*column) == self.key);
+        let rows = 0..self.len;
+        rows.map(|at| {
             bytes.clear();
-            for column in (0..self.columns.len()).filter(|&column| Some(column) != self.key) {
-                match self.cell(column, at) {
+            for (_, (cells, field)) in &rest {
+                match cells.cell(field.holds, at) {
                     Cell::Null => bytes.push(0),
                     Cell::Text(text) | Cell::Json(text) => {
                         bytes.extend_from_slice(text.as_bytes());
@@ -422,15 +426,14 @@ impl Rows {
                     Cell::Flag(value) => bytes.push(1 + u8::from(value)),
                 }
             }
-            let other = row.bare.map(Value::to_string);
-            let other = other.or_else(|| serde_json::to_string(row.extra?).ok());
-            let Some(key) = self.key else {
+            let other = extras.next_if(|(row, _)| *row == at).map(|(_, other)| other.to_string());
+            let Some((_, (key, field))) = ours.first() else {
                 bytes.extend_from_slice(other.unwrap_or_default().as_bytes());
                 let whole = xxh3_64(&bytes);
                 return Identity::new(whole, whole);
             };
             let known = keys.next_if(|(row, _)| *row == at).map(|(_, key)| *key);
-            let key = known.unwrap_or_else(|| match row.cell(key) {
+            let key = known.unwrap_or_else(|| match key.cell(field.holds, at) {
                 Cell::Text(text) => xxh3_64(text.as_bytes()),
                 // A row without its key is like no other but one that is the same.
                 _ => xxh3_64_with_seed(other.as_deref().unwrap_or_default().as_bytes(), xxh3_64(&bytes)),
