@@ -21,7 +21,23 @@ use crate::table::record::{Layout, Record};
 /// A page's rows as Python objects.
 pub(crate) fn to_py(py: Python<'_>, rows: &Rows, days: Option<Slice>) -> PyResult<Vec<Py<PyAny>>> {
     let mut dicts = Dicts::new(py, Layout { days: days.is_some(), fields: rows.fields() });
-    rows.iter().map(|row| dicts.make(Record { days, row })).collect()
+    let mut made = Vec::with_capacity(rows.len());
+    if days.is_some() || !rows.is_plain() {
+        for row in rows.iter() {
+            made.push(dicts.make(Record { days, row })?);
+        }
+        return Ok(made);
+    }
+    // Most rows, of which only the columns have to be looked at.
+    let columns: Vec<_> = dicts.ours.iter().zip(rows.columns().iter().zip(rows.fields())).collect();
+    for at in 0..rows.len() {
+        let dict = PyDict::new(py);
+        for (name, (cells, field)) in &columns {
+            put(&dict, name, cells.cell(field.holds, at), || None)?;
+        }
+        made.push(dict.into_any().unbind());
+    }
+    Ok(made)
 }
 
 /// The same, at the end of a list.
@@ -59,11 +75,7 @@ impl<'py, 'a> Dicts<'py, 'a> {
             dict.set_item(intern!(py, "days"), days.count())?;
         }
         for (column, name) in self.ours.iter().enumerate() {
-            match row.cell(column) {
-                Cell::Text(text) => dict.set_item(name, PyString::new(py, text))?,
-                Cell::Integer(number) => dict.set_item(name, number)?,
-                other => dict.set_item(name, value(py, other, row.misfit(column))?)?,
-            }
+            put(&dict, name, row.cell(column), || row.misfit(column))?;
         }
         for (name, value) in row.more() {
             let known = self.names.get(name.as_str()).cloned();
@@ -77,6 +89,21 @@ impl<'py, 'a> Dicts<'py, 'a> {
             dict.set_item(name, convert::json_out(py, value)?)?;
         }
         Ok(dict.into_any().unbind())
+    }
+}
+
+/// Puts a value into a row's dict.
+#[inline]
+fn put<'a>(
+    dict: &Bound<'_, PyDict>,
+    name: &Bound<'_, PyString>,
+    cell: Cell<'_>,
+    misfit: impl FnOnce() -> Option<&'a Value>,
+) -> PyResult<()> {
+    match cell {
+        Cell::Text(text) => dict.set_item(name, PyString::new(dict.py(), text)),
+        Cell::Integer(number) => dict.set_item(name, number),
+        other => dict.set_item(name, value(dict.py(), other, misfit())?),
     }
 }
 
