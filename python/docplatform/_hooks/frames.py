@@ -71,9 +71,16 @@ def to_pandas(table: Table) -> Any:
             columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
         elif kind == "count":
             # Each column has a bytearray of its own, so that the frame is writable.
-            columns[name] = np.frombuffer(table._counts(name), dtype=np.int64)
+            columns[name] = np.frombuffer(table._numbers(name), dtype=np.int64)
+        elif kind == "int":
+            missing = np.frombuffer(table._missing(name), dtype=np.bool_)
+            columns[name] = pd.arrays.IntegerArray(
+                np.frombuffer(table._numbers(name), dtype=np.int64), missing
+            )
+        elif kind == "float":
+            columns[name] = np.frombuffer(table._numbers(name), dtype=np.float64)
         elif kind == "time":
-            instants = np.frombuffer(table._counts(name), dtype="datetime64[us]")
+            instants = np.frombuffer(table._numbers(name), dtype="datetime64[us]")
             columns[name] = pd.DatetimeIndex(instants).tz_localize("UTC")
         else:
             columns[name] = _values(pd, table, name, kind)

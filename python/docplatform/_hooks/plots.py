@@ -71,7 +71,7 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     if by not in Totals._fields:
         raise ValueError(f"by: must be one of {', '.join(Totals._fields)}, not {_safe(by, 60)!r}")
     _need()
-    counts = memoryview(table._counts(by)).cast("q")
+    counts = memoryview(table._numbers(by)).cast("q")
     axes = ax if ax is not None else _axes(min(n, len(table), _MAX_BARS))
     width, height = (size / axes.figure.dpi for size in (axes.bbox.width, axes.bbox.height))
     room = _MAX_BARS if ax is None else max(int(height / _BAR_INCHES), 1)

@@ -8,16 +8,17 @@ pub(crate) mod plan;
 pub(crate) mod sync;
 pub(crate) mod whole_file;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use crate::dates::slices::Slice;
 use crate::listing::endpoint::Holds;
-use crate::listing::rows::{Cell, Totals};
+use crate::listing::rows::{Cell, Row, Totals};
 use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
@@ -26,6 +27,9 @@ use crate::table::Table;
 use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
 use crate::table::record::{DAYS, Layout};
+
+/// Of how many different texts of a column it is known that they came before.
+const MAX_SHARED: usize = 1000;
 
 #[doc = doc!("Table")]
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
@@ -51,6 +55,14 @@ getters! {
     project_id = slf.get().0.meta.project_id.as_deref();
     requests = slf.get().0.meta.requests;
     warnings = slf.get().0.meta.warnings.as_slice();
+}
+
+impl BaseTable {
+    /// The number of a field's column.
+    fn field(&self, name: &str) -> PyResult<usize> {
+        let found = self.0.table.layout().fields.iter().position(|field| field.name == name);
+        found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
 }
 
 #[pymethods]
@@ -187,30 +199,55 @@ impl BaseTable {
         Ok(all)
     }
 
-    /// A column of counts or instants, as 64-bit integers of this machine; an instant that is not there is the least one.
-    fn _counts<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
+    /// A column of numbers or instants, in 8 bytes each, as this machine has them. Where there is none, NaN is or the least.
+    fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
         if name == "days" && table.layout().days {
-            return counts(py, table.len(), table.day_counts(0..table.len()));
+            return bytes(py, table.len(), table.day_counts(0..table.len()).map(i64::to_ne_bytes));
         }
-        let plain = table.integers(name);
-        let values: Box<dyn Iterator<Item = i64>> = match plain {
-            Some(chunks) => Box::new(chunks.into_iter().flatten().copied()),
-            None => Box::new(table.rows().map(|row| match row.get(name) {
-                Cell::Integer(value) | Cell::Time(value) => value,
-                _ => i64::MIN,
-            })),
+        if let Some(chunks) = table.integers(name) {
+            return bytes(py, table.len(), chunks.into_iter().flatten().map(|value| value.to_ne_bytes()));
+        }
+        let field = self.field(name)?;
+        let none = match table.layout().fields.get(field).map(|field| field.holds) {
+            Some(Holds::Float) => f64::NAN.to_ne_bytes(),
+            _ => i64::MIN.to_ne_bytes(),
         };
-        counts(py, table.len(), values)
+        let value = |row: Row<'_>| match row.cell(field) {
+            Cell::Integer(value) | Cell::Time(value) => value.to_ne_bytes(),
+            Cell::Float(value) => value.to_ne_bytes(),
+            _ => none,
+        };
+        bytes(py, table.len(), table.rows().map(value))
     }
 
-    /// A column, as Python's own values; what is deeper as JSON.
+    /// A byte for each row, which is 1 where a column has no value.
+    fn _missing<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
+        let (table, field) = (&self.0.table, self.field(name)?);
+        bytes(py, table.len(), table.rows().map(|row| [u8::from(row.cell(field) == Cell::Null)]))
+    }
+
+    /// A column, as Python's own values; what is deeper as JSON. Texts that come again are one object.
     fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
-        let value = |row: crate::listing::rows::Row<'_>| match row.get(name) {
-            Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
-            cell => rows::value(py, cell, None),
-        };
-        PyList::new(py, self.0.table.rows().map(value).collect::<PyResult<Vec<_>>>()?)
+        let (table, field) = (&self.0.table, self.field(name)?);
+        let (mut texts, mut again) = (HashMap::new(), 0);
+        let mut values = Vec::with_capacity(table.len());
+        for row in table.rows() {
+            let (Cell::Text(text) | Cell::Json(text)) = row.cell(field) else {
+                values.push(rows::value(py, row.cell(field), None)?);
+                continue;
+            };
+            // Many different ones are seldom the same as any after them.
+            let share = texts.len() < MAX_SHARED || again > MAX_SHARED;
+            let known: Option<&Bound<'py, PyString>> = share.then(|| texts.get(text)).flatten();
+            again += usize::from(known.is_some());
+            let made = known.cloned().unwrap_or_else(|| PyString::new(py, text));
+            if texts.len() < MAX_SHARED {
+                texts.insert(text, made.clone());
+            }
+            values.push(made.into_any());
+        }
+        PyList::new(py, values)
     }
 
     /// Whatever else the service sent: for each name the type, and the values or `None`.
@@ -264,11 +301,15 @@ impl BaseTable {
     }
 }
 
-/// Whole numbers, as 64-bit integers of this machine.
-fn counts(py: Python<'_>, len: usize, values: impl Iterator<Item = i64>) -> PyResult<Bound<'_, PyByteArray>> {
-    PyByteArray::new_with(py, len * 8, |bytes| {
-        for (place, value) in bytes.chunks_exact_mut(8).zip(values) {
-            place.copy_from_slice(&value.to_ne_bytes());
+/// Values of so many bytes, one after the other.
+fn bytes<const N: usize>(
+    py: Python<'_>,
+    len: usize,
+    values: impl Iterator<Item = [u8; N]>,
+) -> PyResult<Bound<'_, PyByteArray>> {
+    PyByteArray::new_with(py, len * N, |bytes| {
+        for (place, value) in bytes.chunks_exact_mut(N).zip(values) {
+            place.copy_from_slice(&value);
         }
         Ok(())
     })
