@@ -19,6 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Turn, WINDOW};
 use crate::export::service::may_be_of_a_cursor;
+use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
 use crate::slices::plan::stored_slice;
 use crate::slices::trend::Reader;
@@ -241,7 +242,9 @@ impl Sync {
             What::Pages => {
                 let sent = reader.requests();
                 let (mut rows, mut read) = count_rows(reader, of, project, slice, false).await;
-                if rows > 0 && reader.requests() == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor) {
+                let by_cursor = of.endpoint.paged_by == PagedBy::Cursor && rows > 0;
+                if by_cursor && reader.requests() == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor)
+                {
                     // The store has the first pages, and the cursor that leads on from them has expired since.
                     (rows, read) = count_rows(reader, of, project, slice, true).await;
                 }

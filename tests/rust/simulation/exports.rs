@@ -92,7 +92,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
         let mut pager = Pager::new(source, place, paging);
         let mut room = plan.stop_every.map_or(usize::MAX, |rows| rows as usize);
         progress.parts += 1;
-        let part = Part { process, plan, begin: world.state().sent.len(), changed: progress.changed };
+        let part = Part { process, plan, begin: world.state().sent.len() };
         while room > 0 {
             let observer: Arc<dyn ExportObserver> = process.ear();
             let begun = world.now();
@@ -120,7 +120,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     }
                 }
                 Ok(None) => {
-                    part.check(&progress);
+                    part.check(progress.changed);
                     check(process, plan, &progress, true);
                     if is_there && asked(process).len() > asked_before {
                         process.violation(format!(
@@ -144,7 +144,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     return Done::Yes;
                 }
                 Err(error) => {
-                    part.check(&progress);
+                    part.check(progress.changed || error.kind == Kind::Pagination);
                     check(process, plan, &progress, false);
                     return failed(process, plan, &error);
                 }
@@ -159,8 +159,6 @@ struct Part<'a> {
     plan: Export,
     /// How many requests there were before.
     begin: usize,
-    /// Whether a change had been told of before.
-    changed: bool,
 }
 
 impl Part<'_> {
@@ -201,7 +199,7 @@ impl Part<'_> {
     }
 
     /// Whether it went on where it had to stop, and told of what it saw.
-    fn check(&self, progress: &Progress) {
+    fn check(&self, is_told: bool) {
         let Self { process, plan, .. } = self;
         if plan.prefetch > 0 {
             return;
@@ -218,22 +216,15 @@ impl Part<'_> {
         }
         let Habits { cap, filters, stands, .. } = process.world().scenario.habits;
         let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
-        if !by_offset
-            || cap.is_some()
-            || filters
-            || stands
-            || plan.strict
-            || progress.changed && !self.changed
-        {
+        if !by_offset || cap.is_some() || filters || stands || plan.strict {
             return;
         }
-        // In parts before this one a change may have been told of already.
         let window = if plan.remember_all { usize::MAX } else { WINDOW };
         let came_twice = pages.iter().enumerate().any(|(number, page)| {
             let before = &pages[number.saturating_sub(window)..number];
             page.ranks.iter().any(|rank| before.iter().any(|before| before.ranks.contains(rank)))
         });
-        if came_twice && !progress.changed {
+        if came_twice && !is_told {
             bad("a row came twice, and nobody was told");
         }
     }
@@ -301,17 +292,16 @@ fn check_slot(process: &Process, error: &Error) {
         return;
     }
     let (now, life) = (world.now(), &process.life);
-    let (mut ends, mut is_open) = (Vec::new(), false);
-    for sent in world.state().sent.iter().filter(|sent| sent.lane == 2) {
+    // At best a request counts from its beginning on: it may have been under way when the slot was promised.
+    let mut counted = Vec::new();
+    for sent in world.state().sent.iter().filter(|sent| sent.lane == 2 && sent.left.is_some()) {
         if scenario.settings.store || (sent.process, sent.life) == (life.process, life.number) {
-            is_open |= sent.ended.is_none();
-            let end = sent.left.and(sent.answered.or(sent.ended)).filter(|end| end + HOUR > now);
-            ends.extend(end);
+            counted.extend(Some(sent.begun).filter(|begun| begun + HOUR > now));
         }
     }
     let slot = slot.as_millisecond().cast_unsigned().saturating_sub(BASE);
-    let first = ends.iter().min().map_or(0, |first| first + HOUR);
-    if !is_open && ends.len() as u64 >= per_hour - reserve && slot < first {
+    let first = counted.iter().min().map_or(0, |first| first + HOUR);
+    if counted.len() as u64 >= per_hour - reserve && slot < first {
         process.violation(format!("a slot at {slot} is promised, the next one is at {first}"));
     }
 }
