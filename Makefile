@@ -148,12 +148,13 @@ soak-once: $(STAMPS)/installed
 
 SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo test --locked --no-default-features --quiet --profile simulation --test simulation
 
-## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells one in words, less the parts in WITHOUT=
+## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells the last LINES (20) of one, less the parts in WITHOUT=
 simulate: export SEEDS ?= 10000
+simulate: export RUST_BACKTRACE ?= 0
 simulate:
 	$(SIMULATION) -- --ignored --exact simulate --nocapture
 
-## mutants: plants bugs in the core, and looks whether the simulation finds each; MUTANTS= chooses some by parts of their names
+## mutants: plants bugs in the core, looks whether the simulation finds each, and writes mutants.md; MUTANTS= chooses some by parts of their names
 mutants:
 	$(PYTHON) tests/rust/simulation/mutants.py $(MUTANTS)
 
