@@ -201,14 +201,16 @@ impl Part<'_> {
     /// Whether it went on where it had to stop, and told of what it saw.
     fn check(&self, is_told: bool) {
         let Self { process, plan, .. } = self;
-        if plan.prefetch > 0 {
+        // More may be asked for before it is known where a page leads.
+        if plan.prefetch > 1 {
             return;
         }
         let pages = self.pages();
         let bad = |what: &str| process.violation(format!("{what}\n  {plan:?}\n  {pages:?}"));
         for (number, page) in pages.iter().enumerate() {
-            let leads_nowhere =
-                page.ranks.is_empty() || pages[..number].iter().any(|before| before.ranks == page.ranks);
+            // A full one promises more, unless its body came before.
+            let is_again = || pages[..number].iter().any(|before| before.ranks == page.ranks);
+            let leads_nowhere = page.ranks.is_empty() || plan.prefetch == 0 && is_again();
             let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
             if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
                 return bad("it went on after a page that leads nowhere");
@@ -216,7 +218,7 @@ impl Part<'_> {
         }
         let Habits { cap, filters, stands, .. } = process.world().scenario.habits;
         let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
-        if !by_offset || cap.is_some() || filters || stands || plan.strict {
+        if plan.prefetch > 0 || !by_offset || cap.is_some() || filters || stands || plan.strict {
             return;
         }
         let window = if plan.remember_all { usize::MAX } else { WINDOW };
