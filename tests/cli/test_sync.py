@@ -38,7 +38,7 @@ def test_sync_fills_the_store_and_prints_a_summary(cli: Cli, store: Path) -> Non
     assert ended.out == "listing\tvisitors\nslices\t62\ncached\t0\nopen\t0\nrequests\t62\nrows\t186\n"
     assert ended.err == "Filling the store\n"
     before = len(cli.stub.requests)
-    assert cli("sync", "other", *JANUARY).out.splitlines()[1] == "cached\t31"
+    assert cli("sync", "other", *JANUARY).out.splitlines()[2] == "cached\t31"
     assert cli("visitors", "trend", "--project", "other", *JANUARY).status == 0
     assert len(cli.stub.requests) == before
 
