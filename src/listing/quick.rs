@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::dates::parse_instant;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, Field, Holds};
-use crate::listing::read::{Next, ParsedPage, Parts};
+use crate::listing::read::{NextCursor, ParsedPage, Parts};
 use crate::listing::rows::{Cell, ColumnOfCells, Rows, Totals};
 
 /// As many digits fit into an `i64`, whatever they are.
@@ -124,13 +124,13 @@ impl<'a> Text<'a> {
         self.skip("}").map(|()| Totals { human, ai, total })
     }
 
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<NextCursor> {
         if self.skip("null").is_some() {
-            return Some(Next(None));
+            return Some(NextCursor(None));
         }
         // One that was repaired is not to be followed.
         let cursor = self.string().filter(|cursor| !cursor.contains(char::REPLACEMENT_CHARACTER))?;
-        Some(Next(Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty())))
+        Some(NextCursor(Some(cursor.into_owned()).filter(|cursor| !cursor.is_empty())))
     }
 
     fn flag(&mut self) -> Option<bool> {

@@ -25,7 +25,7 @@ pub(crate) struct ParsedPage {
 }
 
 /// The cursor of the next page; `None` on the last page.
-pub(crate) struct Next(pub(crate) Option<String>);
+pub(crate) struct NextCursor(pub(crate) Option<String>);
 
 /// What came of an answer so far.
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Parts {
     pub(crate) totals: Option<Totals>,
     pub(crate) rows: Option<Rows>,
     pub(crate) has_more: Option<bool>,
-    pub(crate) next: Option<Next>,
+    pub(crate) next: Option<NextCursor>,
 }
 
 impl Parts {
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for AnswerOf<'_> {
             } else if Some(name.as_str()) == flag {
                 set(&mut parts.has_more, &name, map.next_value::<bool>()?)?;
             } else if Some(name.as_str()) == next {
-                set(&mut parts.next, &name, map.next_value_seed(NextCursor)?)?;
+                set(&mut parts.next, &name, map.next_value_seed(ReadCursor)?)?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -108,10 +108,10 @@ fn set<T, E: serde::de::Error>(slot: &mut Option<T>, name: &str, value: T) -> Re
 }
 
 /// Reads a cursor: a text, or none.
-struct NextCursor;
+struct ReadCursor;
 
-impl<'de> DeserializeSeed<'de> for NextCursor {
-    type Value = Next;
+impl<'de> DeserializeSeed<'de> for ReadCursor {
+    type Value = NextCursor;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let cursor = Option::<String>::deserialize(deserializer)?;
@@ -120,7 +120,7 @@ impl<'de> DeserializeSeed<'de> for NextCursor {
             Some(cursor) if cursor.contains(char::REPLACEMENT_CHARACTER) => {
                 Err(D::Error::custom("the cursor holds invalid characters"))
             }
-            cursor => Ok(Next(cursor.filter(|cursor| !cursor.is_empty()))),
+            cursor => Ok(NextCursor(cursor.filter(|cursor| !cursor.is_empty()))),
         }
     }
 }

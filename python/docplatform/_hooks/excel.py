@@ -1,4 +1,4 @@
-"""A table as an Excel workbook, written by XlsxWriter: dates as dates, counts as numbers, and no text as a formula."""
+"""A table as an Excel workbook, written by XlsxWriter: dates are dates, counts are numbers, and a text is never a formula."""
 
 from __future__ import annotations
 

@@ -301,7 +301,7 @@ impl BaseTable {
     }
 }
 
-/// Values of so many bytes, one after the other.
+/// Values of the same number of bytes, one after the other.
 fn bytes<const N: usize>(
     py: Python<'_>,
     len: usize,
