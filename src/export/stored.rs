@@ -112,18 +112,21 @@ impl StoredRange {
         let look = async {
             let export = self.export(wanted.days).await?;
             let is_led_to = self.is_led_to(&export, &wanted).await?;
-            let stored = if is_led_to { self.stored(&export, &wanted).await? } else { None };
+            let stored = if is_led_to { self.stored(&export, &wanted).await? } else { Err(wanted.offset) };
             Ok((export, is_led_to, stored))
         };
         let (export, keeps, stored) = self.exports.store.within(deadline, look).await?;
-        if let Some(page) = stored {
-            let (range, asked) = (Arc::clone(&self), page.asked);
-            let (skip, limit) = left_of(asked, wanted.offset - page.offset);
-            let read = move || Ok(without(range.read(export.id, &page)?, skip));
-            return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
-        }
+        let start = match stored {
+            Ok(page) => {
+                let (range, asked) = (Arc::clone(&self), page.asked);
+                let (skip, limit) = left_of(asked, wanted.offset - page.offset);
+                let read = move || Ok(without(range.read(export.id, &page)?, skip));
+                return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
+            }
+            Err(start) => start,
+        };
         let Wanted { days, cursor, .. } = wanted.clone();
-        let mut asking = Asking { days, offset: self.start(&wanted), cursor, limit: self.page_size };
+        let mut asking = Asking { days, offset: start, cursor, limit: self.page_size };
         let kept_in = keeps.then_some(&export);
         let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
@@ -159,24 +162,27 @@ impl StoredRange {
         Ok(page)
     }
 
-    /// The page that has the row at an offset, if the store has it: it may be longer or shorter than is asked for.
-    async fn stored(&self, export: &Export, wanted: &Wanted) -> Result<Option<store::StoredPage>> {
+    /// The page that has the row at an offset: it may be longer or shorter than is asked for. If the store has none, where
+    /// the one begins that is to be asked for: whole pages are fetched, whatever part of one is read, and after a short one
+    /// those that it leads to.
+    async fn stored(
+        &self,
+        export: &Export,
+        wanted: &Wanted,
+    ) -> Result<std::result::Result<store::StoredPage, u64>> {
         let &Wanted { offset, regular, .. } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
-            return Ok(Some(page));
+            return Ok(Ok(page));
         }
         if !regular {
-            return Ok(None);
+            return Ok(Err(offset));
         }
-        // After the last row, the last page says that there are no more.
-        let page = self.exports.page_before(export.id, offset).await?;
-        Ok(page.filter(|page| offset - page.offset < page.rows || !page.has_more))
-    }
-
-    /// Where the page begins that is to be asked for: whole pages are fetched, whatever part of one is read.
-    fn start(&self, wanted: &Wanted) -> u64 {
-        let into = if wanted.regular { wanted.offset % u64::from(self.page_size) } else { 0 };
-        wanted.offset - into
+        let start = offset - offset % u64::from(self.page_size);
+        Ok(match self.exports.page_before(export.id, offset).await? {
+            // After the last row, the last page says that there are no more.
+            Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
+            before => Err(before.map_or(start, |page| page.next().max(start))),
+        })
     }
 
     /// Asks the service for a page, and keeps it in an unfinished export.

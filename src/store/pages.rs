@@ -27,6 +27,14 @@ pub struct StoredPage {
     pub body: Vec<u8>,
 }
 
+impl StoredPage {
+    /// Where the next page begins.
+    pub(crate) fn next(&self) -> u64 {
+        let &Self { offset, asked, rows, has_more, .. } = self;
+        PageExtent { offset, asked, rows, has_more }.next()
+    }
+}
+
 /// Where a page stands, and where the next one begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageExtent {

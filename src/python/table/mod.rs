@@ -227,7 +227,7 @@ impl BaseTable {
         bytes(py, table.len(), table.rows().map(|row| [u8::from(row.cell(field) == Cell::Null)]))
     }
 
-    /// A column, as Python's own values; what is deeper as JSON. Texts that come again are one object.
+    /// A column, as Python's own values; what is deeper as JSON. Texts that come twice are one object.
     fn _values<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let (table, field) = (&self.0.table, self.field(name)?);
         let (mut texts, mut again) = (HashMap::new(), 0);

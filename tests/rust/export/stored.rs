@@ -21,7 +21,7 @@ use tokio::time::advance;
 use crate::budget::ledger::{in_a_transaction, place};
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, turn};
-use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, secs, segment};
+use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, query, secs, segment};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -223,6 +223,23 @@ async fn whole_pages_are_fetched_from_the_beginning_on() {
     assert_eq!((some.paths.as_slice(), asked(&script)), (&site.paths()[13..16], vec![(10, 10)]));
     assert_eq!(shop.read(&script, 10).await, site.paths());
     assert_eq!(asked(&script), [(10, 10), (0, 10), (20, 10), (30, 10), (40, 10)]);
+}
+
+#[tokio::test]
+async fn what_is_resumed_after_a_short_page_leaves_no_gap_behind_it() {
+    let (shop, site) = (Shop::new(), Site::new(25));
+    let whole = site.paths();
+    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
+        0 => site.clone().capped(7).answer(0, 10),
+        offset => site.answer(offset, 10),
+    });
+    let mut pager = shop.pager(&script, january(10, 0), PLAIN);
+    turn(&mut pager).await.unwrap();
+    let second = turn(&mut pager).await.unwrap().unwrap();
+    let place = reread(&second.mark.behind(second.rows.len()));
+    assert_eq!(export(shop.pager(&script, place, PLAIN)).await.unwrap().paths, whole[17..]);
+    assert_eq!(shop.read(&script, 10).await, whole);
+    assert_eq!(asked(&script), [(0, 10), (7, 10), (17, 10)]);
 }
 
 #[tokio::test]
