@@ -64,7 +64,7 @@ def test_a_prompt_from_standard_input(cli: Cli, arguments: tuple[str, ...]) -> N
     prompt = "Fix the links\nand the größte list\n"
     ended = cli("job", "create", *arguments, stdin=b"\xef\xbb\xbf" + prompt.encode())
     assert ended.err.startswith("Reading the prompt from standard input.\n")
-    assert cli.stub.jobs[0].prompts == [prompt]
+    assert cli.stub.jobs[0].prompts == [prompt.removesuffix("\n")]
 
 
 def test_a_prompt_from_a_file(cli: Cli, tmp_path: Path) -> None:

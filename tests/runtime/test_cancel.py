@@ -39,21 +39,25 @@ def test_a_write_that_is_answered_just_before_it_is_cancelled_leaves_a_note(
     with StubServer() as stub:
         client = face.client(stub)
 
-        async def cancelled() -> list[str]:
+        async def cancelled() -> list[str] | None:
             stub.fail_next(status=201, body={"id": "job-1", "status": "active"})
             before = len(stub.requests)
             task = asyncio.create_task(write(client))
             await asyncio.sleep(0)
             # The loop is held here, so that the answer is there before the task can look at it.
             stub.wait_for(lambda s: len(s.requests) > before and s.requests[-1].status is not None)
-            task.cancel()
+            if not task.cancel():
+                # On a busy machine its first step had the answer.
+                return None
             with pytest.raises(asyncio.CancelledError) as caught:
                 await task
             return getattr(caught.value, "__notes__", [])
 
-        for _ in range(20):
+        seen = 0
+        while seen < 20:
             notes = face.run(cancelled())
-            assert re.search(note, " ".join(notes)), notes
+            seen += notes is not None
+            assert notes is None or re.search(note, " ".join(notes)), notes
 
 
 def test_a_write_that_is_cancelled_before_its_first_step_sends_nothing(face: AsyncFace) -> None:
