@@ -24,7 +24,7 @@ use crate::calls::segment;
 use crate::process::{BASE_URL, Done, Process};
 use crate::scenario::{ENDPOINTS, Export, Habits, OPEN_DAY, PROJECTS, What};
 use crate::service::{Answered, RANK, date};
-use crate::world::{BASE, End, Sent, in_short, lines};
+use crate::world::{BASE, End, Sent, World, in_short, lines};
 
 /// So long a request counts: an hour, and a second for services that count in whole ones.
 const HOUR: u64 = 3_601_000;
@@ -134,12 +134,17 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     if is_whole
                         && process.client.exports().is_some()
                         && what.day != OPEN_DAY
-                        // Where pages name each other and the data moves, what two read at a time is of different times.
-                        && (by_offset || scenario.habits.moving == 0)
+                        // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
+                        && scenario.habits.moving == 0
                         && scenario.clock_is_right()
                         && scenario.disk_is_good()
                     {
                         world.state().whole.insert(what);
+                        if !is_kept(world, what) {
+                            process.violation(format!(
+                                "all was read, and the store has it not whole\n  {plan:?}"
+                            ));
+                        }
                     }
                     return Done::Yes;
                 }
@@ -230,6 +235,14 @@ impl Part<'_> {
             bad("a row came twice, and nobody was told");
         }
     }
+}
+
+/// Whether the store has a listing as a whole.
+fn is_kept(world: &World, what: What) -> bool {
+    let sql = "SELECT EXISTS (SELECT 1 FROM export WHERE project_id = ?1 AND path = ?2 AND date_from = ?3
+               AND kind = 'pages' AND finished IS NOT NULL)";
+    let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
+    world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap()
 }
 
 /// What the process has asked for in what it does now.

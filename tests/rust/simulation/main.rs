@@ -49,7 +49,8 @@ fn seeds_hold_what_the_client_promises_and_run_the_same_each_time() {
     }
 }
 
-/// `SEEDS` seeds from `FROM`; or `SEED` alone, in words, without the parts in `WITHOUT`: the last `LINES` (20) of its history.
+/// `SEEDS` seeds from `FROM`, and those that found bugs; or `SEED` alone, in words, without the parts in `WITHOUT`: the last
+/// `LINES` (20) of its history.
 #[test]
 #[ignore = "make simulate"]
 fn simulate() {
@@ -66,7 +67,7 @@ fn simulate() {
     let (from, count) = (number("FROM").unwrap_or(0_u64), number("SEEDS").unwrap_or(10_000_u64));
     let begun = Instant::now();
     let (mut failed, mut requests, mut done) = (Vec::new(), 0, 0_u64);
-    for seed in from..from + count {
+    for seed in (from..from + count).chain(FOUND) {
         let begin = Instant::now();
         done += 1;
         let run = runs.run(seed, &[], false);

@@ -2,7 +2,7 @@
 
 A bug is a file, a piece of it and what stands there instead: a statement, an expression, a condition or an arm of a match. The
 environment of a run chooses the one that counts, so that all are built in one go. Arguments choose bugs by a part of their names.
-A bug that nothing could find is listed with the reason. What came of all of them is written to mutants.md.
+A bug that nothing could find is listed with the reason. What came of those that ran is written to mutants.md.
 """
 
 import json
@@ -347,9 +347,9 @@ def main() -> int:
     print(
         f"{len(found) - len(left)} of {len(found)} settled in {time.monotonic() - begun:.0f} s; left: {left}"
     )
-    if len(chosen) == len(MUTANTS):
-        rows = "".join(f"| `{name}` | {what} |\n" for name, what in found.items())
-        TABLE.write_text(f"{HEAD}\n| bug | what came of it |\n|---|---|\n{rows}")
+    known = dict(re.findall(r"^\| `(.+?)` \| (.*) \|$", TABLE.read_text(), re.MULTILINE)) | found
+    rows = "".join(f"| `{name}` | {known[name]} |\n" for name in MUTANTS if name in known)
+    TABLE.write_text(f"{HEAD}\n| bug | what came of it |\n|---|---|\n{rows}")
     return len(left) > 0
 
 
