@@ -135,7 +135,8 @@ class Client:
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
             retry whose pause would end after the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
-            is retried only if the service certainly never received it; no setting changes that.
+            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
+            changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
             longer one raises the error at once.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
@@ -1492,7 +1493,7 @@ class Client:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
         A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
-        service certainly never received it.
+        service never received it, or refused it with a 429 and a ``Retry-After``.
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.
@@ -1603,7 +1604,8 @@ class AsyncClient:
         deadline: Seconds for one call, or for one page of an export, with all retries and pauses; 90 by default. A
             retry whose pause would end after the deadline is not made.
         max_retries: Retries after the first attempt; 2 by default. Temporary failures of reads are retried. A write
-            is retried only if the service certainly never received it; no setting changes that.
+            is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
+            changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
             longer one raises the error at once.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
@@ -2962,7 +2964,7 @@ class AsyncClient:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
 
         A ``GET`` is a read: temporary failures are retried. Everything else is a write, which is retried only if the
-        service certainly never received it.
+        service never received it, or refused it with a 429 and a ``Retry-After``.
 
         Args:
             method: ``"GET"``, ``"POST"``, ``"PUT"``, ``"PATCH"`` or ``"DELETE"``.

@@ -108,6 +108,9 @@ def export_dataset(
     if (other := next(iter(catalog.files(root, listing)), None)) is not None:
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
     missing = catalog.missing(slices, every, projects, date_from, date_to)
+    if not slices and not missing:
+        text = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
+        warnings.warn(text, DataWarning, stacklevel=2)
     if missing:
         project, first = missing[0]
         text = (
