@@ -146,7 +146,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
                 [label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, readings.total), *was]
             )
         columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before is not None else ()))
-        note = "A visitor counts once for each page, so readings do add up."
+        note = "A visitor of three pages counts three times, so readings are not people."
         yield "Sections", f"{note}\n\n{_table(columns, rows)}"
 
 

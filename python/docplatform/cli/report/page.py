@@ -236,7 +236,7 @@ def _sections(report: Report) -> str:
         rows.append(f'<th scope="row">{label}</th>{cells}')
     changed = ("Change",) if found is not None and found.pages else ()
     columns = ("Section", "Pages", "Readings", "AI share", *changed)
-    said = "<p>Readings, grouped by the first part of the path. A visitor counts once for each page, so readings do add up.</p>"
+    said = "<p>Readings, grouped by the first part of the path. A visitor of three pages counts three times, so readings are not people.</p>"
     return section("Sections", said + table(columns, rows), "sections")
 
 
