@@ -212,6 +212,25 @@ def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
     assert github.run({"prompt": PROMPT, "once": "another"})["exit-code"] == "0"
 
 
+@pytest.mark.parametrize(("found", "jobs"), [("never-created", 1), ("job-1", 1), ("job-9", 0)])
+@pytest.mark.parametrize("forge", ["github", "gitlab"])
+def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
+    stub: StubServer, tmp_path: Path, forge: str, found: str, jobs: int
+) -> None:
+    github, gitlab = GitHub(stub, tmp_path), GitLab(stub, tmp_path)
+
+    def code(outcome: str = "") -> int:
+        if forge == "gitlab":
+            return gitlab.run(outcome=outcome).returncode
+        return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome})["exit-code"])
+
+    stub.fail_next(lost=True) if found == "job-1" else stub.fail_next(drop=True)
+    assert code() == 7
+    # A job that is not there is not recorded, and nothing is created.
+    assert [code(found), code()] == ([0, 0] if jobs else [2, 7])
+    assert len(stub.jobs) == jobs
+
+
 @pytest.mark.parametrize("name", ["docs]1", "two words", "a,b", "x" * 101])
 def test_a_name_that_could_not_be_part_of_a_cache_key_is_refused_first(
     stub: StubServer, tmp_path: Path, name: str
@@ -272,7 +291,7 @@ class GitLab:
         self.stub, self.folder, self.runs = stub, folder, 0
         self.api_key = ""
 
-    def run(self, tag: str = "v1") -> subprocess.CompletedProcess[str]:
+    def run(self, tag: str = "v1", outcome: str = "") -> subprocess.CompletedProcess[str]:
         self.runs += 1
         home = self.folder / f"machine-{self.runs}"
         home.mkdir()
@@ -289,9 +308,10 @@ class GitLab:
         lines = [*GITLAB["ask-docs-agent"]["before_script"], *GITLAB["ask-docs-agent"]["script"]]
         script = "\n".join(line for line in lines if not line.startswith("pip "))
         path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
-        key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key}
+        key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key, "OUTCOME": outcome}
         done = shell(script, environment(self.stub, PATH=path_, **variables, **key), home)
-        self.dotenv = (home / "docs-agent.env").read_text()
+        dotenv = home / "docs-agent.env"
+        self.dotenv = dotenv.read_text() if dotenv.exists() else ""
         return done
 
 
