@@ -186,7 +186,8 @@ def test_a_dry_run_counts_the_hours_of_the_budget(cli: Cli, store: Path) -> None
     assert cost(cli, *line, "12", "--reserve", "2")["hours"] == "3"
     # What was spent counts.
     cli("visitors", "totals", "--store", str(store), "--requests-per-hour", "31")
-    assert cost(cli, *line, "31")["hours"] == "1"
+    spent = cost(cli, *line, "31")
+    assert (spent["hours"], spent["budget_left"]) == ("1", "30")
 
 
 def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
@@ -201,6 +202,7 @@ def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
         "exact": True,
         "estimated": False,
         "hours": 1,
+        "budget_left": 3,
     }
 
 

@@ -37,8 +37,9 @@ def show(
             for project in projects
             for first, end in ranges
         ]
+        left = client.stats.budget_left
     plans = [without_cut(plan, every) for plan in plans] if whole else plans
-    tell(session, plans, [_floor(ENDPOINTS[listing].page_size)])
+    tell(session, plans, [_floor(ENDPOINTS[listing].page_size)], left)
 
 
 def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
@@ -70,8 +71,10 @@ def _floor(rows: int) -> str:
     )
 
 
-def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None) -> None:
-    """Prints what some plans cost together. If this is not exact, ``doubts`` say why."""
+def tell(
+    session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None, left: int | None = None
+) -> None:
+    """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why."""
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
     estimated = not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)
@@ -79,11 +82,19 @@ def tell(session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None =
     hours = int(plans[0].hours) if len(plans) == 1 and plans[0].hours is not None else None
     if session.json:
         slices = [part._asdict() for plan in plans for part in plan.slices]
-        known = {"exact": exact, "estimated": estimated, "hours": hours}
+        known = {"exact": exact, "estimated": estimated, "hours": hours, "budget_left": left}
         output.document({"dry_run": True, "requests": requests, "cached": cached, **known, "slices": slices})
         return
     shown = "yes" if exact else "no"
-    output.fields([("requests", requests), ("cached", cached), ("exact", shown), ("hours", hours)])
+    output.fields(
+        [
+            ("requests", requests),
+            ("cached", cached),
+            ("exact", shown),
+            ("hours", hours),
+            ("budget_left", left),
+        ]
+    )
     if estimated:
         session.say(f"About {output.count(requests, 'request')}: an estimate from other ranges in the store.")
     elif not exact:
