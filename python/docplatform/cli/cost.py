@@ -66,8 +66,8 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
 
 def _floor(rows: int) -> str:
     return (
-        f"This is the minimum: every {rows:,} rows of a slice cost a request. Once the store has a range of the project, "
-        "the others are estimated from it."
+        f"This is the minimum: every {rows:,} rows of a slice cost a request. Once the store has a range of this "
+        "listing, the others are estimated from it."
     )
 
 
