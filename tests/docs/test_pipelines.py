@@ -59,8 +59,10 @@ class GitHub:
     log: str = ""
     summary: str = ""
 
-    def run(self, inputs: Mapping[str, str], *, event: Mapping[str, str] | None = None) -> dict[str, str]:
-        """One attempt on a new machine; returns the action's outputs."""
+    def run(
+        self, inputs: Mapping[str, str], *, event: Mapping[str, str] | None = None, anew: bool = False
+    ) -> dict[str, str]:
+        """One attempt on a new machine, or with ``anew`` the first of another run; returns the action's outputs."""
         self.runs += 1
         self.log = self.summary = ""
         home = self.folder / f"machine-{self.runs}"
@@ -74,7 +76,8 @@ class GitHub:
         gh.chmod(0o755)
         (home / "prompt.md").write_text(PROMPT)
         context = {"github.repository": "example/docs", "github.repository_owner": "example"}
-        context |= {"github.token": "t", "github.run_id": "7", "github.run_attempt": str(self.runs)}
+        run, attempt = (str(100 + self.runs), "1") if anew else ("7", str(self.runs))
+        context |= {"github.token": "t", "github.run_id": run, "github.run_attempt": attempt}
         context |= {"runner.temp": str(home)}
         context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
         given = {
@@ -212,8 +215,16 @@ def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
     assert github.run({"prompt": PROMPT, "once": "another"})["exit-code"] == "0"
 
 
-@pytest.mark.parametrize(("found", "jobs"), [("never-created", 1), ("job-1", 1), ("job-9", 0)])
-@pytest.mark.parametrize("forge", ["github", "gitlab"])
+@pytest.mark.parametrize(
+    ("forge", "found", "jobs"),
+    [
+        ("github", "never-created", 1),
+        ("github", "job-1", 1),
+        ("github", "job-9", 0),
+        ("gitlab", "job-1", 1),
+        ("gitlab", "job-9", 0),
+    ],
+)
 def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
     stub: StubServer, tmp_path: Path, forge: str, found: str, jobs: int
 ) -> None:
@@ -221,14 +232,27 @@ def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
 
     def code(outcome: str = "") -> int:
         if forge == "gitlab":
-            return gitlab.run(outcome=outcome).returncode
-        return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome})["exit-code"])
+            return gitlab.run(job=outcome).returncode
+        return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome}, anew=True)["exit-code"])
 
     stub.fail_next(lost=True) if found == "job-1" else stub.fail_next(drop=True)
     assert code() == 7
     # A job that is not there is not recorded, and nothing is created.
-    assert [code(found), code()] == ([0, 0] if jobs else [2, 7])
+    assert [code(found), code(found), code()] == ([0, 0, 0] if jobs else [7, 7, 7])
     assert len(stub.jobs) == jobs
+
+
+def test_a_run_that_is_tried_again_does_not_say_again_that_there_was_no_job(
+    stub: StubServer, tmp_path: Path
+) -> None:
+    github, inputs = GitHub(stub, tmp_path), {"prompt": PROMPT, "once": "x"}
+    stub.fail_next(drop=True)
+    assert github.run(inputs)["exit-code"] == "7"
+    stub.fail_next(lost=True)
+    said = {**inputs, "outcome": "never-created"}
+    assert github.run(said, anew=True)["exit-code"] == "7"
+    assert github.run(said)["exit-code"] == "7"
+    assert len(stub.jobs) == 1
 
 
 @pytest.mark.parametrize("name", ["docs]1", "two words", "a,b", "x" * 101])
@@ -291,7 +315,7 @@ class GitLab:
         self.stub, self.folder, self.runs = stub, folder, 0
         self.api_key = ""
 
-    def run(self, tag: str = "v1", outcome: str = "") -> subprocess.CompletedProcess[str]:
+    def run(self, tag: str = "v1", job: str = "") -> subprocess.CompletedProcess[str]:
         self.runs += 1
         home = self.folder / f"machine-{self.runs}"
         home.mkdir()
@@ -308,7 +332,7 @@ class GitLab:
         lines = [*GITLAB["ask-docs-agent"]["before_script"], *GITLAB["ask-docs-agent"]["script"]]
         script = "\n".join(line for line in lines if not line.startswith("pip "))
         path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
-        key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key, "OUTCOME": outcome}
+        key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key, "JOB": job}
         done = shell(script, environment(self.stub, PATH=path_, **variables, **key), home)
         dotenv = home / "docs-agent.env"
         self.dotenv = dotenv.read_text() if dotenv.exists() else ""
