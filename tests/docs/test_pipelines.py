@@ -60,9 +60,9 @@ class GitHub:
     summary: str = ""
 
     def run(
-        self, inputs: Mapping[str, str], *, event: Mapping[str, str] | None = None, anew: bool = False
+        self, inputs: Mapping[str, str], *, event: Mapping[str, str] | None = None, new_run: bool = False
     ) -> dict[str, str]:
-        """One attempt on a new machine, or with ``anew`` the first of another run; returns the action's outputs."""
+        """One attempt on a new machine, or with ``new_run`` the first of another run; returns the action's outputs."""
         self.runs += 1
         self.log = self.summary = ""
         home = self.folder / f"machine-{self.runs}"
@@ -76,7 +76,7 @@ class GitHub:
         gh.chmod(0o755)
         (home / "prompt.md").write_text(PROMPT)
         context = {"github.repository": "example/docs", "github.repository_owner": "example"}
-        run, attempt = (str(100 + self.runs), "1") if anew else ("7", str(self.runs))
+        run, attempt = (str(100 + self.runs), "1") if new_run else ("7", str(self.runs))
         context |= {"github.token": "t", "github.run_id": run, "github.run_attempt": attempt}
         context |= {"runner.temp": str(home)}
         context |= {f"github.event.{name}": value for name, value in (event or {}).items()}
@@ -233,7 +233,7 @@ def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
     def code(outcome: str = "") -> int:
         if forge == "gitlab":
             return gitlab.run(job=outcome).returncode
-        return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome}, anew=True)["exit-code"])
+        return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome}, new_run=True)["exit-code"])
 
     stub.fail_next(lost=True) if found == "job-1" else stub.fail_next(drop=True)
     assert code() == 7
@@ -250,7 +250,7 @@ def test_a_run_that_is_tried_again_does_not_say_again_that_there_was_no_job(
     assert github.run(inputs)["exit-code"] == "7"
     stub.fail_next(lost=True)
     said = {**inputs, "outcome": "never-created"}
-    assert github.run(said, anew=True)["exit-code"] == "7"
+    assert github.run(said, new_run=True)["exit-code"] == "7"
     assert github.run(said)["exit-code"] == "7"
     assert len(stub.jobs) == 1
 
