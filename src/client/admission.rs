@@ -62,7 +62,7 @@ impl Client {
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
                 let what = format!("{}: throttled", messages::what(call));
-                let about = Some(About::Call(Box::new(messages::fields(call))));
+                let about = Some(messages::fields(call).into());
                 self.pause(pause, &what, messages::SERVICE_ASKED, about, observer).await;
                 *waited += pause;
             }

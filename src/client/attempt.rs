@@ -19,7 +19,7 @@ use crate::client::Call;
 use crate::client::Client;
 use crate::client::call::Journal;
 use crate::client::messages;
-use crate::client::observer::{About, Level, Note, Observer, TRACEPARENT};
+use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::{Failure, Head};
 use crate::error::Result;
 use crate::http::retry_after::retry_after;
@@ -91,8 +91,7 @@ impl Client {
         let (after, malformed) = retry_after(&incoming.headers, self.books.clock.time());
         if malformed {
             let text = format!("{}: an unreadable Retry-After was ignored", messages::what(call));
-            let about = About::Call(Box::new(messages::fields(call)));
-            observer.note(Note::new(Level::Warning, text).about(about));
+            observer.note(Note::new(Level::Warning, text).about(messages::fields(call)));
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {

@@ -14,7 +14,7 @@ use crate::client::OnBudget;
 use crate::client::admission::Admitted;
 use crate::client::attempt::MAX_ERROR_BODY;
 use crate::client::messages;
-use crate::client::observer::{About, Observer};
+use crate::client::observer::Observer;
 use crate::client::retry::{self, Failure, Head, Limits, Pace, RetryPlan};
 use crate::client::throttle::Lane;
 use crate::config::url::{Segment, Template};
@@ -259,7 +259,7 @@ impl Client {
             last_retry = retry;
             drop(permit);
             let why = if asked.is_some() { messages::SERVICE_ASKED } else { messages::ATTEMPT_FAILED };
-            let about = Some(About::Call(Box::new(messages::fields(&call))));
+            let about = Some(messages::fields(&call).into());
             self.pause(pause, &format!("{}: retry {number}", report.what()), why, about, observer).await;
             tries.waited = pause;
         }

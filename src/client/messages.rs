@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::budget::Slot;
-use crate::client::observer::{About, Level, LogFields, Note, Waiting};
+use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::{Failure, Head, Verdict};
 use crate::client::{Call, Limit};
 use crate::config::Settings;
@@ -56,7 +56,7 @@ pub(crate) fn answered(
         request_id,
         ..fields(call)
     };
-    Note::new(Level::Debug, text).about(About::Call(Box::new(about)))
+    Note::new(Level::Debug, text).about(about)
 }
 
 /// The error of a call that the throttle keeps from being sent.
@@ -130,7 +130,7 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
     );
     let waiting = Waiting::new(why, slot.wait, slot.at);
     let note = Note { waiting: Some(waiting), ..Note::new(Level::Info, text) };
-    note.about(About::Call(Box::new(fields(call))))
+    note.about(fields(call))
 }
 
 /// The error of a call without a free request in the budget, that does not wait.
@@ -192,7 +192,7 @@ impl Failed<'_> {
             request_id: self.request_id(),
             ..fields(self.call)
         };
-        Note::new(Level::Warning, text).about(About::Call(Box::new(about)))
+        Note::new(Level::Warning, text).about(about)
     }
 
     /// The error for the user.

@@ -64,6 +64,12 @@ pub struct LogFields {
     pub request_id: Option<String>,
 }
 
+impl From<LogFields> for About {
+    fn from(fields: LogFields) -> Self {
+        Self::Call(Box::new(fields))
+    }
+}
+
 /// A job that was created under a name, and that the store could not record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedJob {
@@ -130,8 +136,8 @@ impl Note {
     }
 
     /// The same, with what it is about.
-    pub(crate) fn about(self, about: About) -> Self {
-        Self { about: Some(about), ..self }
+    pub(crate) fn about(self, about: impl Into<About>) -> Self {
+        Self { about: Some(about.into()), ..self }
     }
 }
 

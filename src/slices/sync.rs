@@ -238,7 +238,7 @@ impl Sync {
         reader: &mut Reader<'_>,
     ) -> Result<()> {
         match of.what {
-            What::Totals => drop(reader.totals(of, project, slice).await?),
+            What::Totals => reader.totals(of, project, slice).await.map(drop),
             What::Pages => {
                 let sent = reader.requests();
                 let (mut rows, mut read) = count_rows(reader, of, project, slice, false).await;
@@ -249,10 +249,9 @@ impl Sync {
                     (rows, read) = count_rows(reader, of, project, slice, true).await;
                 }
                 self.filled.rows += rows;
-                return read;
+                read
             }
         }
-        Ok(())
     }
 }
 
