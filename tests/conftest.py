@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -67,8 +68,13 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
-    with StubServer() as stub:
-        yield stub
+    """A stub whose port is its own also while it is closed: another test's stub could be there, and answer."""
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        # Elsewhere than on Linux two sockets share no port, even if only one of them listens.
+        with StubServer(port=kept.getsockname()[1] if sys.platform == "linux" else 0) as stub:
+            yield stub
 
 
 @pytest.fixture

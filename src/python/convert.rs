@@ -18,6 +18,7 @@ use crate::job::Prompt;
 use crate::job::once::{self, OnceName};
 use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::slices::compare;
 use crate::slices::sync::OnRunning;
 
@@ -43,7 +44,7 @@ pub(crate) fn html<'py>(
     caption: &str,
     fields: &[(&str, String)],
 ) -> PyResult<Bound<'py, PyAny>> {
-    hook(py, "notebook", "fields")?.call1((caption, fields.to_vec()))
+    hook(py, "notebook", "fields")?.call_out((caption, fields.to_vec()))
 }
 
 /// Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: plots have to know.
@@ -61,7 +62,7 @@ pub(crate) fn _is_cut(
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
-        return value.call_method0(intern!(value.py(), "total_seconds"))?.extract();
+        return value.call_method_out(intern!(value.py(), "total_seconds"), ())?.extract();
     }
     if !value.is_instance_of::<PyBool>()
         && let Ok(seconds) = value.extract()
@@ -139,7 +140,7 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     let text = if value.is_instance_of::<PyString>() {
         text(what, value)?
     } else if value.is_instance_of::<PyDate>() {
-        value.call_method0(intern!(value.py(), "isoformat"))?.extract()?
+        value.call_method_out(intern!(value.py(), "isoformat"), ())?.extract()?
     } else {
         return Err(wrong_type(what, "a str, date or datetime", value));
     };
@@ -345,7 +346,8 @@ pub(crate) fn json_in(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = value.py();
     let strict = PyDict::new(py);
     strict.set_item("allow_nan", false)?;
-    let text: String = py.import("json")?.call_method("dumps", (value,), Some(&strict))?.extract()?;
+    let text: String =
+        import(py, "json")?.getattr("dumps")?.call_out_with((value,), Some(&strict))?.extract()?;
     serde_json::from_str(&text).map_err(|error| {
         PyValueError::new_err(format!(
             "{what} cannot be sent as JSON (invalid characters, or nested too deeply): {error}"
@@ -360,17 +362,17 @@ pub(crate) fn json_out<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'p
 
 /// A function of a module of `docplatform._hooks`.
 pub(crate) fn hook<'py>(py: Python<'py>, module: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import(format!("docplatform._hooks.{module}"))?.getattr(name)
+    import(py, &format!("docplatform._hooks.{module}"))?.getattr(name)
 }
 
 /// A class of `docplatform.types`.
 pub(crate) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("docplatform.types")?.getattr(name)
+    import(py, "docplatform.types")?.getattr(name)
 }
 
 /// Totals as their named tuple.
 pub(crate) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
-    Ok(named_tuple(py, "Totals")?.call1((totals.human, totals.ai, totals.total))?.unbind())
+    Ok(named_tuple(py, "Totals")?.call_out((totals.human, totals.ai, totals.total))?.unbind())
 }
 
 /// The items of a `dict[str, str]`.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::{Attempt, Error, Kind, Outcome};
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, job};
 
 /// `error` as the exception that stands for it in Python.
@@ -29,8 +30,8 @@ pub(crate) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
 }
 
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
-    let class = py.import("docplatform.errors")?.getattr(error.kind.class(error.status))?;
-    let exception = class.call1((error.message.as_str(),))?;
+    let class = import(py, "docplatform.errors")?.getattr(error.kind.class(error.status))?;
+    let exception = class.call_out((error.message.as_str(),))?;
     let attempts = error.attempts.iter().map(|attempt| attempt_to_py(py, attempt));
     exception.setattr("attempts", PyTuple::new(py, attempts.collect::<PyResult<Vec<_>>>()?)?)?;
     exception.setattr("deadline_exceeded", error.deadline_exceeded)?;
@@ -56,7 +57,7 @@ fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {
 }
 
 fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py, PyAny>> {
-    convert::named_tuple(py, "Attempt")?.call1((
+    convert::named_tuple(py, "Attempt")?.call_out((
         attempt.number,
         attempt.status,
         attempt.error.as_str(),

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyType};
 use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::progress;
 
@@ -88,7 +89,7 @@ impl PyJob {
 fn repository_and_ref<'py>(slf: &Bound<'py, PyJob>) -> PyResult<Bound<'py, PyAny>> {
     let job = &slf.get().inner;
     let class = convert::named_tuple(slf.py(), "Source")?;
-    class.call1((job.repository.as_deref(), job.reference.as_deref()))
+    class.call_out((job.repository.as_deref(), job.reference.as_deref()))
 }
 
 #[pymethods]
@@ -98,7 +99,10 @@ impl PyJob {
         let dict = PyDict::new(slf.py());
         for name in Self::FIELDS {
             let value = slf.getattr(name)?;
-            dict.set_item(name, if name == "source" { value.call_method0("_asdict")? } else { value })?;
+            dict.set_item(
+                name,
+                if name == "source" { value.call_method_out("_asdict", ())? } else { value },
+            )?;
         }
         Ok(dict)
     }
@@ -117,7 +121,7 @@ impl PyJob {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        convert::hook(slf.py(), "notebook", "job")?.call1((slf,))
+        convert::hook(slf.py(), "notebook", "job")?.call_out((slf,))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> Option<bool> {
@@ -132,7 +136,7 @@ impl PyJob {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
         let job = &slf.get().inner;
-        let load = slf.py().import("docplatform._native")?.getattr("_job")?;
+        let load = import(slf.py(), "docplatform._native")?.getattr("_job")?;
         Ok((load, (job.raw.to_string(), job.project.as_str().to_owned())))
     }
 }
@@ -150,16 +154,16 @@ pub(crate) fn _job(raw: &str, project_id: &str) -> PyResult<PyJob> {
 pub(crate) fn datetime(py: Python<'_>, at: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     static FROM_ISO: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let text = format!("{at:.6}").replace('Z', "+00:00");
-    FROM_ISO.import(py, "datetime", "datetime")?.call_method1("fromisoformat", (text,))
+    FROM_ISO.import(py, "datetime", "datetime")?.call_method_out("fromisoformat", (text,))
 }
 
 /// Warns of a job that the store could not record, where the user's code made the call.
 pub(crate) fn warn_unrecorded(py: Python<'_>, text: &str, unrecorded: &UnrecordedJob) -> PyResult<()> {
-    let warning = py.import("docplatform.errors")?.getattr("UnrecordedJobWarning")?.call1((text,))?;
+    let warning = import(py, "docplatform.errors")?.getattr("UnrecordedJobWarning")?.call_out((text,))?;
     for (name, value) in
         [("name", &unrecorded.name), ("job_id", &unrecorded.job), ("reason", &unrecorded.why)]
     {
         warning.setattr(name, value)?;
     }
-    progress::warn(&warning)
+    progress::warn(&warning, 1)
 }

@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::client::observer::{About, Level, LogFields, Note};
-use crate::python::bridge::runtime::call_out;
+use crate::python::bridge::call::{CallOut as _, import};
 
 /// `docplatform._hooks.logging`: its logger, and its function that logs a line.
 static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
@@ -16,7 +16,7 @@ const DEBUG: u8 = 10;
 
 fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
     HOOKS.get_or_try_init(py, || {
-        let hooks = py.import("docplatform._hooks.logging")?;
+        let hooks = import(py, "docplatform._hooks.logging")?;
         Ok((hooks.getattr("logger")?.unbind(), hooks.getattr("log")?.unbind()))
     })
 }
@@ -25,13 +25,13 @@ fn hooks(py: Python<'_>) -> PyResult<&(Py<PyAny>, Py<PyAny>)> {
 pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     let ask = || {
         if HOOKS.get(py).is_none() {
-            let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+            let modules = import(py, "sys")?.getattr(intern!(py, "modules"))?;
             if !modules.cast::<PyDict>()?.contains(intern!(py, "logging"))? {
                 return Ok(false);
             }
         }
         let (logger, _) = hooks(py)?;
-        logger.bind(py).call_method1(intern!(py, "isEnabledFor"), (DEBUG,))?.is_truthy()
+        logger.bind(py).call_method_out(intern!(py, "isEnabledFor"), (DEBUG,))?.is_truthy()
     };
     match ask() {
         // Such as a finalizer at the very end, which finds no modules any more.
@@ -59,7 +59,7 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         Level::Info => 20,
         Level::Warning => 30,
     };
-    if logger.bind(py).call_method1(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
+    if logger.bind(py).call_method_out(intern!(py, "isEnabledFor"), (level,))?.is_truthy()? {
         let none = LogFields::default();
         let about = match &note.about {
             Some(About::Call(fields)) => fields,
@@ -70,7 +70,7 @@ fn log(py: Python<'_>, note: &Note) -> PyResult<()> {
         let LogFields { method, path, attempt, status, elapsed, request_id } = about;
         let elapsed = elapsed.map(|elapsed| elapsed.as_secs_f64());
         let values = (level, &note.text, text(method), text(path), *attempt, *status, elapsed, request_id);
-        call_out(log.bind(py), values)?;
+        log.bind(py).call_out(values)?;
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::client::observer::Waiting;
-use crate::python::bridge::{self, runtime::call_out};
+use crate::python::bridge;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::{convert, job};
 
 /// What an export counts.
@@ -26,7 +27,7 @@ pub(crate) fn bar(
         return Ok(None);
     }
     let bar = convert::hook(py, "progress", "bar")?;
-    Ok(watching(py, bar.call1((most, unit)))?.map(Bound::unbind))
+    Ok(watching(py, bar.call_out((most, unit)))?.map(Bound::unbind))
 }
 
 /// Calls a method of `progress`, which is let go where that fails.
@@ -39,7 +40,7 @@ pub(crate) fn show<'py>(
     let Some(shown) = progress else {
         return Ok(());
     };
-    let shown = shown.bind(py).getattr(method).and_then(|method| call_out(&method, values));
+    let shown = shown.bind(py).getattr(method).and_then(|method| method.call_out(values));
     if watching(py, shown)?.is_none() {
         *progress = None;
     }
@@ -55,18 +56,16 @@ pub(crate) fn announce(py: Python<'_>, progress: &mut Option<Py<PyAny>>, waiting
     if progress.is_some() || !waiting.long || is_over {
         return Ok(());
     }
-    let hooks = py.import("docplatform._hooks.progress")?;
-    let warning = hooks.getattr("warning")?.call1((waiting.why, until))?;
-    warn(&warning)
+    let hooks = import(py, "docplatform._hooks.progress")?;
+    let warning = hooks.getattr("warning")?.call_out((waiting.why, until))?;
+    warn(&warning, 1)
 }
 
-/// Warns where the user's code made the call.
-pub(crate) fn warn(warning: &Bound<'_, PyAny>) -> PyResult<()> {
-    /// Python frames up, not counting a coroutine's own.
-    const DEPTH: i32 = 1;
+/// Warns `depth` Python frames up, not counting a coroutine's own: 1 is where the user's code made the call.
+pub(crate) fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
     let py = warning.py();
-    let warn = py.import("warnings")?.getattr("warn")?;
-    call_out(&warn, (warning, py.None(), DEPTH + bridge::frames(py)?)).map(drop)
+    let warn = import(py, "warnings")?.getattr("warn")?;
+    warn.call_out((warning, py.None(), depth + bridge::frames(py)?)).map(drop)
 }
 
 /// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it; what is no

@@ -7,14 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::client::observer::TRACEPARENT;
-use crate::python::bridge::runtime::call_out;
+use crate::python::bridge::call::{CallOut as _, import};
 
 /// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
 pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
     // A finalizer at the very end finds no modules any more, and no span either.
-    let Ok(modules) = py.import(intern!(py, "sys")).and_then(|sys| sys.getattr(intern!(py, "modules")))
-    else {
+    let Ok(modules) = import(py, "sys").and_then(|sys| sys.getattr(intern!(py, "modules"))) else {
         return Ok(None);
     };
     let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
@@ -34,13 +33,13 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
 /// trace is sent: baggage may hold anything, and is not for this service.
 fn ask(trace: &Bound<'_, PyAny>) -> PyResult<Option<HeaderValue>> {
     let py = trace.py();
-    let span = call_out(&trace.getattr(intern!(py, "get_current_span"))?, ())?;
-    let context = span.call_method0(intern!(py, "get_span_context"))?;
+    let span = trace.getattr(intern!(py, "get_current_span"))?.call_out(())?;
+    let context = span.call_method_out(intern!(py, "get_span_context"), ())?;
     if !context.getattr(intern!(py, "is_valid"))?.is_truthy()? {
         return Ok(None);
     }
     let carrier = PyDict::new(py);
-    call_out(&py.import("opentelemetry.propagate")?.getattr("inject")?, (&carrier,))?;
+    import(py, "opentelemetry.propagate")?.getattr("inject")?.call_out((&carrier,))?;
     let Some(value) = carrier.get_item(TRACEPARENT)? else {
         return Ok(None);
     };

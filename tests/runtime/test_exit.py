@@ -36,7 +36,7 @@ def sleepy(job):
     called_back.set()
     time.sleep(0.3)
 
-def napping(job):
+def napping(*arguments):
     called_back.set()
     while True:
         time.sleep(0.0005)
@@ -105,6 +105,28 @@ def test_exit_while_a_daemon_thread_is_in_a_callback(stub: StubServer, callback:
     wait = f"wait_for_job('job-1', on_poll={callback}, **often)"
     run = f"lambda: client.{wait}" if face == "sync" else f"lambda: asyncio.run(later.{wait})"
     check(rounds(f"{PRELUDE}in_a_daemon({run}); called_back.wait(){EXIT}", stub))
+
+
+CALLED = {
+    "makes a result": "docplatform.types.Totals = napping; work = client.visitor_totals",
+    "makes an error": "docplatform.errors.NotFoundError = napping; work = lambda: client.get_job('none')",
+    "warns": "warnings.showwarning = napping; work = client.feedback_by_page(page_size=1).collect",
+    "imports": "sys.meta_path.insert(0, Finder); work = client.visitors().to_pandas",
+}
+"""What the core calls that is written in Python, and so lets the interpreter go."""
+
+FINDER = """
+import warnings
+class Finder:
+    find_spec = napping
+"""
+
+
+@pytest.mark.row("I7")
+@pytest.mark.parametrize("called", CALLED)
+def test_exit_while_a_daemon_thread_is_in_python_code_that_the_core_called(stub: StubServer, called: str) -> None:
+    script = f"{PRELUDE}{FINDER}{CALLED[called]}\nin_a_daemon(work); called_back.wait()"
+    check(rounds(script + EXIT, stub))
 
 
 @pytest.mark.row("I7")

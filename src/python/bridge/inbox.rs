@@ -28,8 +28,8 @@ use crate::job::Job;
 use crate::job::observer::JobObserver;
 use crate::listing::rows::Rows;
 use crate::lock;
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::{Face, Finish, Operation, Then};
-use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
 
 /// The least time between two looks whether the loop that waits for work is still there.
@@ -68,7 +68,7 @@ impl Caller {
 }
 
 fn is_closed(event_loop: &Bound<'_, PyAny>) -> bool {
-    let closed = event_loop.call_method0(intern!(event_loop.py(), "is_closed"));
+    let closed = event_loop.call_method_out(intern!(event_loop.py(), "is_closed"), ());
     closed.and_then(|closed| closed.is_truthy()).unwrap_or(false)
 }
 
@@ -339,12 +339,12 @@ fn wake_loop(py: Python<'_>, future: &Py<PyWeakrefReference>, inbox: &Weak<Inbox
         // Nobody waits for it any more.
         return;
     };
-    let woken = future.call_method0(intern!(py, "get_loop")).and_then(|event_loop| {
+    let woken = future.call_method_out(intern!(py, "get_loop"), ()).and_then(|event_loop| {
         // It writes to a socket, and so lets the interpreter go: the loop's thread may exit meanwhile.
-        call_out(&event_loop.getattr(intern!(py, "call_soon_threadsafe"))?, (wake_function(py)?, &future))
+        event_loop.getattr(intern!(py, "call_soon_threadsafe"))?.call_out((wake_function(py)?, &future))
     });
     if let Err(error) = woken {
-        let event_loop = future.call_method0(intern!(py, "get_loop"));
+        let event_loop = future.call_method_out(intern!(py, "get_loop"), ());
         // Anything but a loop that is closed is to be seen.
         if event_loop.is_ok_and(|event_loop| is_closed(&event_loop)) {
             if let Some(inbox) = inbox.upgrade() {
@@ -367,8 +367,8 @@ fn wake_function(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 #[pyfunction]
 fn wake(future: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = future.py();
-    if !future.call_method0(intern!(py, "done"))?.is_truthy()? {
-        future.call_method1(intern!(py, "set_result"), (py.None(),))?;
+    if !future.call_method_out(intern!(py, "done"), ())?.is_truthy()? {
+        future.call_method_out(intern!(py, "set_result"), (py.None(),))?;
     }
     Ok(())
 }

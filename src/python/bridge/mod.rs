@@ -4,6 +4,7 @@
 //! thread: every log line, callback and conversion happens there, and no worker ever holds a Python object for longer
 //! than a wake-up.
 
+pub(crate) mod call;
 pub(crate) mod inbox;
 pub(crate) mod operation;
 pub(crate) mod runtime;
@@ -20,6 +21,7 @@ use pyo3::sync::PyOnceLock;
 use tokio::sync::oneshot;
 
 use crate::lock;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::inbox::Waiter;
 use crate::python::bridge::operation::{Event, Face, Operation, Running};
 
@@ -50,7 +52,7 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
                 let _ = seen.send(());
             }
             Event::Aside(call) => {
-                let value = runtime::call_out(call.bind(py), ())?;
+                let value = call.bind(py).call_out(())?;
                 running.given(value.unbind());
             }
             Event::Idle => {
@@ -69,9 +71,9 @@ pub(crate) fn block(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
 /// Whether calling it makes a coroutine, as far as that can be known before: it may be an object whose class says so.
 fn is_coroutine_function(callback: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = callback.py();
-    let asks = py.import("inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
+    let asks = import(py, "inspect")?.getattr(intern!(py, "iscoroutinefunction"))?;
     let call = callback.get_type().getattr(intern!(py, "__call__"))?;
-    Ok(asks.call1((callback,))?.is_truthy()? || asks.call1((call,))?.is_truthy()?)
+    Ok(asks.call_out((callback,))?.is_truthy()? || asks.call_out((call,))?.is_truthy()?)
 }
 
 fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -81,7 +83,7 @@ fn refuse_awaitable(returned: &Bound<'_, PyAny>) -> PyResult<()> {
     }
     // A coroutine that is closed does not warn that nobody awaited it.
     if let Some(close) = returned.getattr_opt(intern!(py, "close"))? {
-        close.call0()?;
+        close.call_out(())?;
     }
     Err(PyTypeError::new_err(format!("on_poll returned an awaitable, {NOT_AWAITED}")))
 }
@@ -152,15 +154,15 @@ impl DrivenOperation {
                 }
                 Event::Aside(call) => {
                     self.replace(OperationState::Running { running, seen: None });
-                    return hooks(py)?.aside.call1(py, (call,)).map(Some);
+                    return hooks(py)?.aside.bind(py).call_out((call,)).map(|made| Some(made.unbind()));
                 }
                 Event::Idle => {
-                    let future = hooks(py)?.future.bind(py).call0()?;
+                    let future = hooks(py)?.future.bind(py).call_out(())?;
                     if running.wake(&future, runtime::waker(py)?)? {
                         self.replace(OperationState::Running { running, seen: None });
                         return Ok(Some(future.unbind()));
                     }
-                    future.call_method0(intern!(py, "cancel"))?;
+                    future.call_method_out(intern!(py, "cancel"), ())?;
                 }
             }
         }
@@ -228,7 +230,7 @@ static DRIVE: PyOnceLock<Drive> = PyOnceLock::new();
 
 fn hooks(py: Python<'_>) -> PyResult<&Drive> {
     DRIVE.get_or_try_init(py, || {
-        let module = py.import("docplatform._hooks.drive")?;
+        let module = import(py, "docplatform._hooks.drive")?;
         Ok(Drive {
             coroutine: module.getattr("drive")?.unbind(),
             turn: module.getattr("TURN")?.unbind(),
@@ -241,8 +243,8 @@ fn hooks(py: Python<'_>) -> PyResult<&Drive> {
 
 /// A lazy coroutine that runs `op` when it is awaited. Its name is the blocking method's with `Async` before it.
 pub(crate) fn awaitable(py: Python<'_>, op: Operation) -> PyResult<Py<PyAny>> {
-    let drive = hooks(py)?.named.call1(py, (op.name,))?;
-    drive.call1(py, (DrivenOperation(Mutex::new(OperationState::New(op))),))
+    let drive = hooks(py)?.named.bind(py).call_out((op.name,))?;
+    drive.call_out((DrivenOperation(Mutex::new(OperationState::New(op))),)).map(Bound::unbind)
 }
 
 /// How many frames of a coroutine of ours are on top of the stack.
@@ -250,6 +252,6 @@ pub(crate) fn frames(py: Python<'_>) -> PyResult<i32> {
     let Some(hooks) = DRIVE.get(py) else {
         return Ok(0);
     };
-    let frame = py.import("sys")?.getattr("_getframe")?.call0()?;
+    let frame = import(py, "sys")?.getattr("_getframe")?.call_out(())?;
     Ok(i32::from(frame.getattr("f_code")?.is(hooks.coroutine.bind(py).getattr("__code__")?)))
 }

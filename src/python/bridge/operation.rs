@@ -17,9 +17,9 @@ use tokio::sync::oneshot;
 use crate::client::observer::{About, Level, Note};
 use crate::config::url::MAX_SEGMENT;
 use crate::error::{Error, Outcome};
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
 use crate::python::bridge::runtime;
-use crate::python::bridge::runtime::call_out;
 use crate::python::bridge::wake::Waker;
 use crate::python::errors;
 use crate::python::job;
@@ -293,7 +293,7 @@ impl Running {
                     let _ = seen.send(());
                     return Ok(None);
                 };
-                let returned = call_out(on_poll.bind(py), (job::wrap(py, *job)?,))?.unbind();
+                let returned = on_poll.bind(py).call_out((job::wrap(py, *job)?,))?.unbind();
                 return Ok(Some(Event::Polled { returned, seen }));
             }
             Message::Found(findings) => {
@@ -446,7 +446,7 @@ pub(crate) fn of_write(outcome: Outcome, lost: Option<String>) -> String {
 
 /// A note is a kindness: an exception that takes none is raised without it.
 pub(crate) fn add_note(py: Python<'_>, error: &PyErr, note: &str) {
-    let _ = error.value(py).call_method1(intern!(py, "add_note"), (format!("docplatform: {note}"),));
+    let _ = error.value(py).call_method_out(intern!(py, "add_note"), (format!("docplatform: {note}"),));
 }
 
 impl Drop for Running {

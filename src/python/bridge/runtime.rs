@@ -12,14 +12,14 @@ use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID, PyObject};
+use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Kind, Outcome};
 use crate::lock;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::wake::Waker;
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
@@ -87,7 +87,7 @@ fn current(py: Python<'_>, writes: bool) -> PyResult<&'static RuntimeSlot> {
         .ok_or_else(|| PyRuntimeError::new_err("docplatform has lost its threads"))
 }
 
-/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and `call_out`.
+/// One of the three unsafe places of this crate; the others are `in_main_interpreter` and the file `call`.
 #[expect(unsafe_code)]
 fn slot(pointer: *mut RuntimeSlot) -> Option<&'static RuntimeSlot> {
     // SAFETY: the pointer is null or came from `Box::into_raw` above; no slot is ever freed or written to.
@@ -175,7 +175,7 @@ fn stop_at_exit(py: Python<'_>) -> PyResult<()> {
         return Ok(());
     }
     let stop = pyo3::wrap_pyfunction!(stop, py)?;
-    py.import("atexit")?.call_method1("register", (stop,)).map(drop)
+    import(py, "atexit")?.call_method_out("register", (stop,)).map(drop)
 }
 
 /// Stops the runtime before the interpreter goes: no worker may ask for it, and no blocked thread wake in it, later.
@@ -194,38 +194,6 @@ fn stop(py: Python<'_>) {
         }
         slot.stop(EXIT_PATIENCE);
     });
-}
-
-/// Calls what may be a user's code, and so may take long or let the interpreter go.
-///
-/// Before Python 3.14 a daemon thread that asks for an exiting interpreter is ended by `pthread_exit`, which unwinds
-/// its stack, and would abort the process in the first Rust frame that it meets. This frame stops it: the thread
-/// sleeps for ever instead, as it does from 3.14 on. pyo3 does the same where it asks for the interpreter itself.
-#[expect(unsafe_code)]
-pub(crate) fn call_out<'py, A>(callable: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
-where
-    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
-{
-    // Through "C-unwind", or the compiler would take it that no unwinding comes out of it.
-    unsafe extern "C-unwind" {
-        fn PyObject_CallObject(callable: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject;
-    }
-    struct Sleep;
-    impl Drop for Sleep {
-        fn drop(&mut self) {
-            park();
-        }
-    }
-    let py = callable.py();
-    let arguments = arguments.into_pyobject(py).map_err(Into::into)?;
-    let sleep = Sleep;
-    // SAFETY: both are valid objects, the second a tuple; the result is a new reference, or null with an error set.
-    let result = unsafe {
-        let result = PyObject_CallObject(callable.as_ptr(), arguments.as_ptr());
-        Bound::from_owned_ptr_or_err(py, result)
-    };
-    std::mem::forget(sleep);
-    result
 }
 
 thread_local! {

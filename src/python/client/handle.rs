@@ -15,6 +15,7 @@ use crate::config::{Options, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::http::reqwest::HttpTransport;
 use crate::lock;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
@@ -45,9 +46,9 @@ impl Handle {
     /// The same for options that want nothing from the environment.
     pub(crate) fn of(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
         // The logger has its null handler from the first client on.
-        py.import("docplatform._hooks.logging")?;
+        import(py, "docplatform._hooks.logging")?;
         // Not at the first call, when the process may have no descriptor left to read it.
-        py.import("docplatform._hooks.drive")?;
+        import(py, "docplatform._hooks.drive")?;
         let settings = Arc::new(options.check()?);
         let store = open_store(py, &options, &settings)?;
         let pool = Pool::new(&settings, &stats, store.as_ref(), None)?;
@@ -142,7 +143,7 @@ impl Handle {
         let budgets = if self.is_closed() { [None, None] } else { budgets(&self.client()?) };
         let [requests, jobs] = budgets.map(|budget| budget.and_then(|budget| budget.left_as_seen()));
         let stats = self.stats.snapshot();
-        convert::named_tuple(py, "Stats")?.call1((
+        convert::named_tuple(py, "Stats")?.call_out((
             stats.requests,
             stats.retries,
             stats.waited,
@@ -164,7 +165,7 @@ impl Handle {
             )));
         }
         let settings = options::to_dict(py, &self.options)?;
-        let load = py.import("docplatform._native")?.getattr("_client")?;
+        let load = import(py, "docplatform._native")?.getattr("_client")?;
         Ok((load, (class, settings).into_pyobject(py)?.into_any()))
     }
 }
@@ -206,13 +207,13 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
     static FORK_HOOKS_REGISTERED: AtomicBool = AtomicBool::new(false);
     let Some(wanted) = &settings.store else { return Ok(None) };
     if !FORK_HOOKS_REGISTERED.swap(true, Ordering::AcqRel)
-        && let Some(register) = py.import("os")?.getattr_opt("register_at_fork")?
+        && let Some(register) = import(py, "os")?.getattr_opt("register_at_fork")?
     {
         let hooks = PyDict::new(py);
         hooks.set_item("before", pyo3::wrap_pyfunction!(before_fork, py)?)?;
         hooks.set_item("after_in_parent", pyo3::wrap_pyfunction!(after_fork_in_parent, py)?)?;
         hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(after_fork_in_child, py)?)?;
-        register.call((), Some(&hooks))?;
+        register.call_out_with((), Some(&hooks))?;
     }
     let open = || {
         let store = Store::to_write(&wanted.path)?;

@@ -18,6 +18,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::client::Client;
 use crate::config::Options;
 use crate::error;
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
@@ -29,7 +30,7 @@ pub(crate) fn _client<'py>(
     class: &Bound<'py, PyType>,
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    class.call((), Some(settings))
+    class.call_out_with((), Some(settings))
 }
 
 /// A bug on purpose, so that a test can see what becomes of one.

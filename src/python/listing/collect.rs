@@ -12,6 +12,7 @@ use pyo3::types::PyList;
 use crate::error::Error;
 use crate::export::file::{self, Written};
 use crate::export::stream::ExportStream;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::operation::{Next, Operation, Then, add_note};
 use crate::python::convert;
 use crate::python::errors;
@@ -72,8 +73,8 @@ pub(crate) fn table(
                 }
                 return Err(error);
             }
-            let frames = py.import("docplatform._hooks.frames")?;
-            let partial = py.import("functools")?.getattr("partial")?;
+            let frames = import(py, "docplatform._hooks.frames")?;
+            let partial = import(py, "functools")?.getattr("partial")?;
             let inside = Arc::clone(owner.inside());
             let (call, then): (_, Then) = match end {
                 TableEnd::Itself => {
@@ -84,13 +85,14 @@ pub(crate) fn table(
                     // Those that came with an earlier call were made for its list.
                     let list = match list.bind(py).len() as u64 == rows {
                         true => list.into_any(),
-                        false => table.call_method0("to_dicts")?.unbind(),
+                        false => table.call_method_out("to_dicts", ())?.unbind(),
                     };
                     owner.handed(rows, true, &mut stream);
                     return Ok(Next::Value(list));
                 }
                 TableEnd::Frame(frame) => {
-                    let call = partial.call1((frames.getattr("attempt")?, frames.getattr(frame)?, &table))?;
+                    let call =
+                        partial.call_out((frames.getattr("attempt")?, frames.getattr(frame)?, &table))?;
                     let table = table.unbind();
                     let then = move |py: Python<'_>, made: Py<PyAny>| {
                         let (made, error): (Py<PyAny>, Option<Py<PyAny>>) = made.extract(py)?;
@@ -105,7 +107,7 @@ pub(crate) fn table(
                 }
                 TableEnd::Encoded(way, file) => {
                     let file = Bound::new(py, *file)?;
-                    let call = partial.call1((frames.getattr("encode")?, way, table, &file))?;
+                    let call = partial.call_out((frames.getattr("encode")?, way, table, &file))?;
                     let file = file.unbind();
                     let then = move |_: Python<'_>, made: Py<PyAny>| {
                         let (file, path) = file.get().take()?;

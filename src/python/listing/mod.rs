@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::convert;
@@ -76,13 +77,13 @@ fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
 fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
     let rows = PyList::new(py, rest.rows)?;
     let page = match rest.totals {
-        Some(totals) => convert::named_tuple(py, "VisitorsPage")?.call1((
+        Some(totals) => convert::named_tuple(py, "VisitorsPage")?.call_out((
             rows,
             convert::totals(py, totals)?,
             rest.offset,
             rest.has_more,
         ))?,
-        None => convert::named_tuple(py, "RowsPage")?.call1((rows, rest.offset, rest.has_more))?,
+        None => convert::named_tuple(py, "RowsPage")?.call_out((rows, rest.offset, rest.has_more))?,
     };
     Ok(page.unbind())
 }
@@ -120,7 +121,7 @@ impl BaseRows {
     fn generator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.reader.begin()?;
         let rows = AtHand(Arc::clone(&self.reader));
-        convert::hook(py, "iteration", "each")?.call1((rows,))
+        convert::hook(py, "iteration", "each")?.call_out((rows,))
     }
 
     /// See [`Visitors::totals`].
@@ -140,7 +141,7 @@ impl BaseRows {
         progress: Option<bool>,
         frame: &'static str,
     ) -> PyResult<Py<PyAny>> {
-        convert::hook(py, "frames", "need")?.call1((frame,))?;
+        convert::hook(py, "frames", "need")?.call_out((frame,))?;
         let bar = self.bar(py, progress)?;
         self.face.run(py, collect::table(&self.reader, name, bar, TableEnd::Frame(frame))?)
     }
@@ -154,7 +155,7 @@ impl BaseRows {
         path: &Bound<'_, PyAny>,
         way: &'static str,
     ) -> PyResult<Py<PyAny>> {
-        convert::hook(py, "frames", "need")?.call1((way,))?;
+        convert::hook(py, "frames", "need")?.call_out((way,))?;
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;

@@ -1,7 +1,6 @@
 //! Rows to dicts, and what was found in them to warnings.
 
 use std::collections::HashMap;
-use std::ffi::CString;
 
 use jiff::Timestamp;
 use pyo3::intern;
@@ -13,9 +12,10 @@ use crate::dates::slices::Slice;
 use crate::error::Error;
 use crate::export::findings::Finding;
 use crate::listing::rows::{Cell, Rows};
-use crate::python::bridge;
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::job;
+use crate::python::progress;
 use crate::table::record::{Layout, Record};
 
 /// A page's rows as Python objects.
@@ -127,11 +127,9 @@ pub(crate) fn value<'py>(
     })
 }
 
-/// A finding as a Python warning, raised `depth` Python frames up, not counting a coroutine's own:
-/// where the user's code asked for the row.
+/// A finding as a Python warning, raised `depth` Python frames up: where the user's code asked for the row.
 pub(crate) fn warn(py: Python<'_>, finding: Finding, depth: i32) -> PyResult<()> {
     let class = if finding.is_change() { "DataChangedWarning" } else { "DataWarning" };
-    let class = py.import("docplatform.errors")?.getattr(class)?;
-    let text = CString::new(finding.to_string()).unwrap_or_default();
-    PyErr::warn(py, &class, &text, depth + bridge::frames(py)?)
+    let class = import(py, "docplatform.errors")?.getattr(class)?;
+    progress::warn(&class.call_out((finding.to_string(),))?, depth)
 }

@@ -9,6 +9,7 @@ use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
 use crate::error::Error;
 use crate::listing::rows::Totals;
+use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::table::{BaseTable, data};
 use crate::slices::compare::{Movers, movers};
@@ -82,7 +83,7 @@ impl Comparison {
     #[doc = doc!("Comparison.plot")]
     #[pyo3(signature = (n = 10, *, ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "changes", "draw")?.call1((slf, n, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "changes", "draw")?.call_out((slf, n, ax))?.unbind())
     }
 }
 

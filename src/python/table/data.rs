@@ -17,6 +17,7 @@ use crate::export::stream::ExportStream;
 use crate::listing::Listing;
 use crate::listing::endpoint::{COUNTS, Endpoint, Field};
 use crate::listing::rows::{Rows, Totals};
+use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
@@ -220,7 +221,7 @@ pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<B
 
 /// The `TypeError` of a table that is asked for a column by its name, which says what to do instead.
 pub(crate) fn no_column(table: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<PyErr> {
-    let text: String = convert::hook(table.py(), "shown", "column")?.call1((table, name))?.extract()?;
+    let text: String = convert::hook(table.py(), "shown", "column")?.call_out((table, name))?.extract()?;
     Ok(PyTypeError::new_err(text))
 }
 
@@ -239,7 +240,7 @@ pub(crate) fn kinds(schema: &Schema) -> Vec<(String, &'static str)> {
 
 /// Something that `docplatform._hooks.frames` does with a table.
 pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
-    Ok(convert::hook(table.py(), "frames", name)?.call1((table,))?.unbind())
+    Ok(convert::hook(table.py(), "frames", name)?.call_out((table,))?.unbind())
 }
 
 /// What a pickle carries, read again.

@@ -19,6 +19,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyT
 use crate::dates::slices::Slice;
 use crate::listing::endpoint::Holds;
 use crate::listing::rows::{Cell, Row, Totals};
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
@@ -139,12 +140,12 @@ impl BaseTable {
 
     #[doc = doc!("Table.to_parquet")]
     fn to_parquet(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_parquet")?.call1((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_parquet")?.call_out((slf, path))?.unbind())
     }
 
     #[doc = doc!("Table.to_excel")]
     fn to_excel(slf: Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "frames", "to_excel")?.call1((slf, path))?.unbind())
+        Ok(convert::hook(slf.py(), "frames", "to_excel")?.call_out((slf, path))?.unbind())
     }
 
     fn __repr__(&self) -> String {
@@ -152,7 +153,7 @@ impl BaseTable {
     }
 
     fn __str__(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "shown", "text")?.call1((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "shown", "text")?.call_out((slf,))?.unbind())
     }
 
     /// The columns and their types, as people name them.
@@ -161,7 +162,7 @@ impl BaseTable {
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "notebook", "table")?.call1((slf,))?.unbind())
+        Ok(convert::hook(slf.py(), "notebook", "table")?.call_out((slf,))?.unbind())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -173,7 +174,7 @@ impl BaseTable {
                 Ok((serde_json::to_string(&self.0.meta)?, lines))
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;
-        let load = py.import("docplatform._native")?.getattr("_table")?;
+        let load = import(py, "docplatform._native")?.getattr("_table")?;
         let arguments = (meta, PyBytes::new(py, &lines)).into_pyobject(py)?;
         Ok((load, arguments.into_any()))
     }
@@ -329,7 +330,7 @@ impl VisitorTable {
     #[doc = doc!("VisitorTable.plot")]
     #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
     fn plot(slf: Bound<'_, Self>, n: usize, by: &str, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "top_pages")?.call1((slf, n, by, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "top_pages")?.call_out((slf, n, by, ax))?.unbind())
     }
 }
 
@@ -350,7 +351,7 @@ impl TrendTable {
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        Ok(convert::hook(slf.py(), "plots", "trend")?.call1((slf, ax))?.unbind())
+        Ok(convert::hook(slf.py(), "plots", "trend")?.call_out((slf, ax))?.unbind())
     }
 
     #[doc = doc!("TrendTable.sum")]

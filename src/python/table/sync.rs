@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::errors;
 use crate::slices::sync::{FailedSlice, Filled, Sync};
@@ -10,13 +11,13 @@ use crate::slices::sync::{FailedSlice, Filled, Sync};
 /// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
     let Filled { slices, cached, open, requests, rows } = sync.filled;
-    let report = convert::named_tuple(py, "SyncReport")?.call1((slices, cached, open, requests, rows))?;
+    let report = convert::named_tuple(py, "SyncReport")?.call_out((slices, cached, open, requests, rows))?;
     let error = match sync.ended {
         Some(error) => errors::to_py(py, error),
         None if sync.failures.is_empty() => return Ok(report.unbind()),
         None => failed(py, sync.failures, sync.given_up)?,
     };
-    if error.is_instance(py, &py.import("docplatform.errors")?.getattr("DocPlatformError")?) {
+    if error.is_instance(py, &import(py, "docplatform.errors")?.getattr("DocPlatformError")?) {
         error.value(py).setattr("report", report)?;
     }
     Err(error)
@@ -38,14 +39,13 @@ fn failed(py: Python<'_>, failures: Vec<FailedSlice>, given_up: bool) -> PyResul
          is missing"
         }
     };
-    let error = py
-        .import("docplatform.errors")?
+    let error = import(py, "docplatform.errors")?
         .getattr("SyncError")?
-        .call1((format!("{what}: {}", listed.join("; ")),))?;
+        .call_out((format!("{what}: {}", listed.join("; ")),))?;
     let class = convert::named_tuple(py, "SyncFailure")?;
     let failures = failures.into_iter().map(|FailedSlice { project, slice, error }| {
         let (from, to) = (convert::day(py, slice.from)?, convert::day(py, slice.to)?);
-        class.call1((project, from, to, errors::to_py(py, error).into_value(py)))
+        class.call_out((project, from, to, errors::to_py(py, error).into_value(py)))
     });
     error.setattr("failures", PyTuple::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
     Ok(PyErr::from_value(error))
