@@ -5,11 +5,17 @@
 //! sleeps for ever instead, as it does from 3.14 on. pyo3 does the same where it asks for the interpreter itself. Any
 //! function written in Python may let the interpreter go, and so may an import.
 
-use pyo3::ffi::PyObject;
+use std::hint::black_box;
+use std::mem::transmute;
+use std::ptr;
+
+use pyo3::ffi::{PyImport_Import, PyObject, PyObject_Call};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::python::bridge::runtime;
+
+type Object = *mut PyObject;
 
 /// Arguments of a call: a tuple.
 pub(crate) trait Arguments<'py>:
@@ -52,54 +58,51 @@ impl<'py> CallOut<'py> for Bound<'py, PyAny> {
         self.getattr(name)?.call_out(arguments)
     }
 
+    #[expect(unsafe_code)]
     fn call_out_with(
         &self,
         arguments: impl Arguments<'py>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let arguments = arguments.into_pyobject(self.py()).map_err(Into::into)?;
-        call(self, &arguments, named)
+        let named = named.map_or(ptr::null_mut(), Bound::as_ptr);
+        // SAFETY: the pointers are a valid object, a tuple, and a dict or null; the result is a new reference, or null with an
+        // error set.
+        unsafe {
+            let call = transmute::<
+                unsafe extern "C" fn(Object, Object, Object) -> Object,
+                unsafe extern "C-unwind" fn(Object, Object, Object) -> Object,
+            >(black_box(PyObject_Call));
+            guarded(self.py(), || call(self.as_ptr(), arguments.as_ptr(), named))
+        }
     }
-}
-
-#[expect(unsafe_code)]
-// Through "C-unwind", or the compiler would take it that no unwinding comes out of them.
-unsafe extern "C-unwind" {
-    fn PyObject_Call(
-        callable: *mut PyObject,
-        arguments: *mut PyObject,
-        named: *mut PyObject,
-    ) -> *mut PyObject;
-    fn PyImport_Import(name: *mut PyObject) -> *mut PyObject;
-}
-
-#[expect(unsafe_code)]
-fn call<'py>(
-    callable: &Bound<'py, PyAny>,
-    arguments: &Bound<'py, PyTuple>,
-    named: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let named = named.map_or(std::ptr::null_mut(), Bound::as_ptr);
-    let sleep = Sleep;
-    // SAFETY: all are valid objects, the second a tuple, the third a dict or null; the result is a new reference, or null
-    // with an error set.
-    let result = unsafe {
-        let result = PyObject_Call(callable.as_ptr(), arguments.as_ptr(), named);
-        Bound::from_owned_ptr_or_err(callable.py(), result)
-    };
-    std::mem::forget(sleep);
-    result
 }
 
 /// A module, by its whole name.
 #[expect(unsafe_code)]
 pub(crate) fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::intern(py, name);
+    // SAFETY: the pointer is a valid str; the result is a new reference, or null with an error set.
+    unsafe {
+        let import = transmute::<
+            unsafe extern "C" fn(Object) -> Object,
+            unsafe extern "C-unwind" fn(Object) -> Object,
+        >(black_box(PyImport_Import));
+        guarded(py, || import(name.as_ptr()))
+    }
+}
+
+/// What `ask` returns, if this thread is not ended meanwhile.
+///
+/// It calls a function as "C-unwind", and without the compiler's knowing which one: pyo3 declares them as "C", of which
+/// it takes that no unwinding comes out.
+#[expect(unsafe_code)]
+unsafe fn guarded(py: Python<'_>, ask: impl FnOnce() -> Object) -> PyResult<Bound<'_, PyAny>> {
     let sleep = Sleep;
-    // SAFETY: the name is a valid str; the result is a new reference, or null with an error set.
-    let result = unsafe { Bound::from_owned_ptr_or_err(py, PyImport_Import(name.as_ptr())) };
+    let result = ask();
     std::mem::forget(sleep);
-    result
+    // SAFETY: as the caller says.
+    unsafe { Bound::from_owned_ptr_or_err(py, result) }
 }
 
 /// Keeps a thread that is unwound from going any further.
