@@ -59,6 +59,16 @@ pub(super) async fn keep(
     Ok(())
 }
 
+/// What the store has of a page: it may be longer or shorter than is asked for.
+enum Found {
+    Stored(store::StoredPage),
+    /// Nothing. Whole pages are fetched, whatever part of one is read, and after a short one those that it leads to: this is
+    /// where the one to ask for begins.
+    Missing {
+        from: u64,
+    },
+}
+
 /// See the module.
 pub(super) struct StoredPages(Arc<StoredRange>);
 
@@ -112,18 +122,21 @@ impl StoredRange {
         let look = async {
             let export = self.export(wanted.days).await?;
             let is_led_to = self.is_led_to(&export, &wanted).await?;
-            let stored = if is_led_to { self.stored(&export, &wanted).await? } else { Err(wanted.offset) };
-            Ok((export, is_led_to, stored))
+            let found = match is_led_to {
+                true => self.find(&export, &wanted).await?,
+                false => Found::Missing { from: wanted.offset },
+            };
+            Ok((export, is_led_to, found))
         };
-        let (export, keeps, stored) = self.exports.store.within(deadline, look).await?;
-        let start = match stored {
-            Ok(page) => {
+        let (export, keeps, found) = self.exports.store.within(deadline, look).await?;
+        let start = match found {
+            Found::Stored(page) => {
                 let (range, asked) = (Arc::clone(&self), page.asked);
                 let (skip, limit) = left_of(asked, wanted.offset - page.offset);
                 let read = move || Ok(without(range.read(export.id, &page)?, skip));
                 return Ok(Fetched { limit, promises_more: false, decode: Box::new(read) });
             }
-            Err(start) => start,
+            Found::Missing { from } => from,
         };
         let Wanted { days, cursor, .. } = wanted.clone();
         let mut asking = Asking { days, offset: start, cursor, limit: self.page_size };
@@ -162,26 +175,20 @@ impl StoredRange {
         Ok(page)
     }
 
-    /// The page that has the row at an offset: it may be longer or shorter than is asked for. If the store has none, where
-    /// the one begins that is to be asked for: whole pages are fetched, whatever part of one is read, and after a short one
-    /// those that it leads to.
-    async fn stored(
-        &self,
-        export: &Export,
-        wanted: &Wanted,
-    ) -> Result<std::result::Result<store::StoredPage, u64>> {
+    /// The page that has the row at an offset.
+    async fn find(&self, export: &Export, wanted: &Wanted) -> Result<Found> {
         let &Wanted { offset, regular, .. } = wanted;
         if let Some(page) = self.exports.page(export.id, offset).await? {
-            return Ok(Ok(page));
+            return Ok(Found::Stored(page));
         }
         if !regular {
-            return Ok(Err(offset));
+            return Ok(Found::Missing { from: offset });
         }
         let start = offset - offset % u64::from(self.page_size);
         Ok(match self.exports.page_before(export.id, offset).await? {
             // After the last row, the last page says that there are no more.
-            Some(page) if offset - page.offset < page.rows || !page.has_more => Ok(page),
-            before => Err(before.map_or(start, |page| page.next().max(start))),
+            Some(page) if offset - page.offset < page.rows || !page.has_more => Found::Stored(page),
+            before => Found::Missing { from: before.map_or(start, |page| page.next().max(start)) },
         })
     }
 
