@@ -1102,7 +1102,7 @@ class Client:
 
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
-            31 requests, 0 cached
+            31 requests for totals, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -1145,7 +1145,7 @@ class Client:
 
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
-            31 requests, 0 cached
+            31 requests for totals, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -2573,7 +2573,7 @@ class AsyncClient:
 
         Example:
             >>> print(client.plan_visitors("2026-01", every="day"))
-            31 requests, 0 cached
+            31 requests for totals, 0 cached
             >>> (await async_client.plan_visitors("2026-01", every="week")).requests  # an AsyncClient
             5
         """
@@ -2616,7 +2616,7 @@ class AsyncClient:
 
         Example:
             >>> print(client.plan_views("2026-01", every="day"))
-            31 requests, 0 cached
+            31 requests for totals, 0 cached
             >>> (await async_client.plan_views("2026-01", every="week")).requests  # an AsyncClient
             5
         """

@@ -195,13 +195,14 @@ class Plan(NamedTuple):
         exact: Whether ``requests`` is certain; otherwise it is an estimate (``estimated``) or a minimum.
         hours: How long to wait for the request budget, in whole hours; ``None`` without a budget.
         slices: The cost of each slice, in order: a tuple of ``PlanSlice``.
+        totals: Whether it is for totals only, one request a slice, and not for rows by path.
 
     Example:
         >>> plan = client.plan_visitors("2026-01", every="day")
-        >>> plan.requests, plan.exact
-        (31, True)
+        >>> plan.requests, plan.exact, plan.totals
+        (31, True, True)
         >>> print(plan)
-        31 requests, 0 cached
+        31 requests for totals, 0 cached
     """
 
     requests: int
@@ -209,6 +210,7 @@ class Plan(NamedTuple):
     exact: bool
     hours: float | None
     slices: tuple[PlanSlice, ...]
+    totals: bool = False
 
     @property
     def estimated(self) -> bool:
@@ -228,7 +230,8 @@ class Plan(NamedTuple):
         """As people say it: ``about 12 requests, 3 cached, 2 hours to wait for the budget``."""
         known = "" if self.exact else "about " if self.estimated else "at least "
         waits = "" if self.hours is None else f", {known}{_count(self.hours, 'hour')} to wait for the budget"
-        return f"{known}{_count(self.requests, 'request')}, {self.cached:,} cached{waits}"
+        what = " for totals" if self.totals else ""
+        return f"{known}{_count(self.requests, 'request')}{what}, {self.cached:,} cached{waits}"
 
     def _repr_html_(self) -> str:
         from docplatform._hooks import notebook

@@ -16,6 +16,8 @@ const MAX_NEIGHBOURS: usize = 7;
 /// What some slices cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
+    /// What is read of each slice.
+    pub what: What,
     /// The slices, in order.
     pub slices: Vec<Planned>,
     /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
@@ -70,7 +72,7 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Su
             }
         });
     }
-    let mut plan = Plan { slices: planned, hours: None };
+    let mut plan = Plan { what: of.what, slices: planned, hours: None };
     if let Some(budget) = client.budget() {
         let beyond = plan.requests().saturating_sub(budget.left().await?);
         let hours = beyond.div_ceil(budget.per_hour().max(1));

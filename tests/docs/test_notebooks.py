@@ -137,6 +137,7 @@ def test_plans_totals_and_reports_are_tables() -> None:
     assert "2026-01-02" in html
     assert "2026-01-12" not in html
     assert Plan(1, 0, True, None, slices[:1])._repr_html_().count("hours") == 0
+    assert str(Plan(365, 1, True, None, (), totals=True)) == "365 requests for totals, 1 cached"
     assert "they do not add up" in Totals(1, 2, 3_000)._repr_html_()
     assert ">3,000<" in Totals(1, 2, 3_000)._repr_html_()
     assert ">4,000<" in SyncReport(1, 2, 3, 4_000, 5)._repr_html_()

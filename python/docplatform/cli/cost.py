@@ -33,7 +33,7 @@ def show(
             )
             if first is not None and end is not None
             # A range without an end is never in the store.
-            else Plan(1, 0, not by_path, None, ())
+            else Plan(1, 0, not by_path, None, (), totals=not by_path)
             for project in projects
             for first, end in ranges
         ]
@@ -108,4 +108,6 @@ def without_cut(plan: Plan, every: str | None) -> Plan:
     slices = tuple(part for part in plan.slices if not _is_cut(every, part.date_from, part.date_to))
     requests, cached = sum(part.requests for part in slices), sum(part.cached for part in slices)
     exact = all(part.exact for part in slices)
+    if plans and all(plan.totals for plan in plans):
+        session.say("These requests are for totals. Rows by path cost more.")
     return plan._replace(requests=requests, cached=cached, exact=exact, slices=slices)

@@ -6,6 +6,7 @@ use pyo3::types::PyTuple;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::slices::plan::Plan;
+use crate::store::What;
 
 /// A plan as its named tuple.
 pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
@@ -18,5 +19,7 @@ pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();
     let exact = plan.slices.iter().all(|planned| planned.exact);
     let class = convert::named_tuple(py, "Plan")?;
-    Ok(class.call_out((plan.requests(), cached, exact, plan.hours, slices))?.unbind())
+    Ok(class
+        .call_out((plan.requests(), cached, exact, plan.hours, slices, plan.what == What::Totals))?
+        .unbind())
 }
