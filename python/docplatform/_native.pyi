@@ -431,7 +431,8 @@ class Client:
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, its outcome is known, or its job is being created at this moment.
+            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
+                moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:
@@ -1904,7 +1905,8 @@ class AsyncClient:
             project_id: The project's id; by default that of the ``Job``, or else the client's.
 
         Raises:
-            ValueError: The store has no such name, its outcome is known, or its job is being created at this moment.
+            ValueError: The store has no such name, another outcome is recorded, or its job is being created at this
+                moment. To record the same job again changes nothing.
             ConfigurationError: The client has no store.
 
         Example:

@@ -101,7 +101,7 @@ pub async fn create(
     }
 }
 
-/// Records the outcome of a creation that was unknown: its job, or that there is none.
+/// Records the outcome of a creation that was unknown: its job, or that there is none. Its job may be recorded again.
 pub async fn resolve(
     client: &Client,
     project: &Segment,

@@ -211,7 +211,7 @@ impl OnceNames {
     }
 
     /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
-    /// such name, or its outcome is known. A name that only another owner at this address has becomes this one's, too, with
+    /// such name, or another outcome is known. A name that only another owner at this address has becomes this one's, too, with
     /// its job; that there is none frees it there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
         let owner = Arc::clone(&self.owner);
@@ -224,8 +224,10 @@ impl OnceNames {
             let is_ours = transaction.prepare(sql)?.exists(ours)?;
             let (base_url, OnceKey { project_id, name }) = (&owner.base_url, &key);
             let changed = match &job {
+                // The same job again changes nothing.
                 Some(job) if is_ours => transaction.execute(
-                    &format!("UPDATE once SET job = ?4, body = ?5, size = ?6 {OUTCOME_UNKNOWN}"),
+                    "UPDATE once SET job = ?4, body = coalesce(body, ?5), size = coalesce(size, ?6)
+                     WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND coalesce(job, ?4) = ?4",
                     (account, project_id, name, &job.id, body, size),
                 )?,
                 Some(job) => transaction.execute(

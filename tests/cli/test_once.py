@@ -143,7 +143,7 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         (("job", "once", *kept, "--job", "job-1"), "say which NAME"),
         (("job", "once", "links-1.4", "--job", "job-1", "--never-created", *kept), "not both"),
         (("job", "once", "links-1.4", "--never-created", *kept), "nothing was changed"),
-        (("job", "once", "links-1.4", "--job", "job-1", *kept), "nothing was changed"),
+        (("job", "once", "links-1.4", "--job", "job-2", *kept), "nothing was changed"),
         (("job", "once", "other", *kept), "no name other"),
         (("job", "once", "--store", str(tmp_path / "mistyped.db")), "there is no such store"),
     ):
@@ -165,6 +165,11 @@ def test_a_job_that_cannot_be_looked_at_is_not_noted(
     ended = cli("job", "once", "mistyped", "--job", "job-1", *kept)
     assert (ended.status, "nothing was changed" in ended.err) == (2, True)
     assert cli("job", "once", "links-1.4", "--job", "job-1", *kept).status == 0
+    # A pipeline that is run again says it again.
+    sent = len(cli.stub.requests)
+    again = cli("job", "once", "links-1.4", "--job", "job-1", *kept)
+    assert (again.status, len(cli.stub.requests)) == (0, sent)
+    assert again.err == "The name links-1.4 has the job job-1 already; nothing was changed.\n"
     # Its status is known, too.
     assert '"status": "active"' in cli("job", "create", "Fix it", *once, "--json").out
     assert created(cli.stub) == 1

@@ -51,11 +51,14 @@ def create(session: Session, client: Client, prompt: str, name: str | None) -> J
     return job
 
 
-def _resolve(client: Client, name: str, found: str | None) -> None:
-    """Records what became of a name. A job is looked for first, because what was recorded cannot be changed."""
-    states = {known: state for known, state, *_ in client._once()}
+def _resolve(client: Client, name: str, found: str | None) -> str:
+    """Records what became of a name, and says what. A job is looked for first, because what was recorded cannot be changed."""
+    known = {each: (state, job) for each, state, job, _ in client._once()}
+    state, recorded = known.get(name, ("unknown", None))
+    if found is not None and found == recorded:
+        return f"The name {shown(name)} has the job {shown(found)} already; nothing was changed."
     job: Job | str | None = found
-    if found is not None and states.get(name, "unknown") == "unknown":
+    if found is not None and state == "unknown":
         try:
             job = client.get_job(found)
         except NotFoundError as error:
@@ -72,6 +75,8 @@ def _resolve(client: Client, name: str, found: str | None) -> None:
     except ValueError as error:
         # Wrong usage also after the look.
         raise click.UsageError(words.as_options(str(error))) from error
+    line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
+    return f"Noted for the name {shown(name)}: {line}."
 
 
 @click.command("once", cls=Command)
@@ -93,9 +98,7 @@ def once(session: Session, name: str | None, found: str | None, *, never_created
         raise Refusal(f"{session.store}: there is no such store; give the one that --once was used with")
     with session.client() as client:
         if resolves and name is not None:
-            _resolve(client, name, found)
-            line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
-            session.say(f"Noted for the name {shown(name)}: {line}.")
+            session.say(_resolve(client, name, found))
             return
         names = [Name(*each) for each in client._once()]
     if name is not None:
