@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::dates::periods::Period;
+use crate::dates::slices::Slice;
 use crate::listing::rows::{Page, Totals};
 
 /// Something that was found.
@@ -30,7 +32,12 @@ pub enum Finding {
     /// Values did not fit their columns.
     Misfits(u64),
     /// The service left out the rows after these, and does not list them.
-    CutOff(usize),
+    CutOff {
+        /// How many came.
+        rows: usize,
+        /// Of which days, if both ends are known.
+        days: Option<Slice>,
+    },
 }
 
 impl Finding {
@@ -74,12 +81,20 @@ impl fmt::Display for Finding {
                 number(*values, "value"),
                 if *values == 1 { "does not fit its column" } else { "do not fit their columns" }
             ),
-            Self::CutOff(rows) => write!(
-                f,
-                "the service cut the listing off after {} and does not list the rest: read shorter periods, such as \
-                 every=\"day\", to get more",
-                number(*rows as u64, "row")
-            ),
+            Self::CutOff { rows, days } => {
+                let of = days.map(|days| format!(" of {}", Period::of(days).name())).unwrap_or_default();
+                let advice = match days.is_some_and(|days| days.count() == 1) {
+                    true => {
+                        "choose rows with source= or status=, or count those of feedback(), which lists all"
+                    }
+                    false => "read shorter periods, such as every=\"day\", to get more",
+                };
+                write!(
+                    f,
+                    "the service cut the listing off after {}{of} and does not list the rest: {advice}",
+                    number(*rows as u64, "row")
+                )
+            }
         }
     }
 }
@@ -106,13 +121,10 @@ impl Findings {
     }
 
     /// Findings from a page as a whole; returns the new ones.
-    pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool, cut_off: bool) -> Vec<Finding> {
+    pub(crate) fn page(&mut self, page: &Page, limit: u32, by_offset: bool) -> Vec<Finding> {
         let (mut fresh, received) = (Vec::new(), page.rows.len());
         if by_offset && page.has_more && received != limit as usize {
             fresh.extend(self.tell(Finding::Irregular { received, limit }));
-        }
-        if cut_off {
-            fresh.extend(self.tell(Finding::CutOff(received)));
         }
         let misfits = page.rows.misfits();
         if misfits > 0 {
@@ -129,6 +141,13 @@ impl Findings {
             _ => {}
         }
         fresh
+    }
+
+    /// The page of these days is the last one, although the service has more. Every slice has an entry of its own.
+    pub(crate) fn cut_off(&mut self, rows: usize, days: Option<Slice>) -> Finding {
+        let finding = Finding::CutOff { rows, days };
+        self.found.push(finding);
+        finding
     }
 
     /// Findings from the rows of a page. Repeats because of short pages do not count as changed data.

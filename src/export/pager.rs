@@ -237,7 +237,10 @@ impl Pager {
         let skip = self.trail.skip(received);
         // Rows that are known to come twice: no change of the data.
         let expected = self.trail.is_irregular() || skip > 0;
-        let mut fresh = self.findings.page(&page, limit, by_offset, cut_off);
+        let mut fresh = self.findings.page(&page, limit, by_offset);
+        if cut_off {
+            fresh.push(self.findings.cut_off(received, self.trail.range()));
+        }
 
         // A row without a key may rightly stand there twice; only short pages bring it again.
         let watch = self.trail.is_irregular() || page.rows.have_key();

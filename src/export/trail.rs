@@ -135,6 +135,11 @@ impl Trail {
         self.slices.get(self.place.slice).copied()
     }
 
+    /// The days that the next page is of: those of its slice, or of the whole range if both ends are days.
+    pub(crate) fn range(&self) -> Option<Slice> {
+        self.days().or_else(|| self.place.listing.range())
+    }
+
     /// What the rows of the next page are known by. Of what sums up its slice, each slice has rows of its own.
     pub(crate) fn identities(&self, rows: &Rows) -> Vec<Identity> {
         let mut identities = rows.identities();

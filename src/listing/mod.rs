@@ -102,6 +102,12 @@ impl Listing {
         Ok(self)
     }
 
+    /// Its days, if both ends are days.
+    pub fn range(&self) -> Option<Slice> {
+        let [from, to] = DATES.map(|name| Moment::parse(name, self.filter(name)?).ok()?.day());
+        Some(Slice { from: from?, to: to? })
+    }
+
     /// How long the slices are in which it is read.
     pub fn every(&self) -> Option<Every> {
         Every::parse(self.every.as_deref()?).ok()

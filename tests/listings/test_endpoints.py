@@ -289,9 +289,16 @@ def test_totals_are_refused_where_there_are_none(
 @pytest.mark.row("M10")
 def test_what_is_cut_off_is_told(face: Face, site: StubServer) -> None:
     client = face.client(site)
-    with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows"):
+    with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows of December 2025 and"):
         table = face.run(client.feedback_by_page(MONTH, page_size=10).collect())
     assert (len(table), len(table.warnings)) == (10, 1)
+    # Each slice is named, and a day is not to be cut into days.
+    with pytest.warns(DataWarning, match="cut the listing off"):
+        days = face.run(client.feedback_by_page(**WEEKS | {"every": "day"}, page_size=1).collect())
+    assert len(days.warnings) == 14
+    assert days.warnings[1].startswith("the service cut the listing off after 1 row of 2 December 2025 and")
+    assert "every=" not in days.warnings[1]
+    assert "or count those of feedback()" in days.warnings[1]
     with pytest.raises(PaginationError, match="is strict, and the service cut the listing off"):
         face.run(client.feedback_by_page(MONTH, page_size=10, strict=True).collect())
 

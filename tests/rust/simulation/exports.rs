@@ -104,7 +104,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
             match page {
                 Ok(Some(turn)) => {
                     progress.changed |= turn.findings.iter().any(Finding::is_change);
-                    progress.cut |= turn.findings.iter().any(|found| matches!(found, Finding::CutOff(_)));
+                    progress.cut |= turn.findings.iter().any(|found| matches!(found, Finding::CutOff { .. }));
                     let came = rows(&turn);
                     let taken = came.len().min(room);
                     room -= taken;

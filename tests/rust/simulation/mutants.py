@@ -87,7 +87,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "false",
     ),
     "findings-totals-untold": (FINDINGS, "fresh.extend(self.tell(Finding::Totals { first, last }));", ""),
-    "findings-cut-off-untold": (FINDINGS, "fresh.extend(self.tell(Finding::CutOff(received)));", ""),
+    "findings-cut-off-untold": (
+        PAGER,
+        "fresh.push(self.findings.cut_off(received, self.trail.range()));",
+        "",
+    ),
     # retries
     "retry-writes-that-broke": (
         RETRY,
