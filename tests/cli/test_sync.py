@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,28 @@ def test_sync_fills_the_store_and_prints_a_summary(cli: Cli, store: Path) -> Non
     assert cli("sync", "other", *JANUARY).out.splitlines()[2] == "cached\t31"
     assert cli("visitors", "trend", "--project", "other", *JANUARY).status == 0
     assert len(cli.stub.requests) == before
+
+
+@pytest.mark.parametrize("every", ["day", "week", "month"])
+def test_the_last_days_are_fetched_in_whole_slices(cli: Cli, tmp_path: Path, every: str) -> None:
+    line = ("--last", "40", "--every", every)
+    found = document(cli, "demo", *line)
+    first, end = (date.fromisoformat(found[name]) for name in ("date_from", "date_to"))
+    today = datetime.now(UTC).date()
+    assert first <= today - timedelta(days=40) < first + timedelta(days=31)
+    assert today <= end < today + timedelta(days=31)
+    days = {
+        "day": (first, today - end),
+        "week": (first.weekday(), end.weekday()),
+        "month": (first.day, end.day),
+    }
+    assert (
+        days[every]
+        == {"day": (today - timedelta(days=40), timedelta()), "week": (0, 0), "month": (1, 1)}[every]
+    )
+    # So the dataset has them all, the open one included.
+    written = cli("dataset", str(tmp_path / "lake"), *line, "--strict")
+    assert (written.status, written.out.splitlines()[1]) == (0, f"written\t{found['slices']}")
 
 
 def test_sync_as_json(cli: Cli) -> None:

@@ -209,3 +209,14 @@ def test_a_dry_run_as_json_has_each_slice(cli: Cli, store: Path) -> None:
 def test_a_dry_run_of_a_sync_counts_all_projects(cli: Cli, store: Path) -> None:
     line = ("sync", "2024-01", "a", "b", "--totals", "--store", str(store))
     assert cost(cli, *line) == {"requests": "62", "cached": "0", "exact": "yes"}
+    assert "These requests are for totals. Rows by path cost more.\n" in cli(*line, "--dry-run").err
+    # Slices that have not begun are not fetched.
+    rest = (
+        "--from",
+        str(datetime.now(UTC).date() - timedelta(days=2)),
+        "--to",
+        "2999-01-01",
+        "--every",
+        "month",
+    )
+    assert int(cost(cli, "sync", "a", *rest, "--store", str(store))["requests"]) in (1, 2)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import docplatform
 from docplatform import DatasetReport, export_dataset
 from docplatform.dataset import catalog
 from docplatform.testing import StubServer
+from helpers import Face
 from helpers.lake import (
     COLUMNS,
     READERS,
@@ -117,6 +118,27 @@ def test_slices_that_are_missing_are_counted_and_told(
         report = export_dataset(root, store=store, projects="demo", every=every, **asked)
     assert report.missing == missing
     assert [first in str(warning.message) for warning in told] == [True] * bool(missing)
+    strict: dict[str, Any] = {"store": store, "projects": "demo", "every": every, **asked, "strict": True}
+    if missing:
+        with pytest.raises(ValueError, match=f"first from {first}"):
+            export_dataset(root / "strict", **strict)
+    else:
+        assert export_dataset(root / "strict", **strict).missing == 0
+    # What the store has is written in any case.
+    assert len(files(root / "strict")) == report.written
+
+
+def test_slices_that_have_not_begun_are_neither_fetched_nor_missing(
+    face: Face, stub: StubServer, store: Path, root: Path
+) -> None:
+    today = datetime.now(UTC).date()
+    days: dict[str, Any] = {"date_from": today - timedelta(days=2), "date_to": today + timedelta(days=40)}
+    client = face.client(stub, store=store)
+    report = face.run(client.sync("demo", **days))
+    assert (report.slices, report.requests) == (3, 3 * 4)
+    assert export_dataset(root, store=store, **days, strict=True).written == 3
+    with pytest.raises(ValueError, match=f"the range has not begun: today is {today}"):
+        client.sync("demo", date_from=today + timedelta(days=1), date_to=days["date_to"])
 
 
 def test_what_was_fetched_again_replaces_its_file(stub: StubServer, store: Path, root: Path) -> None:

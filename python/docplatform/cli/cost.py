@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
@@ -12,6 +13,7 @@ from docplatform.cli.listings import ENDPOINTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from docplatform import PlanSlice
     from docplatform.cli.session import Session
 
 
@@ -23,9 +25,12 @@ def show(
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
+    begun: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what ranges cost for each project. What the store has costs nothing."""
+    """Prints what ranges cost for each project. What the store has costs nothing. ``whole`` and ``begun``: only slices that the
+    range does not cut, and that have begun.
+    """
     with session.client() as client:
         plans = [
             client._plan(
@@ -39,6 +44,9 @@ def show(
         ]
         left = client.stats.budget_left
     plans = [without_cut(plan, every) for plan in plans] if whole else plans
+    if begun:
+        today = datetime.now(UTC).date()
+        plans = [_of(plan, [part for part in plan.slices if part.date_from <= today]) for plan in plans]
     tell(session, plans, [_floor(ENDPOINTS[listing].page_size)], left)
 
 
@@ -100,14 +108,18 @@ def tell(
     elif not exact:
         for doubt in doubts if doubts is not None else [_floor(ENDPOINTS["visitors"].page_size)]:
             session.say(doubt)
+    if plans and all(plan.totals for plan in plans):
+        session.say("These requests are for totals. Rows by path cost more.")
     session.say("Nothing was sent.")
 
 
 def without_cut(plan: Plan, every: str | None) -> Plan:
     """The plan without the slices that the range cuts, for which ``whole=True`` sends nothing."""
-    slices = tuple(part for part in plan.slices if not _is_cut(every, part.date_from, part.date_to))
+    return _of(plan, [part for part in plan.slices if not _is_cut(every, part.date_from, part.date_to)])
+
+
+def _of(plan: Plan, slices: Sequence[PlanSlice]) -> Plan:
+    """The plan of only these of its slices."""
     requests, cached = sum(part.requests for part in slices), sum(part.cached for part in slices)
     exact = all(part.exact for part in slices)
-    if plans and all(plan.totals for plan in plans):
-        session.say("These requests are for totals. Rows by path cost more.")
-    return plan._replace(requests=requests, cached=cached, exact=exact, slices=slices)
+    return plan._replace(requests=requests, cached=cached, exact=exact, slices=tuple(slices))

@@ -9,27 +9,41 @@ import click
 
 from docplatform import export_dataset
 from docplatform.cli import output
-from docplatform.cli.days import PERIODS, every_option, range_options
-from docplatform.cli.help import Command
+from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, every_option, resolve
+from docplatform.cli.help import Command, options
 from docplatform.cli.listings import listing_option
 from docplatform.cli.session import Session, logged, with_store
 
 EXAMPLE = """\b
-After each sync; files that are there already are kept:
+After each sync; files that are there already are kept, and with --strict a missing slice is exit code 1:
   docplatform sync --last 30 docs --listing searches --store visitors.db
-  docplatform dataset lake --listing searches --store visitors.db
+  docplatform dataset lake --listing searches --store visitors.db --last 30 --strict
 
 """
 
 
 @click.command("dataset", cls=Command, epilog=EXAMPLE + PERIODS)
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
-@range_options
+@options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST_WHOLE)
 @every_option("day")
 @listing_option("What to write.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail if the store lacks slices, instead of only warning; what it has is written.",
+)
 @with_store
 def dataset(
-    session: Session, date_from: str | None, date_to: str | None, *, folder: str, every: Any, listing: Any
+    session: Session,
+    period: tuple[str, ...],
+    date_from: str | None,
+    date_to: str | None,
+    *,
+    last: int | None,
+    folder: str,
+    every: Any,
+    listing: Any,
+    strict: bool,
 ) -> None:
     """Write a listing from the --store into FOLDER, as a Parquet dataset: one file for each project and slice.
 
@@ -38,6 +52,7 @@ def dataset(
     """
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
+    date_from, date_to = resolve(" ".join(period), date_from, date_to, last, every)
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
     organization = session.organization or os.environ.get("DOCPLATFORM_ORGANIZATION") or None
     try:
@@ -60,3 +75,8 @@ def dataset(
         output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
     else:
         output.fields([("listing", listing), *report._asdict().items()])
+    if strict and (report.missing or not report.written + report.kept):
+        lacks = output.count(report.missing, "slice") if report.missing else "every slice"
+        raise ValueError(
+            f"--strict: the store lacks {lacks} of the dataset; fetch them with a sync, and run this again"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -10,15 +11,21 @@ import click
 from docplatform._native import _period
 from docplatform.cli import words
 from docplatform.cli.help import options
+from docplatform.dataset.catalog import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import date
 
 FROM = click.option("--from", "date_from", metavar="DATE", help="The first day, such as 2026-01-31.")
 TO = click.option("--to", "date_to", metavar="DATE", help="The day after the last day: the end is exclusive.")
 LAST = click.option(
     "--last", type=click.IntRange(1), metavar="N", help="The last N whole days, up to yesterday in UTC."
+)
+LAST_WHOLE = click.option(
+    "--last",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The last N whole days, up to yesterday in UTC; with --every week or month, the whole weeks or months that they lie in.",
 )
 PERIODS = """\b
 A PERIOD is one of
@@ -81,9 +88,11 @@ def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable
 
 
 def resolve(
-    period: str, date_from: str | None, date_to: str | None, last: int | None
+    period: str, date_from: str | None, date_to: str | None, last: int | None, every: str | None = None
 ) -> tuple[str | None, str | None]:
-    """The ends of the range that the options name; ``None`` for each that they do not."""
+    """The ends of the range that the options name; ``None`` for each that they do not. With ``every``, the last N days are made
+    whole slices: what is cut at today would be another range each day.
+    """
     dates = date_from is not None or date_to is not None
     if bool(period) + dates + (last is not None) > 1:
         raise click.UsageError("name the range once: as PERIOD, with --from and --to, or with --last")
@@ -95,7 +104,19 @@ def resolve(
         found = _period(period)
     except ValueError as error:
         raise click.UsageError(words.as_options(str(error))) from None
-    return (str(found[0][0]), str(found[0][1])) if found is not None else (None, None)
+    if found is None:
+        return None, None
+    first, end = found[0][:2]
+    if last is not None and every is not None:
+        first, end = _first_day(first, every), aligned(end, every)
+    return str(first), str(end)
+
+
+def _first_day(at: date, every: str) -> date:
+    """The first day of the slice that ``at`` lies in."""
+    if every == "month":
+        return at.replace(day=1)
+    return at - timedelta(days=at.weekday()) if every == "week" else at
 
 
 def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:

@@ -9,7 +9,7 @@ import click
 
 from docplatform import DocPlatformError, SyncError
 from docplatform.cli import cost, output
-from docplatform.cli.days import FROM, LAST, PERIODS, TO, both_ends, every_option, resolve
+from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, both_ends, every_option, resolve
 from docplatform.cli.files import Refusal
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import ENDPOINTS, listing_option
@@ -37,7 +37,7 @@ From cron, every hour; the next run fetches what the budget did not allow:
     metavar="FILE",
     help="Read ids of projects from a file, one per line; - is standard input.",
 )
-@options(FROM, TO, LAST, every_option("day"))
+@options(FROM, TO, LAST_WHOLE, every_option("day"))
 @listing_option("What to fetch.")
 @click.option(
     "--totals", is_flag=True, help="Only the totals, of visitors or views: one request for each slice."
@@ -67,8 +67,8 @@ def sync(
 
     The first word is the PERIOD, unless --from and --to or --last name the days.
     Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
-    slices are fetched once, and only those that may still change are fetched each time. If the command ends early, run it
-    again to continue.
+    slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
+    out. If the command ends early, run it again to continue.
 
     If a project or a slice fails, the others are still fetched. The exit code shows it, and --json lists every failure.
     """
@@ -78,7 +78,7 @@ def sync(
         )
     dated = date_from is not None or date_to is not None or last is not None
     period, projects = ("", words) if dated else (words[:1], words[1:])
-    days = both_ends(*resolve("".join(period), date_from, date_to, last))
+    days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
     if totals and not ENDPOINTS[listing].has_totals:
@@ -96,7 +96,9 @@ def sync(
         wanted = [session.project_id()]
     if session.dry_run:
         ends = [(days["date_from"], days["date_to"])]
-        cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
+        cost.show(
+            session, ends, listing=listing, every=every, by_path=not totals, begun=True, projects=wanted
+        )
         return
     progress = Progress("Filling the store", quiet=session.quiet)
     printed = functools.partial(_print, session, slices)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
@@ -68,27 +68,28 @@ def missing(
     date_from: Day | None,
     date_to: Day | None,
 ) -> list[tuple[str, date]]:
-    """Whole slices of a range that are not among ``slices``: their projects and first days. Where an end of the range is not
-    given, it is that of the project's slices."""
+    """Whole slices of a range that have begun and are not among ``slices``: their projects and first days. Where an end of the
+    range is not given, it is that of the project's slices."""
     there: dict[str, list[StoredSlice]] = {project: [] for project in projects or ()}
     for stored_slice in slices:
         there.setdefault(stored_slice.project_id, []).append(stored_slice)
     first, end = day("date_from", date_from), day("date_to", date_to)
+    today = datetime.now(UTC).date()
     found = []
     for project, its in there.items():
         begins = {one.date_from for one in its}
         at, last = first or min(begins, default=None), end or max((one.date_to for one in its), default=None)
         if at is None or last is None:
             continue
-        at = _aligned(at, every)
-        while (following := _aligned(at + timedelta(days=1), every)) <= last:
+        at = aligned(at, every)
+        while at <= today and (following := aligned(at + timedelta(days=1), every)) <= last:
             if at not in begins:
                 found.append((project, at))
             at = following
     return found
 
 
-def _aligned(at: date, every: str) -> date:
+def aligned(at: date, every: str) -> date:
     """The first day on or after ``at`` on which a slice begins."""
     if every == "month":
         return at if at.day == 1 else (at.replace(day=1) + timedelta(days=31)).replace(day=1)

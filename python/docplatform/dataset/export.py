@@ -39,6 +39,7 @@ def export_dataset(
     base_url: str | None = None,
     organization: str | None = None,
     settle_days: int = 2,
+    strict: bool = False,
 ) -> DatasetReport:
     """Writes a listing in a store as a partitioned Parquet dataset, which pandas, polars, DuckDB, Spark, Dask and Ray
     read directly. Sends nothing.
@@ -70,15 +71,18 @@ def export_dataset(
             ``DOCPLATFORM_ORGANIZATION``, or that of ``DOCPLATFORM_API_KEY``.
         settle_days: How many days after its end a range is treated as final; 2 by default. Give it the client's
             value.
+        strict: Whether missing slices are an error instead of a warning; not by default. What the store has is
+            written in any case.
 
     Returns:
         A ``DatasetReport``: ``written``, ``kept``, ``rows``, ``open`` and ``missing``. If slices are missing from the
-        range, or between the first and the last one, a ``DataWarning`` names the first.
+        range, or between the first and the last one, a ``DataWarning`` names the first. Slices that have not begun are
+        not missing.
 
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
         ValueError: The store has several services or organizations and none is named, lacks a project, or has only
-            slices of another length; or the folder has other content.
+            slices of another length; or the folder has other content. With ``strict``: slices are missing.
         ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``.
         OSError: A file cannot be written.
 
@@ -108,16 +112,9 @@ def export_dataset(
     if (other := next(iter(catalog.files(root, listing)), None)) is not None:
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
     missing = catalog.missing(slices, every, projects, date_from, date_to)
-    if not slices and not missing:
-        text = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
-        warnings.warn(text, DataWarning, stacklevel=2)
-    if missing:
-        project, first = missing[0]
-        text = (
-            f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of project "
-            f"{project!r}: the dataset has gaps until a sync has fetched them and it is written again"
-        )
-        warnings.warn(text, DataWarning, stacklevel=2)
+    gap = _gap(listing, every, slices, missing)
+    if gap is not None and not strict:
+        warnings.warn(gap, DataWarning, stacklevel=2)
     report = DatasetReport(0, 0, 0, sum(not slice_.settled for slice_ in slices), len(missing))
     for slice_ in slices:
         folder = (
@@ -140,7 +137,21 @@ def export_dataset(
         finally:
             file.discard()
         report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
+    if gap is not None and strict:
+        raise ValueError(gap)
     return report
+
+
+def _gap(listing: str, every: str, slices: list[StoredSlice], missing: list[tuple[str, date]]) -> str | None:
+    """What the dataset lacks, in words."""
+    if not missing:
+        nothing = f"the store has no {listing} of these days in slices of a {every}: there is nothing to write until a sync has fetched some"
+        return None if slices else nothing
+    project, first = missing[0]
+    return (
+        f"the store lacks {len(missing)} of the {len(missing) + len(slices)} slices, the first from {first} of project "
+        f"{project!r}: the dataset has gaps until a sync has fetched them and it is written again"
+    )
 
 
 def _check(there: StoredSlice, root: Path, every: str, base_url: str | None) -> None:

@@ -167,6 +167,7 @@ impl BaseClient {
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(period, date_from, date_to, every)?;
+        let slices = slices::begun(slices, self.handle.client()?.today())?;
         let projects = convert::projects(projects)?;
         let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
         let count = wanted.projects.len() * wanted.slices.len();
