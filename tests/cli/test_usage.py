@@ -58,6 +58,10 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("report", "-o", "none/report.html"), "there is no folder none: create it"),
     (("sync", "demo", *JANUARY), "--store"),
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
+    (
+        ("sync", "--store", "v.db", "demo", "2026-10"),
+        "The first word is the PERIOD, and projects come after it",
+    ),
     (("sync", "--store", "v.db", "--last", "9999999"), "too far"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "names no project"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "."), "cannot be read"),

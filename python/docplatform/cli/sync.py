@@ -78,7 +78,12 @@ def sync(
         )
     dated = date_from is not None or date_to is not None or last is not None
     period, projects = ("", words) if dated else (words[:1], words[1:])
-    days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
+    try:
+        days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
+    except click.UsageError as error:
+        if "is not known" in error.message:
+            error.message += ". The first word is the PERIOD, and projects come after it"
+        raise
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
     if totals and not ENDPOINTS[listing].has_totals:
