@@ -1381,6 +1381,7 @@ class Client:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other
@@ -2853,6 +2854,7 @@ class AsyncClient:
         """Fetches into the client's store what it does not have yet of some projects, slice by slice.
 
         Final slices come first, the oldest first, because they are fetched only once; then those that may still change.
+        Slices that have not begun are left out.
         If it is interrupted, call it again to continue. Only one sync at a time fills a store, across all processes.
 
         A slice that cannot be fetched does not stop the others; if the service refuses a whole project, its other

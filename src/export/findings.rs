@@ -85,7 +85,7 @@ impl fmt::Display for Finding {
                 let of = days.map(|days| format!(" of {}", Period::of(days).name())).unwrap_or_default();
                 let advice = match days.is_some_and(|days| days.count() == 1) {
                     true => {
-                        "choose rows with source= or status=, or count those of feedback(), which lists all"
+                        "choose rows with source= or status=, or count the rows of feedback, which has all"
                     }
                     false => "read shorter periods, such as every=\"day\", to get more",
                 };

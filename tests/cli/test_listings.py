@@ -121,6 +121,8 @@ def test_feedback_that_is_cut_off_is_noted_and_with_strict_an_error(cli: Cli) ->
     assert ended.err.endswith("such as --every day, to get more\n")
     ended = cli(*line, "--strict")
     assert (ended.status, ended.out, "cut the listing off" in ended.err) == (1, "", True)
+    ended = cli(*line, "--every", "day", "--page-size", "1", "-q")
+    assert "and does not list the rest: choose rows with --source or --status, or" in ended.err
 
 
 @pytest.mark.row("M9")

@@ -298,7 +298,7 @@ def test_what_is_cut_off_is_told(face: Face, site: StubServer) -> None:
     assert len(days.warnings) == 14
     assert days.warnings[1].startswith("the service cut the listing off after 1 row of 2 December 2025 and")
     assert "every=" not in days.warnings[1]
-    assert "or count those of feedback()" in days.warnings[1]
+    assert "or count the rows of feedback" in days.warnings[1]
     with pytest.raises(PaginationError, match="is strict, and the service cut the listing off"):
         face.run(client.feedback_by_page(MONTH, page_size=10, strict=True).collect())
 

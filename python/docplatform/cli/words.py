@@ -24,6 +24,8 @@ OPTIONS = {
     "requests_per_hour": "--requests-per-hour",
     "reserve": "--reserve",
     "settle_days": "--settle-days",
+    "source": "--source",
+    "status": "--status",
     "store": "--store",
 }
 """The option of each argument that a message may name."""
