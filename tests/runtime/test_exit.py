@@ -124,7 +124,9 @@ class Finder:
 
 @pytest.mark.row("I7")
 @pytest.mark.parametrize("called", CALLED)
-def test_exit_while_a_daemon_thread_is_in_python_code_that_the_core_called(stub: StubServer, called: str) -> None:
+def test_exit_while_a_daemon_thread_is_in_python_code_that_the_core_called(
+    stub: StubServer, called: str
+) -> None:
     script = f"{PRELUDE}{FINDER}{CALLED[called]}\nin_a_daemon(work); called_back.wait()"
     check(rounds(script + EXIT, stub))
 

@@ -81,9 +81,10 @@ def sync(
     try:
         days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
     except click.UsageError as error:
-        if "is not known" in error.message:
-            error.message += ". The first word is the PERIOD, and projects come after it"
-        raise
+        if "is not known" not in error.message:
+            raise
+        text = f"{error.message}. The first word is the PERIOD, and projects come after it"
+        raise click.UsageError(text) from None
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
     if totals and not ENDPOINTS[listing].has_totals:
