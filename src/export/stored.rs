@@ -184,11 +184,14 @@ impl StoredRange {
         if !regular {
             return Ok(Found::Missing { from: offset });
         }
-        let start = offset - offset % u64::from(self.page_size);
         Ok(match self.exports.page_before(export.id, offset).await? {
             // After the last row, the last page says that there are no more.
             Some(page) if offset - page.offset < page.rows || !page.has_more => Found::Stored(page),
-            before => Found::Missing { from: before.map_or(start, |page| page.next().max(start)) },
+            before => {
+                // As if all from there on were whole: those that are asked for at one time join, also after a short one.
+                let led_to = before.map_or(0, |page| page.next());
+                Found::Missing { from: offset - offset.saturating_sub(led_to) % u64::from(self.page_size) }
+            }
         })
     }
 

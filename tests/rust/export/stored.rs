@@ -227,7 +227,7 @@ async fn whole_pages_are_fetched_from_the_beginning_on() {
 
 #[tokio::test]
 async fn what_is_resumed_after_a_short_page_leaves_no_gap_behind_it() {
-    let (shop, site) = (Shop::new(), Site::new(25));
+    let (shop, site) = (Shop::new(), Site::new(75));
     let whole = site.paths();
     let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
         0 => site.clone().capped(7).answer(0, 10),
@@ -237,9 +237,16 @@ async fn what_is_resumed_after_a_short_page_leaves_no_gap_behind_it() {
     turn(&mut pager).await.unwrap();
     let second = turn(&mut pager).await.unwrap().unwrap();
     let place = reread(&second.mark.behind(second.rows.len()));
-    assert_eq!(export(shop.pager(&script, place, PLAIN)).await.unwrap().paths, whole[17..]);
+    let third = turn(&mut shop.pager(&script, place, PLAIN)).await.unwrap().unwrap();
+    // Within a page, with several asked for at one time.
+    let ahead = Paging { prefetch: 3, ..PLAIN };
+    let rest = export(shop.pager(&script, reread(&third.mark.behind(5)), ahead)).await.unwrap();
+    assert_eq!(rest.paths, whole[22..]);
+    let pages = [0, 7, 17, 27, 37, 47, 57, 67];
+    assert_eq!(asked(&script)[..pages.len()], pages.map(|offset| (offset, 10)));
+    let fetched = script.count();
     assert_eq!(shop.read(&script, 10).await, whole);
-    assert_eq!(asked(&script), [(0, 10), (7, 10), (17, 10)]);
+    assert_eq!(script.count(), fetched);
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ SEEDS = int(os.environ.get("SEEDS", "10000"))
 WORKERS = int(os.environ.get("WORKERS", str(os.cpu_count() or 1)))
 # A bug may make the client go round without end.
 SECONDS = int(os.environ.get("LIMIT", "300"))
+FLAGS = os.environ.get("SIMULATION_FLAGS", "").split()
 PROFILE = ["--locked", "--no-default-features", "--quiet", "--profile", "simulation", "--test", "simulation"]
 
 PAGER, TRAIL = "src/export/pager.rs", "src/export/trail.rs"
@@ -218,8 +219,12 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "export.filter(|export| export.finished.is_none() && leads_on)",
         "export.filter(|_| false)",
     ),
-    "store-takes-the-page-before": (STORED, "offset - offset % u64::from(self.page_size)", "offset"),
-    "store-goes-on-within-a-page": (STORED, "page.next().max(start)", "start"),
+    "store-takes-the-page-before": (
+        STORED,
+        "offset - offset.saturating_sub(led_to) % u64::from(self.page_size)",
+        "offset",
+    ),
+    "store-goes-on-within-a-page": (STORED, "before.map_or(0, |page| page.next())", "0"),
     # once
     "once-frees-what-is-unknown": (
         CALL,
@@ -309,7 +314,7 @@ def build() -> str:
         (COPY / file).write_text(text.replace(line, planted(name, line, instead)))
     library = COPY / "src/lib.rs"
     library.write_text("#![allow(unused_parens)]\n" + library.read_text() + PLANTED)
-    command = ["cargo", "test", *PROFILE, "--no-run", "--message-format=json-render-diagnostics"]
+    command = ["cargo", "rustc", *PROFILE, "--message-format=json-render-diagnostics", "--", *FLAGS]
     built = subprocess.run(command, cwd=COPY, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     executable: str = next(message["executable"] for message in messages if message.get("executable"))
@@ -364,6 +369,8 @@ if __name__ == "__main__":
         "CARGO_TARGET_DIR": str(COPY / "target"),
         "CARGO_PROFILE_SIMULATION_INCREMENTAL": "true",
         "RUST_BACKTRACE": "0",
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+        "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
         "SEEDS": str(SEEDS),
         "MAX_FAILURES": "1",
     }
