@@ -146,13 +146,22 @@ soak-cursor: $(STAMPS)/installed
 soak-once: $(STAMPS)/installed
 	$(BIN)/python -m soak.pipeline $(if $(SEED),--seed $(SEED))
 
-SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo test --locked --no-default-features --quiet --profile simulation --test simulation
+SIMULATION := CARGO_PROFILE_SIMULATION_INCREMENTAL=true cargo rustc --locked --no-default-features --quiet --profile simulation --test simulation
+# SQLite compiles a statement once, not once a use: tests/rust/simulation/statements.rs. Linkers of macOS have no `--wrap`.
+ifeq ($(shell uname),Linux)
+export SIMULATION_FLAGS := --cfg keeps_statements -Clink-arg=-Wl,--wrap=sqlite3_prepare_v3,--wrap=sqlite3_finalize
+endif
 
 ## simulate: the whole client in SEEDS (10,000) simulated worlds from FROM (0); SEED= tells the last LINES (20) of one, less the parts in WITHOUT=
 simulate: export SEEDS ?= 10000
 simulate: export RUST_BACKTRACE ?= 0
+# The memory of one world is the next one's.
+simulate: export MALLOC_TRIM_THRESHOLD_ ?= 1073741824
+simulate: export MALLOC_MMAP_THRESHOLD_ ?= 1073741824
 simulate:
-	$(SIMULATION) -- --ignored --exact simulate --nocapture
+	@program=$$($(SIMULATION) --message-format=json-render-diagnostics -- $(SIMULATION_FLAGS) \
+		| sed -n 's/.*"executable":"\([^"]*\)".*/\1/p') && test -n "$$program" \
+	&& "$$program" --ignored --exact simulate --nocapture
 
 ## mutants: plants bugs in the core, looks whether the simulation finds each, and writes mutants.md; MUTANTS= chooses some by parts of their names
 mutants:

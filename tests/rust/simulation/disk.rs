@@ -147,6 +147,8 @@ pub(crate) fn in_memory(directory: &Path) -> Connection {
         memory.execute_batch(&statement.unwrap()).unwrap();
     }
     memory.execute("INSERT INTO meta (name, value) VALUES ('salt', zeroblob(32))", []).unwrap();
+    #[cfg(keeps_statements)]
+    crate::statements::keep(&memory);
     memory
 }
 

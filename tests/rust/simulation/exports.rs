@@ -136,13 +136,16 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         && what.day != OPEN_DAY
                         // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
                         && scenario.habits.moving == 0
+                        // Who resumes goes on with the newest export: one that is fetched again meanwhile begins where it will.
+                        && !scenario.is_refreshed(what)
                         && scenario.clock_is_right()
                         && scenario.disk_is_good()
                     {
                         world.state().whole.insert(what);
                         if !is_kept(world, what) {
+                            let pages = kept_pages(world, what);
                             process.violation(format!(
-                                "all was read, and the store has it not whole\n  {plan:?}"
+                                "all was read, and the store has it not whole\n  {plan:?}\n  {pages}"
                             ));
                         }
                     }
@@ -243,6 +246,16 @@ fn is_kept(world: &World, what: What) -> bool {
                AND kind = 'pages' AND finished IS NOT NULL)";
     let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
     world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap()
+}
+
+/// What the store has of it: exports, offsets and numbers of rows.
+fn kept_pages(world: &World, what: What) -> String {
+    let sql = "SELECT group_concat(printf('%d:%d+%d', export, offset, page.rows), ' ') FROM page JOIN export ON export = export.id
+               WHERE project_id = ?1 AND path = ?2 AND date_from = ?3";
+    let its = (PROJECTS[what.project], what.endpoint().path, date(what.day));
+    let pages: Option<String> =
+        world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap();
+    pages.unwrap_or_default()
 }
 
 /// What the process has asked for in what it does now.

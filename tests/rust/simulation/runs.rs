@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::time::{sleep, timeout};
 
 use crate::scenario::Scenario;
-use crate::world::World;
+use crate::world::{Trace, World};
 use crate::{checks, disk, process};
 
 /// A run that takes longer has a wait without end.
@@ -48,14 +48,14 @@ impl Runs {
     }
 
     /// Runs a seed without some parts of its scenario.
-    pub(crate) fn run(&mut self, seed: u64, cut: &[usize], words: bool) -> Run {
+    pub(crate) fn run(&mut self, seed: u64, cut: &[usize], trace: Trace) -> Run {
         let scenario = Scenario::draw(seed).without(cut);
         let connection = self.connection.take().unwrap_or_else(|| disk::in_memory(self.directory.path()));
         disk::empty(&connection);
         fastrand::seed(seed);
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let entered = runtime.enter();
-        let world = World::new(scenario.clone(), self.directory.path(), connection, words);
+        let world = World::new(scenario.clone(), self.directory.path(), connection, trace);
         drop(entered);
         let ran = catch_unwind(AssertUnwindSafe(|| runtime.block_on(live(&world))));
         if ran.is_err() {
@@ -67,7 +67,7 @@ impl Runs {
         let (violations, words, requests) = {
             let mut state = world.state();
             let violations = std::mem::take(&mut state.violations);
-            (violations, state.words.take().unwrap_or_default(), state.sent.len())
+            (violations, std::mem::take(&mut state.words), state.sent.len())
         };
         let hash = world.hash();
         // Whatever a run has left behind is no part of the next one.
@@ -81,7 +81,7 @@ impl Runs {
         let mut cut = Vec::new();
         for part in 0..parts {
             cut.push(part);
-            if self.run(seed, &cut, false).violations.is_empty() {
+            if self.run(seed, &cut, Trace::None).violations.is_empty() {
                 cut.pop();
             }
         }

@@ -277,6 +277,12 @@ impl Scenario {
         ops + self.kills.len() + self.jumps.len() + self.faults.len() + 11
     }
 
+    /// Whether somebody fetches it again.
+    pub(crate) fn is_refreshed(&self, listed: What) -> bool {
+        let is_it = |op: &Op| matches!(op, Op::Export(Export { what, refresh: true, .. }) if *what == listed);
+        self.processes.iter().flatten().any(is_it)
+    }
+
     /// Whether the time of day only ever went on.
     pub(crate) fn clock_is_right(&self) -> bool {
         self.jumps.is_empty()

@@ -33,6 +33,7 @@ pub(crate) struct World {
     pub(crate) path: PathBuf,
     begun: Instant,
     jump: Arc<AtomicI64>,
+    trace: Trace,
     steps: Vec<AtomicU64>,
     state: Mutex<State>,
     pub(crate) connection: Mutex<Connection>,
@@ -42,11 +43,19 @@ pub(crate) struct World {
     pub(crate) names: [RwLock<()>; 3],
 }
 
+/// What is made of a run's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trace {
+    /// Its lines are not even written.
+    None,
+    Hash,
+    Words,
+}
+
 /// What happened so far.
 pub(crate) struct State {
-    trace: Xxh3,
-    /// The trace in words, where somebody wants to read it.
-    pub(crate) words: Option<Vec<String>>,
+    hash: Xxh3,
+    pub(crate) words: Vec<String>,
     pub(crate) sent: Vec<Sent>,
     pub(crate) violations: Vec<String>,
     pub(crate) service: Service,
@@ -134,10 +143,10 @@ pub(crate) struct Life {
 }
 
 impl World {
-    pub(crate) fn new(scenario: Scenario, place: &Path, connection: Connection, words: bool) -> Arc<Self> {
+    pub(crate) fn new(scenario: Scenario, place: &Path, connection: Connection, trace: Trace) -> Arc<Self> {
         let state = State {
-            trace: Xxh3::new(),
-            words: words.then(Vec::new),
+            hash: Xxh3::new(),
+            words: Vec::new(),
             sent: Vec::new(),
             violations: Vec::new(),
             service: Service::new(&scenario),
@@ -148,6 +157,7 @@ impl World {
             path: place.join("visitors.db"),
             begun: Instant::now(),
             jump: Arc::default(),
+            trace,
             // One more for who looks at the end.
             steps: (0..=scenario.processes.len()).map(|_| AtomicU64::new(0)).collect(),
             state: Mutex::new(state),
@@ -191,11 +201,14 @@ impl World {
 
     /// A line of the trace.
     pub(crate) fn note(&self, line: impl FnOnce() -> String) {
+        if self.trace == Trace::None {
+            return;
+        }
         let line = format!("{:>9} {}", self.now(), line());
         let mut state = self.state();
-        state.trace.update(line.as_bytes());
-        if let Some(words) = &mut state.words {
-            words.push(line);
+        state.hash.update(line.as_bytes());
+        if self.trace == Trace::Words {
+            state.words.push(line);
         }
     }
 
@@ -206,7 +219,7 @@ impl World {
     }
 
     pub(crate) fn hash(&self) -> u64 {
-        self.state().trace.digest()
+        self.state().hash.digest()
     }
 
     /// A request is given to a connection.
