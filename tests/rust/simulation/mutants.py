@@ -255,8 +255,8 @@ EQUIVALENT: dict[str, str] = {}
 
 HEAD = """# What the simulation finds
 
-Written by `make mutants`, which plants each of these bugs in the core and runs up to 10,000 seeds against it. The bugs themselves are in
-[mutants.py](mutants.py).
+Written by `make mutants`, which plants each of these bugs in the core and runs up to 10,000 seeds against it, and those that
+found bugs. The bugs themselves are in [mutants.py](mutants.py).
 """
 TABLE = pathlib.Path(__file__).with_suffix(".md")
 
