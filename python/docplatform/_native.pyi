@@ -138,7 +138,8 @@ class Client:
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
             changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
-            longer one raises the error at once.
+            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
+            for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -1002,7 +1003,8 @@ class Client:
         """Returns one conversation with the site's assistant, with all its messages. Costs one request.
 
         Args:
-            thread_id: The conversation's id: a str, as in a row of ``conversations`` or on the dashboard.
+            thread_id: The conversation's id: a str, as on the dashboard. It is not the ``id`` of a row of ``conversations``, which
+                is a turn's.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.
@@ -1609,7 +1611,8 @@ class AsyncClient:
             is retried only if the service never received it, or refused it with a 429 and a ``Retry-After``; no setting
             changes that.
         max_retry_after: The longest ``Retry-After`` of the service that is waited for, in seconds; 60 by default. A
-            longer one raises the error at once.
+            longer one raises the error at once. With ``requests_per_hour`` or ``jobs_per_hour`` the call waits for it as
+            for the budget.
         proxy: An ``http://`` or ``https://`` proxy for every request; by default the one of the environment, if
             any.
         trust_env: Whether ``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are used; true by default.
@@ -2475,7 +2478,8 @@ class AsyncClient:
         """Returns one conversation with the site's assistant, with all its messages. Costs one request.
 
         Args:
-            thread_id: The conversation's id: a str, as in a row of ``conversations`` or on the dashboard.
+            thread_id: The conversation's id: a str, as on the dashboard. It is not the ``id`` of a row of ``conversations``, which
+                is a turn's.
             on_budget: What to do when the client's request budget is spent: ``"wait"`` (the default) waits until it
                 allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project's id; by default the client's ``project_id``.

@@ -238,8 +238,9 @@ impl Client {
             };
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
-            // A write is retried if the service says after how long; here the ledger does.
-            let retry = report.verdict.retry.map(|pace| if spent { Pace::Throttled } else { pace });
+            // A write is retried only if the service itself says after how long.
+            let in_turn = spent && !(write && retry_after.is_none());
+            let retry = report.verdict.retry.map(|pace| if in_turn { Pace::Throttled } else { pace });
             let mut plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
                 && !lock(&self.shared.retry_quota).take(pace)

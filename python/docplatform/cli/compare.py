@@ -102,10 +102,12 @@ def compare(listing: Listing) -> click.Command:
                     rows.append((kind, row["path"], *numbers, _change(*numbers)))
             output.table(rows, COLUMNS, title=f"{found.period} and {found.before}")
         elif writer.path is not None:
-            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}.")
+            session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}: every path.")
+            session.say("The column significant says which of them changed by more than chance.")
         for warning in found.warnings:
             session.say(f"Note: {shown(warning)}.")
-        session.say(CHANCE)
+        if writer is None:
+            session.say(CHANCE)
         session.say(f"It took {count(found.requests, 'request')}.")
 
     return run
