@@ -22,7 +22,7 @@ const MIN_ROW: usize = 64;
 /// Reads `body`, if it is spelled so.
 pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<ParsedPage> {
     let endpoint = listing.endpoint();
-    let mut text = Text { whole: str::from_utf8(body).ok()?, at: 0 };
+    let mut text = Text { rest: str::from_utf8(body).ok()? };
     let mut parts = Parts::default();
     text.skip("{")?;
     loop {
@@ -48,32 +48,33 @@ pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<ParsedPage> {
         }
     }
     text.skip("}")?;
-    if text.at == body.len() { parts.page(listing).ok() } else { None }
+    if text.rest.is_empty() { parts.page(listing).ok() } else { None }
 }
 
+/// What is left of an answer.
 struct Text<'a> {
-    whole: &'a str,
-    at: usize,
+    rest: &'a str,
 }
 
 impl<'a> Text<'a> {
-    fn rest(&self) -> &'a [u8] {
-        self.whole.as_bytes().get(self.at..).unwrap_or_default()
-    }
-
     /// Goes past `literal`, if it stands here.
     #[inline]
     fn skip(&mut self, literal: &str) -> Option<()> {
-        let found = self.rest().starts_with(literal.as_bytes());
-        self.at += if found { literal.len() } else { 0 };
-        found.then_some(())
+        self.rest = self.rest.strip_prefix(literal)?;
+        Some(())
+    }
+
+    /// The next `length` bytes.
+    #[inline]
+    fn take(&mut self, length: usize) -> Option<&'a str> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
     }
 
     fn rows(&mut self, endpoint: &Endpoint) -> Option<Rows> {
         // Of a listing of which nothing is known, a row may be anything.
-        let names = endpoint.fields.iter().zip(std::iter::once('{').chain(std::iter::repeat(',')));
-        let names: Vec<_> = names.map(|(field, before)| format!("{before}\"{}\":", field.name)).collect();
-        if names.is_empty() {
+        if endpoint.fields.is_empty() {
             return None;
         }
         let mut rows = Rows::new(endpoint.fields, endpoint.key);
@@ -81,16 +82,23 @@ impl<'a> Text<'a> {
         if self.skip("]").is_some() {
             return Some(rows);
         }
-        rows.reserve(self.rest().len() / MIN_ROW);
+        rows.reserve(self.rest.len() / MIN_ROW);
+        let before = std::iter::once('{').chain(std::iter::repeat(','));
+        let columns = rows.columns_mut().iter_mut().zip(endpoint.fields).zip(before);
+        let mut columns: Vec<_> = columns
+            .map(|((cells, field), before)| (format!("{before}\"{}\":", field.name), field, cells))
+            .collect();
+        let mut count = 0;
         loop {
-            for ((name, field), cells) in names.iter().zip(endpoint.fields).zip(rows.columns_mut()) {
+            for (name, field, cells) in &mut columns {
                 self.skip(name)?;
                 self.cell(field, cells)?;
             }
             self.skip("}")?;
-            rows.end_row(None);
+            count += 1;
             if self.skip(",").is_none() {
                 self.skip("]")?;
+                rows.end_rows(count);
                 return Some(rows);
             }
         }
@@ -139,35 +147,30 @@ impl<'a> Text<'a> {
 
     /// Any value of JSON.
     fn value<T: DeserializeOwned>(&mut self) -> Option<T> {
-        let rest = self.whole.get(self.at..)?;
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+        let mut values = serde_json::Deserializer::from_str(self.rest).into_iter();
         let value = values.next()?.ok()?;
-        self.at += values.byte_offset();
+        self.take(values.byte_offset())?;
         Some(value)
     }
 
     /// A whole number without a sign.
     #[inline]
     fn count(&mut self) -> Option<i64> {
-        let rest = self.rest();
-        let mut value = 0;
-        let mut digits = 0;
-        while let Some(digit) = rest.get(digits).filter(|byte| byte.is_ascii_digit()) {
-            if digits == MAX_DIGITS {
-                return None;
-            }
-            value = value * 10 + i64::from(digit - b'0');
-            digits += 1;
+        let rest = self.rest.as_bytes();
+        let (mut value, mut length) = (0_i64, 0);
+        while let Some(digit @ b'0'..=b'9') = rest.get(length) {
+            value = value.wrapping_mul(10).wrapping_add(i64::from(digit - b'0'));
+            length += 1;
         }
-        let leading_zero = digits > 1 && rest.first() == Some(&b'0');
-        let more = matches!(rest.get(digits), Some(b'.' | b'e' | b'E'));
-        self.at += digits;
-        (digits > 0 && !leading_zero && !more).then_some(value)
+        let leading_zero = length > 1 && rest.first() == Some(&b'0');
+        let more = matches!(rest.get(length), Some(b'.' | b'e' | b'E'));
+        self.take(length)?;
+        ((1..=MAX_DIGITS).contains(&length) && !leading_zero && !more).then_some(value)
     }
 
     /// A number without a sign or an exponent.
     fn float(&mut self) -> Option<f64> {
-        let rest = self.rest();
+        let rest = self.rest.as_bytes();
         let digits = |from: usize| rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
         let whole = digits(0);
         let fraction = (rest.get(whole) == Some(&b'.')).then(|| digits(whole + 1));
@@ -177,45 +180,48 @@ impl<'a> Text<'a> {
         {
             return None;
         }
-        let number = self.whole.get(self.at..self.at + length)?;
-        self.at += length;
-        number.parse().ok().filter(|number: &f64| number.is_finite())
+        self.take(length)?.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
     #[inline]
     fn string(&mut self) -> Option<Cow<'a, str>> {
+        let spelled = self.rest;
         self.skip("\"")?;
-        let start = self.at;
-        self.at += plain(self.rest());
-        let text = self.whole.get(start..self.at)?;
+        let text = self.take(plain(self.rest))?;
         if self.skip("\"").is_some() {
             return Some(Cow::Borrowed(text));
         }
+        self.escaped(spelled).map(Cow::Owned)
+    }
+
+    /// The string that `spelled` begins with, of which the part before its first backslash is behind.
+    #[cold]
+    fn escaped(&mut self, spelled: &str) -> Option<String> {
         while self.skip("\\").is_some() {
-            self.at += 1;
-            self.at += plain(self.rest());
+            self.take(1)?;
+            self.take(plain(self.rest))?;
         }
         self.skip("\"")?;
-        serde_json::from_str(self.whole.get(start - 1..self.at)?).ok().map(Cow::Owned)
+        serde_json::from_str(spelled.get(..spelled.len() - self.rest.len())?).ok()
     }
 }
 
 /// How many bytes from here on stand for themselves: up to a quote, a backslash or a control character.
-fn plain(text: &[u8]) -> usize {
+#[inline]
+fn plain(text: &str) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    let mut length = 0;
-    while let Some(eight) = text.get(length..).and_then(|text| text.first_chunk()) {
+    let (words, rest) = text.as_bytes().as_chunks();
+    for (at, eight) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*eight);
         // The top bit of each byte that is zero, and at times of such as come after it.
         let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
         let controls = word.wrapping_sub(ONES * 0x20) & !word;
         let special = zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5c)) | controls;
-        let first = (special & (ONES * 0x80)).trailing_zeros() as usize / 8;
-        length += first;
-        if first < 8 {
-            return length;
+        let special = special & (ONES * 0x80);
+        if special != 0 {
+            return at * 8 + special.trailing_zeros() as usize / 8;
         }
     }
-    let rest = text.get(length..).unwrap_or_default();
-    length + rest.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count()
+    let whole = text.len() - rest.len();
+    whole + rest.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count()
 }

@@ -161,7 +161,8 @@ impl ColumnOfCells {
     }
 
     /// Adds a value; whether it fits.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where the kind is known, no cell is made")]
+    #[inline(always)]
     pub(crate) fn push(&mut self, cell: Cell<'_>) -> bool {
         match (&mut self.values, cell) {
             (Values::Text(text, ends), Cell::Text(value) | Cell::Json(value)) => {
@@ -337,6 +338,11 @@ impl Rows {
     pub(crate) fn end_row(&mut self, other: Option<Value>) {
         self.extras.extend(other.map(|other| (self.len, other)));
         self.len += 1;
+    }
+
+    /// All columns have as many more values, and nothing else came.
+    pub(crate) fn end_rows(&mut self, count: usize) {
+        self.len += count;
     }
 
     /// Adds a row as it stands in a line of JSON.
