@@ -225,7 +225,8 @@ impl ColumnOfCells {
     }
 
     /// The value in a row.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where it is taken apart at once, no cell is made")]
+    #[inline(always)]
     pub(crate) fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
         if !self.valid.is_empty() && !self.valid.get(row).copied().unwrap_or_default() {
             return Cell::Null;
