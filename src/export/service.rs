@@ -28,6 +28,8 @@ use crate::listing::rows::Page;
 /// Statuses of a query that is too long, and of an answer that took too long.
 const TOO_LONG: u16 = 414;
 const TOO_SLOW: u16 = 504;
+/// How many of a body's first bytes are compared with those of the last one: its first rows differ, unless it came before.
+const MAX_COMPARED: usize = 1024;
 /// Statuses with which a service refuses a cursor.
 const REFUSED: [u16; 4] = [400, 404, 410, 422];
 
@@ -52,7 +54,7 @@ pub struct ServicePages {
     pub client: Client,
     /// What it lists.
     pub listing: Arc<Listing>,
-    /// The last body: if the service sends it again, it would never end, and nothing more is requested.
+    /// The last body, by its first bytes: if the service sends it again, it would never end, and nothing more is requested.
     last: Arc<AtomicU64>,
 }
 
@@ -175,7 +177,7 @@ impl Source for ServicePages {
         async move {
             let received = pages.fetch_page(&asking, &mut pages.client.deadline(), &*observer).await?;
             let body = &received.answer().body;
-            let digest = xxh3_64(body);
+            let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let promises_more = pages.listing.endpoint().totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
                 && promises_more(body, limit);
