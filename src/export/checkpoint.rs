@@ -1,5 +1,7 @@
 //! The position of an export, as a small JSON text without secrets with which another process can continue.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -47,9 +49,9 @@ pub struct Checkpoint {
     pub done: bool,
     /// The totals that the export began with.
     pub totals: Option<(i64, i64, i64)>,
-    /// The last rows that were handed out: see [`RECENT`].
+    /// The last rows that were handed out: see [`RECENT`]. Shared: a page's mark has two checkpoints.
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
-    seen: Vec<Identity>,
+    seen: Arc<Vec<Identity>>,
     /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
     near: usize,
 }
@@ -69,7 +71,7 @@ impl Checkpoint {
             rows: 0,
             done: false,
             totals: None,
-            seen: Vec::new(),
+            seen: Arc::default(),
             near: 0,
         }
     }
@@ -144,22 +146,23 @@ impl Checkpoint {
     pub(crate) fn remember(&mut self, rows: &[Identity], near: usize) {
         // Rows of unknown shape may rightly come twice.
         let most = if self.listing.endpoint().key.is_some() { near.max(RECENT) } else { near };
-        self.seen.extend_from_slice(rows);
-        self.seen.drain(..self.seen.len().saturating_sub(most));
+        let spare = (self.seen.len() + rows.len()).saturating_sub(most);
+        let (seen, rows) = (self.seen.get(spare..), rows.get(spare.saturating_sub(self.seen.len())..));
+        self.seen = Arc::new([seen.unwrap_or_default(), rows.unwrap_or_default()].concat());
         self.near = near;
     }
 }
 
-fn encode<S: Serializer>(rows: &[Identity], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn encode<S: Serializer>(rows: &Arc<Vec<Identity>>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     let mut bytes = Vec::with_capacity(rows.len() * ROW_BYTES);
-    for row in rows {
+    for row in rows.iter() {
         bytes.extend_from_slice(&row.key.to_le_bytes());
         bytes.extend_from_slice(&row.whole.to_le_bytes());
     }
     serializer.serialize_str(&URL_SAFE_NO_PAD.encode(bytes))
 }
 
-fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<Identity>, D::Error> {
+fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Arc<Vec<Identity>>, D::Error> {
     let damaged = || serde::de::Error::custom("its list of rows is damaged");
     let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).map_err(|_| damaged())?;
     let (rows, rest) = bytes.as_chunks::<ROW_BYTES>();
@@ -169,7 +172,7 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec
         Some(Identity { key: u64::from_le_bytes(*key), whole: u32::from_le_bytes(*whole) })
     };
     let rows = rows.iter().map(row).collect::<Option<_>>();
-    rows.filter(|_| rest.is_empty()).ok_or_else(damaged)
+    rows.filter(|_| rest.is_empty()).map(Arc::new).ok_or_else(damaged)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]

@@ -16,7 +16,7 @@ pub trait ExportObserver: Observer {
     fn progress(&self, _rows: u64) {}
 
     /// A page of these rows came.
-    fn rows(&self, _rows: &Rows, _days: Option<Slice>) {}
+    fn rows(&self, _rows: Rows, _days: Option<Slice>) {}
 
     /// What was found in a page for the first time.
     fn found(&self, _findings: Vec<Finding>) {}

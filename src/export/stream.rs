@@ -133,21 +133,21 @@ impl ExportStream {
         }
         self.pager.remember_all();
         while matches!(self.rows, Gathered::Some(_))
-            && let Some(mut turn) = self.next(observer).await?
+            && let Some(Turn { rows, findings, mark }) = self.next(observer).await?
             && let Gathered::Some(builder) = &mut self.rows
         {
-            observer.found(std::mem::take(&mut turn.findings));
-            observer.rows(&turn.rows, turn.mark.shape().days);
-            let rows = &turn.rows;
-            builder.extend(rows);
-            if let Some(days) = turn.mark.shape().days {
+            observer.found(findings);
+            builder.extend(&rows);
+            let days = mark.shape().days;
+            if let Some(days) = days {
                 builder.end_slice(days);
             }
             match &mut self.arrival {
-                Some(arrival) => arrival.add(&turn.mark),
-                None => self.arrival = Some(Arrival::new(Arc::clone(&turn.mark), rows.len())),
+                Some(arrival) => arrival.add(&mark),
+                None => self.arrival = Some(Arrival::new(Arc::clone(&mark), rows.len())),
             }
-            self.last = Some(turn.mark);
+            self.last = Some(mark);
+            observer.rows(rows, days);
             observer.progress(builder.len() as u64);
         }
         Ok(())

@@ -296,9 +296,9 @@ impl ExportObserver for Inbox {
         }
     }
 
-    fn rows(&self, rows: &Rows, days: Option<Slice>) {
+    fn rows(&self, rows: Rows, days: Option<Slice>) {
         if self.rows {
-            self.push(Message::Rows(rows.clone(), days));
+            self.push(Message::Rows(rows, days));
         }
     }
 
