@@ -121,13 +121,13 @@ impl Client {
         if !success {
             // The head decides, also where the body is cut.
             let body = match body {
-                Some(Ok(body) | Err(Lost::TooLarge(body))) => body.into(),
+                Some(Ok(body) | Err(Lost::TooLarge(body))) => body,
                 _ => Bytes::new(),
             };
             return Err(Failure::Refused { head, body });
         }
         match body {
-            Some(Ok(body)) => Ok(Answer { head, body: body.into() }),
+            Some(Ok(body)) => Ok(Answer { head, body }),
             Some(Err(Lost::Broken(reason))) => Err(Failure::BodyLost { head, reason, timeout: false }),
             Some(Err(Lost::Unusable(reason))) => {
                 Err(Failure::Unreadable { head, reason, body: Bytes::new() })
@@ -137,7 +137,7 @@ impl Client {
                 reason: format!(
                     "the answer is larger than {cap} bytes: raise max_response_bytes= or lower page_size="
                 ),
-                body: Bytes::from(body).slice(..MAX_ERROR_BODY.min(cap)),
+                body: body.slice(..MAX_ERROR_BODY.min(cap)),
             }),
             None => Err(Failure::BodyLost { head, reason: late("no whole answer"), timeout: true }),
         }
@@ -205,19 +205,24 @@ async fn within<T>(until: Instant, future: impl Future<Output = T>) -> Option<T>
 
 enum Lost {
     Broken(String),
-    TooLarge(Vec<u8>),
+    TooLarge(Bytes),
     Unusable(String),
 }
 
-async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
-    // Reserve what the service announces, up to a limit, so that the body is not copied while it grows.
+async fn read(incoming: &mut Incoming, cap: usize) -> Result<Bytes, Lost> {
     let length = incoming.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut next = incoming.body.chunk().await.map_err(Lost::Broken)?;
+    // Most bodies come in one piece, which is not copied.
+    if let Some(body) = next.take_if(|body| Some(body.len()) == length && body.len() <= cap) {
+        return Ok(body);
+    }
+    // Reserve what the service announces, up to a limit, so that the body is not copied while it grows.
     let mut body = Vec::with_capacity(length.unwrap_or(0).min(cap).min(MAX_PREALLOCATION));
-    while let Some(chunk) = incoming.body.chunk().await.map_err(Lost::Broken)? {
+    while let Some(chunk) = next {
         let room = cap - body.len();
         if chunk.len() > room {
             body.extend_from_slice(chunk.get(..room).unwrap_or_default());
-            return Err(Lost::TooLarge(body));
+            return Err(Lost::TooLarge(body.into()));
         }
         if body.capacity() - body.len() < chunk.len() {
             // Doubling, but never beyond the cap, so that a huge answer takes no more memory than allowed.
@@ -225,8 +230,9 @@ async fn read(incoming: &mut Incoming, cap: usize) -> Result<Vec<u8>, Lost> {
             body.reserve_exact(wanted - body.len());
         }
         body.extend_from_slice(&chunk);
+        next = incoming.body.chunk().await.map_err(Lost::Broken)?;
     }
-    Ok(body)
+    Ok(body.into())
 }
 
 /// The content encoding, if there is one.
