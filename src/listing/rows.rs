@@ -235,11 +235,11 @@ impl ColumnOfCells {
             Values::Text(text, ends) => {
                 let start = row.checked_sub(1).and_then(|before| ends.get(before)).copied();
                 let found = ends.get(row).and_then(|&end| text.get(start.unwrap_or_default()..end));
-                found.map(if holds == Holds::Json { Cell::Json } else { Cell::Text })
+                found.map(|text| if holds == Holds::Json { Cell::Json(text) } else { Cell::Text(text) })
             }
             Values::Integer(values) => {
                 let found = values.get(row).copied();
-                found.map(if holds == Holds::Time { Cell::Time } else { Cell::Integer })
+                found.map(|value| if holds == Holds::Time { Cell::Time(value) } else { Cell::Integer(value) })
             }
             Values::Float(values) => values.get(row).copied().map(Cell::Float),
             Values::Flag(values) => values.get(row).copied().map(Cell::Flag),
