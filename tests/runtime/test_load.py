@@ -133,7 +133,9 @@ def test_ten_thousand_calls_cancelled_half_the_time_leave_nothing_behind(stub: S
         ended = script.end()
     print(figures)
     assert (ended.status, ended.err) == (0, "")
-    assert (figures["threads"], figures["coroutines"], figures["tasks"]) == (0, 0, 1)
+    assert (figures["threads"], figures["tasks"]) == (0, 1)
+    # One of the warm-up may only now be collected.
+    assert figures["coroutines"] <= 0
     assert figures["descriptors"] < 64 + 16
     assert descriptors < 16
     # Measured: 1 MiB.
