@@ -191,7 +191,10 @@ impl Client {
             let number = tries.number;
             let admitted = self.admit(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
             let Admitted { permit, ticket } = admitted.map_err(|mut error| {
-                // Failed attempts of this very call say more than the wait that they caused.
+                // Failed attempts of this very call say more than the wait that they caused. Of a write, one that left was refused.
+                if write && tries.failed.iter().any(|attempt| attempt.sent) {
+                    error.outcome = Some(Outcome::Rejected);
+                }
                 error.attempts = std::mem::take(&mut tries.failed);
                 error
             })?;

@@ -109,8 +109,9 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
     assert_eq!(script.count(), 2);
     let script = Script::new([with_retry_after(429, "600")]);
     let client = self::client(&script).on_budget(OnBudget::Stop);
-    for _ in 0..2 {
-        assert_eq!(create_in(&client, "demo").await.unwrap_err().kind, Kind::Budget);
+    for outcome in [Outcome::Rejected, Outcome::NotSent] {
+        let error = create_in(&client, "demo").await.unwrap_err();
+        assert_eq!((error.kind, error.outcome), (Kind::Budget, Some(outcome)));
     }
     assert_eq!(script.count(), 1);
 }
