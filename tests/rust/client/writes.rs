@@ -400,7 +400,7 @@ async fn a_call_whose_process_was_stopped_beyond_its_deadline_is_not_sent_any_mo
         tokio::time::advance(secs(3600)).await;
         let error = calling.await.unwrap();
         assert!(
-            error.deadline_exceeded && error.outcome.is_none_or(|outcome| outcome == Outcome::NotSent),
+            error.deadline_exceeded && error.outcome.is_none_or(|outcome| outcome == Outcome::Rejected),
             "{error}"
         );
         assert_eq!((error.attempts.len(), script.count()), (1, 1));
