@@ -136,8 +136,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         && what.day != OPEN_DAY
                         // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
                         && scenario.habits.moving == 0
-                        // Who resumes goes on with the newest export: one that is fetched again meanwhile begins where it will.
-                        && !scenario.is_refreshed(what)
+                        && scenario.pages_join(what)
                         && scenario.clock_is_right()
                         && scenario.disk_is_good()
                     {

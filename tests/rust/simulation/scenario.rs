@@ -277,10 +277,17 @@ impl Scenario {
         ops + self.kills.len() + self.jumps.len() + self.faults.len() + 11
     }
 
-    /// Whether somebody fetches it again.
-    pub(crate) fn is_refreshed(&self, listed: What) -> bool {
-        let is_it = |op: &Op| matches!(op, Op::Export(Export { what, refresh: true, .. }) if *what == listed);
-        self.processes.iter().flatten().any(is_it)
+    /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
+    pub(crate) fn pages_join(&self, listed: What) -> bool {
+        let again = |op: &Op| matches!(op, Op::Export(Export { what, refresh: true, .. }) if *what == listed);
+        let reads = |op: &Op| match op {
+            Op::Export(Export { what, .. }) => *what == listed,
+            Op::Sync { endpoint, .. } => *endpoint == listed.endpoint,
+            _ => false,
+        };
+        let readers = self.processes.iter().filter(|ops| ops.iter().any(reads)).count();
+        let cuts_move = self.habits.cap.is_some() && self.habits.cap_moves;
+        !self.processes.iter().flatten().any(again) && (readers < 2 || !cuts_move)
     }
 
     /// Whether the time of day only ever went on.
