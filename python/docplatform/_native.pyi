@@ -236,7 +236,8 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call whose name and prompt the store has of another organization or key at
@@ -398,7 +399,8 @@ class Client:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call whose name and prompt the store has of another organization or key at
@@ -1709,7 +1711,8 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call whose name and prompt the store has of another organization or key at
@@ -1873,7 +1876,8 @@ class AsyncClient:
             ValueError: The prompt is empty or contains invalid characters, or the name was used with another prompt.
                 Nothing was sent.
             ConfigurationError: ``once`` was given, but the client has no store. Nothing was sent.
-            BudgetError: ``jobs_per_hour`` jobs were created, and ``on_budget="stop"``. Nothing was sent.
+            BudgetError: ``jobs_per_hour`` jobs were created, or the service answered 429, and ``on_budget="stop"``. No job
+                was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
                 whether the job exists. So does a call whose name and prompt the store has of another organization or key at

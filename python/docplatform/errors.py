@@ -397,7 +397,8 @@ class WaitTimeoutError(DocPlatformError, TimeoutError):
 
 
 class BudgetError(DocPlatformError):
-    """A budget is spent (``requests_per_hour``, ``jobs_per_hour``), and the call would not wait. Nothing was sent.
+    """A budget is spent (``requests_per_hour``, ``jobs_per_hour``), and the call would not wait. Nothing was sent; or a
+    write was sent and refused with 429, and its ``outcome`` is ``"rejected"``.
 
     Call again after ``resets_at``, or let the call wait with ``on_budget="wait"``. With a ``store``, what was
     fetched is in it and is not fetched again.
