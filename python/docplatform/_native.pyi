@@ -240,8 +240,8 @@ class Client:
                 was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
-                this address.
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
@@ -380,8 +380,8 @@ class Client:
                 wait for it. A creation that was not sent, or that the service refused, frees the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
-            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
-                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
+                default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
@@ -403,8 +403,8 @@ class Client:
                 was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
-                this address.
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
@@ -1715,8 +1715,8 @@ class AsyncClient:
                 was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
-                this address.
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
 
@@ -1857,8 +1857,8 @@ class AsyncClient:
                 wait for it. A creation that was not sent, or that the service refused, frees the name.
             on_budget: What to do when ``jobs_per_hour`` jobs were created: ``"wait"`` (the default) waits until the next
                 one is allowed, ``"stop"`` raises ``BudgetError``.
-            timeout: The longest time to wait, in seconds or as a ``timedelta``; 30 minutes by default, ``None`` waits
-                for ever. A poll that is under way when it ends may take up to 5 seconds more.
+            timeout: The longest time to wait once the job is created, in seconds or as a ``timedelta``; 30 minutes by
+                default, ``None`` waits for ever. A poll that is under way when it ends may take up to 5 seconds more.
             poll_interval: Seconds before the second poll; 2 by default. Each interval is 1.5 times the previous one,
                 varied at random by 20 %.
             max_poll_interval: The longest interval between polls, in seconds; 30 by default.
@@ -1880,8 +1880,8 @@ class AsyncClient:
                 was created.
             UnconfirmedWriteError: The job may exist: no answer confirms it. Look on the platform before you create it
                 again. With ``once``, every further call raises this and sends nothing, until ``resolve_once`` says
-                whether the job exists. So does a call whose name and prompt the store has of another organization or key at
-                this address.
+                whether the job exists. So does a call with a name and a prompt that the store knows from another
+                organization or key at this address.
             StatusError: The service refused the request; nothing was changed.
             ConnectError: The service was not reached. Nothing was sent, so it is safe to call this again.
             JobFailedError: The job's status is ``failed``, and ``check`` is true. ``error.job`` is the last snapshot.
