@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from datetime import date, timedelta
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -11,7 +11,7 @@ import click
 from docplatform._native import _period
 from docplatform.cli import words
 from docplatform.cli.help import options
-from docplatform.dataset.catalog import aligned
+from docplatform.dataset.catalog import aligned, first_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,15 +108,8 @@ def resolve(
         return None, None
     first, end = found[0][:2]
     if last is not None and every is not None:
-        first, end = _first_day(first, every), aligned(end, every)
+        first, end = first_day(first, every), aligned(end, every)
     return str(first), str(end)
-
-
-def _first_day(at: date, every: str) -> date:
-    """The first day of the slice that ``at`` lies in."""
-    if every == "month":
-        return at.replace(day=1)
-    return at - timedelta(days=at.weekday()) if every == "week" else at
 
 
 def beside(date_from: str, date_to: str, option: str, before: str | None) -> tuple[Days, Days | None] | None:

@@ -89,11 +89,18 @@ def missing(
     return found
 
 
+def first_day(at: date, every: str) -> date:
+    """The first day of the slice that ``at`` lies in."""
+    if every == "month":
+        return at.replace(day=1)
+    return at - timedelta(days=at.weekday()) if every == "week" else at
+
+
 def aligned(at: date, every: str) -> date:
     """The first day on or after ``at`` on which a slice begins."""
-    if every == "month":
-        return at if at.day == 1 else (at.replace(day=1) + timedelta(days=31)).replace(day=1)
-    return at + timedelta(days=-at.weekday() % 7) if every == "week" else at
+    begun = first_day(at, every)
+    # The day after the end of the longest month, or of any week, lies in the next one.
+    return at if begun == at else first_day(begun + timedelta(days=31 if every == "month" else 7), every)
 
 
 def noted(module: str, path: Path) -> StoredSlice:
