@@ -59,6 +59,7 @@ __all__ = [
     "_WholeFile",
     "__version__",
     "_api_key",
+    "_begun",
     "_check",
     "_client",
     "_dataset_rows",
@@ -1162,6 +1163,8 @@ class Client:
         date_to: _Date,
         every: _Every | None,
         by_path: bool,
+        whole: bool = False,
+        begun: bool = False,
         project_id: str | None = None,
     ) -> Plan: ...
     def visitor_trend(
@@ -2639,6 +2642,8 @@ class AsyncClient:
         date_to: _Date,
         every: _Every | None,
         by_path: bool,
+        whole: bool = False,
+        begun: bool = False,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]: ...
     def visitor_trend(
@@ -3991,6 +3996,9 @@ def _safe(text: str, most: int) -> str: ...
 # Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: it has fewer uniques for that reason alone.
 def _is_cut(every: str | None, date_from: date, date_to: date) -> bool: ...
 
+# The first days of the whole slices of a range that have begun.
+def _begun(every: str | None, date_from: _Date, date_to: _Date) -> list[date]: ...
+
 # Of each endpoint its name, the largest page, whether it has totals, whether its counts add up, and its filters.
 def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
 
@@ -3998,9 +4006,12 @@ def _endpoints() -> list[tuple[str, int, bool, bool, list[str]]]: ...
 def _is_significant(before: int, now: int) -> bool: ...
 
 # What a range of whole days is called and the one of the same kind before it, where both ends are days: of each the two days, the
-# kind and the name.
+# kind and the name. With every, the whole slices that they lie in.
 def _period(
-    period: str | None = None, date_from: _Date | None = None, date_to: _Date | None = None
+    period: str | None = None,
+    date_from: _Date | None = None,
+    date_to: _Date | None = None,
+    every: _Every | None = None,
 ) -> tuple[tuple[date, date, str, str], tuple[date, date, str, str] | None] | None: ...
 
 # How a test sees what becomes of a bug.

@@ -1,26 +1,13 @@
 //! Periods as people name them ("2026-01", "last week"): the days they have, their names, and the period before each.
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
+use jiff::fmt::strtime;
 use jiff::{Span, ToSpan as _};
 
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::text::safe;
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"2026-01-31\", \"2026-01-15 to 2026-02-14\", \
                      \"yesterday\", \"last 7 days\", \"last week\", \"last month\", \"last quarter\" or \"last year\"";
 
@@ -67,7 +54,7 @@ impl PeriodKind {
     }
 
     /// The first day of the period that `day` is in.
-    fn first(self, day: Date) -> Option<Date> {
+    pub(super) fn first(self, day: Date) -> Option<Date> {
         let month = |month| Date::new(day.year(), month, 1).ok();
         match self {
             Self::Year => month(1),
@@ -76,6 +63,16 @@ impl PeriodKind {
             Self::Week => day.checked_sub(i64::from(day.weekday().since(Weekday::Monday)).days()).ok(),
             Self::Day | Self::Days => Some(day),
         }
+    }
+
+    /// The first day after the period that `day` is in.
+    pub(super) fn end(self, day: Date) -> Option<Date> {
+        self.first(day)?.checked_add(self.span()?).ok()
+    }
+
+    /// Whether these days are one.
+    pub(super) fn is(self, days: Slice) -> bool {
+        self.first(days.from) == Some(days.from) && self.end(days.from) == Some(days.to)
     }
 }
 
@@ -113,11 +110,8 @@ impl Period {
     /// The period that consists of these days.
     pub fn of(days: Slice) -> Self {
         use PeriodKind::{Day, Days, Month, Quarter, Week, Year};
-        let is = |kind: &PeriodKind| {
-            kind.first(days.from) == Some(days.from)
-                && kind.span().and_then(|span| days.from.checked_add(span).ok()) == Some(days.to)
-        };
-        Self { days, kind: [Year, Quarter, Month, Week, Day].into_iter().find(is).unwrap_or(Days) }
+        let kind = [Year, Quarter, Month, Week, Day].into_iter().find(|kind| kind.is(days));
+        Self { days, kind: kind.unwrap_or(Days) }
     }
 
     /// The period of the same kind before it, or as many days before it. `None` if it would begin before the year 1.
@@ -139,37 +133,28 @@ impl Period {
 
     /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
     pub fn name(self) -> String {
+        const FULL: &str = "%-d %B %Y";
         let Slice { from, to } = self.days;
         // A range is never empty.
         let last = to.yesterday().unwrap_or(from);
-        match self.kind {
-            PeriodKind::Year => from.year().to_string(),
-            PeriodKind::Quarter => format!("Q{} {}", (from.month() - 1) / 3 + 1, from.year()),
-            PeriodKind::Month => format!("{} {}", month(from), from.year()),
-            PeriodKind::Week => {
-                let week = from.iso_week_date();
-                let from = if week.year() == from.year() { day(from) } else { full(from) };
-                format!("week {} of {} (from {from})", week.week(), week.year())
+        let form = match self.kind {
+            PeriodKind::Year => "%Y",
+            PeriodKind::Quarter => "Q%q %Y",
+            PeriodKind::Month => "%B %Y",
+            PeriodKind::Week if from.iso_week_date().year() == from.year() => "week %-V of %G (from %-d %B)",
+            PeriodKind::Week => "week %-V of %G (from %-d %B %Y)",
+            PeriodKind::Day => FULL,
+            PeriodKind::Days => {
+                let first = match (from.year() == last.year(), from.month() == last.month()) {
+                    (true, true) => "%-d",
+                    (true, false) => "%-d %B",
+                    (false, _) => FULL,
+                };
+                return format!("{} to {}", from.strftime(first), last.strftime(FULL));
             }
-            PeriodKind::Day => full(from),
-            PeriodKind::Days if from.year() != last.year() => format!("{} to {}", full(from), full(last)),
-            PeriodKind::Days if from.month() != last.month() => format!("{} to {}", day(from), full(last)),
-            PeriodKind::Days => format!("{} to {}", from.day(), full(last)),
-        }
+        };
+        from.strftime(form).to_string()
     }
-}
-
-fn month(day: Date) -> &'static str {
-    let at = usize::try_from(day.month() - 1).unwrap_or_default();
-    MONTHS.get(at).copied().unwrap_or_default()
-}
-
-fn day(day: Date) -> String {
-    format!("{} {}", day.day(), month(day))
-}
-
-fn full(date: Date) -> String {
-    format!("{} {}", day(date), date.year())
 }
 
 /// A single period; `words` is in lower case.
@@ -213,11 +198,8 @@ fn last(kind: PeriodKind, today: Date) -> Option<Period> {
 fn calendar(words: &str) -> Result<Period> {
     let unknown = || Error::argument(format!("period {:?} is not known: {FORMS}", safe(words, 60)));
     if let Some((name, year)) = words.split_once(' ') {
-        let is = |month: &&str| {
-            let month = month.to_ascii_lowercase();
-            name == month || (name.len() == 3 && month.starts_with(name))
-        };
-        let number = MONTHS.iter().position(is).ok_or_else(unknown)? + 1;
+        let month = |form| strtime::parse(form, name).ok()?.month();
+        let number = month("%B").or_else(|| month("%b")).ok_or_else(unknown)?;
         return calendar(&format!("{year}-{number:02}")).map_err(|_| unknown());
     }
     let year = words.get(..4).filter(|year| is_number(year)).ok_or_else(unknown)?;
@@ -252,14 +234,14 @@ fn calendar(words: &str) -> Result<Period> {
             Some(day) => {
                 let day: i8 = digits(day, 2).ok_or_else(two)?;
                 let short = || {
-                    let name = MONTHS.get(usize::try_from(month - 1).unwrap_or_default()).unwrap_or(&"");
-                    refuse(words, &format!("{name} {year} has {} days", first.days_in_month()))
+                    let (month, days) = (first.strftime("%B"), first.days_in_month());
+                    refuse(words, &format!("{month} {year} has {days} days"))
                 };
                 (Some(begin(month, day).ok_or_else(short)?), PeriodKind::Day)
             }
         }
     };
-    let end = |from: Date| Some(Slice { from, to: from.checked_add(kind.span()?).ok()? });
+    let end = |from: Date| Some(Slice { from, to: kind.end(from)? });
     let days = from.and_then(end).ok_or_else(|| refuse(words, "it is too far from today"))?;
     Ok(Period { days, kind })
 }

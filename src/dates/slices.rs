@@ -1,9 +1,10 @@
 //! A range of days in slices: half-open, without gap or overlap.
 
-use jiff::civil::{Date, Weekday};
-use jiff::{Span, ToSpan as _};
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 use crate::dates::Moment;
+use crate::dates::periods::PeriodKind;
 use crate::error::{Error, Result};
 
 /// The most slices: the days of a hundred years. More are surely a mistake.
@@ -31,23 +32,27 @@ impl Every {
         )
     }
 
+    fn kind(self) -> PeriodKind {
+        match self {
+            Self::Day => PeriodKind::Day,
+            Self::Week => PeriodKind::Week,
+            Self::Month => PeriodKind::Month,
+        }
+    }
+
     /// Its name.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-        }
+        self.kind().as_str()
     }
 
     /// Whether these days are a whole slice.
     pub fn is_whole(self, days: Slice) -> bool {
-        let begins = match self {
-            Self::Day => true,
-            Self::Week => days.from.weekday() == Weekday::Monday,
-            Self::Month => days.from.day() == 1,
-        };
-        begins && self.end(days.from) == Some(days.to)
+        self.kind().is(days)
+    }
+
+    /// The days of the whole slices that these days lie in.
+    pub fn around(self, days: Slice) -> Option<Slice> {
+        Some(Slice { from: self.kind().first(days.from)?, to: self.end(days.to.yesterday().ok()?)? })
     }
 
     /// Whether these days are more than one slice.
@@ -56,18 +61,13 @@ impl Every {
     }
 
     /// The first day after the slice that holds `day`.
-    fn end(self, day: Date) -> Option<Date> {
-        let step: Span = match self {
-            Self::Day => 1.day(),
-            Self::Week => (7 - i64::from(day.weekday().since(Weekday::Monday))).days(),
-            Self::Month => return day.first_of_month().checked_add(1.month()).ok(),
-        };
-        day.checked_add(step).ok()
+    pub fn end(self, day: Date) -> Option<Date> {
+        self.kind().end(day)
     }
 }
 
 /// Some days.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// The first one.
     pub from: Date,
@@ -76,6 +76,12 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// The days between two dates as they go on the wire; `None` if one of them has a time.
+    pub fn parse(from: &str, to: &str) -> Option<Self> {
+        let day = |text| Moment::parse("date", text).ok()?.day();
+        Some(Self { from: day(from)?, to: day(to)? })
+    }
+
     /// How many days it has.
     pub fn count(&self) -> i32 {
         // All civil dates fit.
@@ -140,6 +146,8 @@ pub fn begun(slices: Vec<Slice>, today: Date) -> Result<Vec<Slice>> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::ToSpan as _;
+
     use super::*;
 
     fn cut(from: &str, to: &str, every: Option<Every>) -> Result<Vec<String>> {

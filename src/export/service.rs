@@ -15,8 +15,7 @@ use crate::client::throttle::Lane;
 use crate::client::{Call, Client, Received};
 use crate::clock::Millis;
 use crate::config::url::Template;
-use crate::dates::Moment;
-use crate::dates::slices::{self, Every, Slice};
+use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
 use crate::export::pager::{Fetched, Source, Wanted};
 use crate::listing::Listing;
@@ -121,19 +120,14 @@ impl ServicePages {
 
     /// The error of a service that gave up on a long range, with advice on shorter ones.
     fn too_slow(&self, days: Option<Slice>, mut error: Error) -> Error {
-        let day = |name| Moment::parse(name, self.listing.filter(name)?).ok()?.day();
-        let whole = day("dateFrom").zip(day("dateTo")).map(|(from, to)| Slice { from, to });
-        let advice = match days.or(whole) {
+        let advice = match days.or_else(|| self.listing.range()) {
             None => "ask for less at a time, such as period=\"last month\"".to_owned(),
             Some(days) => match [Every::Month, Every::Week, Every::Day]
                 .into_iter()
                 .find(|every| every.cuts(days))
             {
                 Some(every) if self.listing.endpoint().totals => {
-                    let end = slices::slices(&Moment::of(days.from), &Moment::of(days.to), Some(every))
-                        .ok()
-                        .and_then(|slices| slices.first().map(|slice| slice.to))
-                        .unwrap_or(days.to);
+                    let end = every.end(days.from).unwrap_or(days.to);
                     format!("ask for less at a time, such as date_from=\"{}\", date_to=\"{end}\"", days.from)
                 }
                 Some(every) => format!("read the range in parts: every=\"{}\"", every.as_str()),

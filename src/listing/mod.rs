@@ -104,8 +104,8 @@ impl Listing {
 
     /// Its days, if both ends are days.
     pub fn range(&self) -> Option<Slice> {
-        let [from, to] = DATES.map(|name| Moment::parse(name, self.filter(name)?).ok()?.day());
-        Some(Slice { from: from?, to: to? })
+        let [from, to] = DATES.map(|name| self.filter(name));
+        Slice::parse(from?, to?)
     }
 
     /// How long the slices are in which it is read.

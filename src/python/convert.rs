@@ -59,6 +59,19 @@ pub(crate) fn _is_cut(
     Ok(every.is_some_and(|every| days.iter().any(|&days| !every.is_whole(days))))
 }
 
+/// The first days of the whole slices of a range that have begun.
+#[pyfunction]
+pub(crate) fn _begun<'py>(
+    py: Python<'py>,
+    #[pyo3(from_py_with = every)] every: Option<Every>,
+    date_from: &Bound<'py, PyAny>,
+    date_to: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let (slices, today) = (slices(None, Some(date_from), Some(date_to), every)?, Clock::system().today());
+    let whole = slices.into_iter().filter(|&days| every.is_none_or(|every| every.is_whole(days)));
+    whole.map(|days| days.from).take_while(|from| *from <= today).map(|from| day(py, from)).collect()
+}
+
 /// Seconds as a number or a `timedelta`.
 pub(crate) fn seconds(what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if value.is_instance_of::<PyDelta>() {
@@ -220,17 +233,20 @@ pub(crate) fn slices(
 }
 
 /// What a range of whole days is called, and the one of the same kind before it, for what shows them to people: of
-/// each the two days, the kind and the name. `None` if its ends are not days.
+/// each the two days, the kind and the name. `None` if its ends are not days. With `every`, the whole slices that it lies in.
 #[pyfunction]
-#[pyo3(signature = (period = None, date_from = None, date_to = None))]
+#[pyo3(signature = (period = None, date_from = None, date_to = None, every = None))]
 pub(crate) fn _period<'py>(
     py: Python<'py>,
     period: Option<&Bound<'py, PyAny>>,
     date_from: Option<&Bound<'py, PyAny>>,
     date_to: Option<&Bound<'py, PyAny>>,
+    #[pyo3(from_py_with = self::every)] every: Option<Every>,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-    let days =
-        |(from, to): (Option<Moment>, Option<Moment>)| Some(Slice { from: from?.day()?, to: to?.day()? });
+    let days = |(from, to): (Option<Moment>, Option<Moment>)| {
+        let days = Slice { from: from?.day()?, to: to?.day()? };
+        every.map_or(Some(days), |every| every.around(days))
+    };
     let Some(days) = days(ends(period, date_from, date_to)?) else {
         return Ok(None);
     };

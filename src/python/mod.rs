@@ -74,7 +74,7 @@ mod _native {
     #[pymodule_export]
     use super::client::{_client, _panic, AsyncClient, BlockingClient};
     #[pymodule_export]
-    use super::convert::{_endpoints, _is_cut, _is_significant, _period, _safe};
+    use super::convert::{_begun, _endpoints, _is_cut, _is_significant, _period, _safe};
     #[pymodule_export]
     use super::job::{_job, PyJob};
     #[pymodule_export]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
-from docplatform._native import _is_cut
 from docplatform.cli import output
 from docplatform.cli.listings import ENDPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from docplatform import PlanSlice
     from docplatform.cli.session import Session
 
 
@@ -34,7 +31,14 @@ def show(
     with session.client() as client:
         plans = [
             client._plan(
-                listing, date_from=first, date_to=end, every=every, by_path=by_path, project_id=project
+                listing,
+                date_from=first,
+                date_to=end,
+                every=every,
+                by_path=by_path,
+                whole=whole,
+                begun=begun,
+                project_id=project,
             )
             if first is not None and end is not None
             # A range without an end is never in the store.
@@ -43,10 +47,6 @@ def show(
             for first, end in ranges
         ]
         left = client.stats.budget_left
-    plans = [without_cut(plan, every) for plan in plans] if whole else plans
-    if begun:
-        today = datetime.now(UTC).date()
-        plans = [_of(plan, [part for part in plan.slices if part.date_from <= today]) for plan in plans]
     tell(session, plans, [_floor(ENDPOINTS[listing].page_size)], left)
 
 
@@ -111,15 +111,3 @@ def tell(
     if plans and all(plan.totals for plan in plans):
         session.say("These requests are for totals. Rows by path cost more.")
     session.say("Nothing was sent.")
-
-
-def without_cut(plan: Plan, every: str | None) -> Plan:
-    """The plan without the slices that the range cuts, for which ``whole=True`` sends nothing."""
-    return _of(plan, [part for part in plan.slices if not _is_cut(every, part.date_from, part.date_to)])
-
-
-def _of(plan: Plan, slices: Sequence[PlanSlice]) -> Plan:
-    """The plan of only these of its slices."""
-    requests, cached = sum(part.requests for part in slices), sum(part.cached for part in slices)
-    exact = all(part.exact for part in slices)
-    return plan._replace(requests=requests, cached=cached, exact=exact, slices=tuple(slices))

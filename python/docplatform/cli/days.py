@@ -11,7 +11,6 @@ import click
 from docplatform._native import _period
 from docplatform.cli import words
 from docplatform.cli.help import options
-from docplatform.dataset.catalog import aligned, first_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +87,7 @@ def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable
 
 
 def resolve(
-    period: str, date_from: str | None, date_to: str | None, last: int | None, every: str | None = None
+    period: str, date_from: str | None, date_to: str | None, last: int | None, every: Any = None
 ) -> tuple[str | None, str | None]:
     """The ends of the range that the options name; ``None`` for each that they do not. With ``every``, the last N days are made
     whole slices: what is cut at today would be another range each day.
@@ -101,14 +100,12 @@ def resolve(
     if not period:
         return date_from, date_to
     try:
-        found = _period(period)
+        found = _period(period, every=None if last is None else every)
     except ValueError as error:
         raise click.UsageError(words.as_options(str(error))) from None
     if found is None:
         return None, None
     first, end = found[0][:2]
-    if last is not None and every is not None:
-        first, end = first_day(first, every), aligned(end, every)
     return str(first), str(end)
 
 

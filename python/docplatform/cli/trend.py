@@ -67,10 +67,8 @@ def trend(listing: Listing) -> click.Command:
             "by_path": by_path,
         }
         with session.client() as client:
-            plan = client._plan(listing.name, **slices)
-            progress = Progress(
-                _announced(cost.without_cut(plan, every) if whole else plan), quiet=session.quiet
-            )
+            plan = client._plan(listing.name, **slices, whole=whole)
+            progress = Progress(_announced(plan), quiet=session.quiet)
             with progress, progress.counting():
                 read = getattr(client, f"{listing.noun}_trend")
                 found: TrendTable = read(**slices, whole=whole, on_budget=session.on_budget, progress=True)

@@ -27,6 +27,7 @@ OPTIONS = {
     "source": "--source",
     "status": "--status",
     "store": "--store",
+    "whole": "--whole",
 }
 """The option of each argument that a message may name."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
 from docplatform._hooks import parquet
-from docplatform._native import _dataset_slices
+from docplatform._native import _begun, _dataset_slices
 
 Day: TypeAlias = str | date | datetime
 
@@ -73,34 +73,14 @@ def missing(
     there: dict[str, list[StoredSlice]] = {project: [] for project in projects or ()}
     for stored_slice in slices:
         there.setdefault(stored_slice.project_id, []).append(stored_slice)
-    first, end = day("date_from", date_from), day("date_to", date_to)
-    today = datetime.now(UTC).date()
     found = []
     for project, its in there.items():
         begins = {one.date_from for one in its}
-        at, last = first or min(begins, default=None), end or max((one.date_to for one in its), default=None)
-        if at is None or last is None:
-            continue
-        at = aligned(at, every)
-        while at <= today and (following := aligned(at + timedelta(days=1), every)) <= last:
-            if at not in begins:
-                found.append((project, at))
-            at = following
+        first = date_from or min(begins, default=None)
+        end = date_to or max((one.date_to for one in its), default=None)
+        if first is not None and end is not None:
+            found += [(project, at) for at in _begun(every, first, end) if at not in begins]
     return found
-
-
-def first_day(at: date, every: str) -> date:
-    """The first day of the slice that ``at`` lies in."""
-    if every == "month":
-        return at.replace(day=1)
-    return at - timedelta(days=at.weekday()) if every == "week" else at
-
-
-def aligned(at: date, every: str) -> date:
-    """The first day on or after ``at`` on which a slice begins."""
-    begun = first_day(at, every)
-    # The day after the end of the longest month, or of any week, lies in the next one.
-    return at if begun == at else first_day(begun + timedelta(days=31 if every == "month" else 7), every)
 
 
 def noted(module: str, path: Path) -> StoredSlice:

@@ -130,8 +130,8 @@ range_methods! {
 
 #[pymethods]
 impl BaseClient {
-    /// What a range of any listing costs, for the command line.
-    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, project_id = None))]
+    /// What a range of any listing costs, for the command line: of the slices that are whole or have begun, if that is asked.
+    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, begun = false, project_id = None))]
     #[expect(clippy::too_many_arguments)]
     fn _plan(
         &self,
@@ -141,9 +141,13 @@ impl BaseClient {
         date_to: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
+        whole: bool,
+        begun: bool,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
+        let slices = if whole { slices::whole(slices, every)? } else { slices };
+        let slices = if begun { slices::begun(slices, self.handle.client()?.today())? } else { slices };
         self.plan("Client._plan", py, Subject::new(listing, by_path)?, slices, project_id)
     }
 
