@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::listing::Listing;
 use crate::listing::endpoint::PagedBy;
 use crate::slices::Subject;
-use crate::store::{Export, Neighbour, Range, Stock, What};
+use crate::store::{Export, Range, Stock, What};
 
 /// How many ranges an estimate rests on: days of a whole week, as weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
@@ -130,11 +130,7 @@ async fn rows_of_ranges(
         return Ok(Vec::new());
     };
     let range = Range::of(&Listing::days(of.endpoint, project, slice), client.settings().settle_days);
-    let days = |range: &Neighbour| {
-        Some(Slice { from: range.date_from.parse().ok()?, to: range.date_to.parse().ok()? })
-    };
-    let found = exports.neighbours(range).await?;
-    Ok(found.iter().filter_map(|range| Some((days(range)?, range.rows))).collect())
+    exports.neighbours(range).await
 }
 
 impl Planned {
@@ -143,7 +139,7 @@ impl Planned {
     fn estimate(&mut self, ranges: &[RowsOf], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
-            let (length, own) = (length(*days), length(self.slice));
+            let (length, own) = (days.count(), self.slice.count());
             length <= 2 * own && own <= 2 * length
         };
         let least = ranges.iter().filter(|(days, _)| is_within(days)).map(|(_, rows)| *rows).max();
@@ -159,11 +155,6 @@ impl Planned {
         self.requests = self.requests.max(pages.saturating_sub(self.cached));
         self.estimated = mean.is_some();
     }
-}
-
-/// Its days.
-fn length(days: Slice) -> i32 {
-    (days.to - days.from).get_days()
 }
 
 fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {

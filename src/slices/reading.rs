@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::listing::endpoint::{COUNTS, VISITORS};
 use crate::listing::rows::Totals;
 use crate::slices::Subject;
-use crate::slices::dataset::{DatasetSlice, is_of, of_environment, of_one_account, read, some};
+use crate::slices::dataset::{Whose, read, some};
 use crate::slices::trend::{Trend, may_still_change, of_site};
-use crate::store::{FinishedExports, What};
+use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::Builder;
 use crate::table::record::Layout;
 use crate::text::safe;
@@ -21,10 +21,8 @@ pub struct StoreQuery {
     pub of: Subject,
     /// Of which project; `None`: of the only one that there is.
     pub project: Option<String>,
-    /// Of which service.
-    pub base_url: Option<String>,
-    /// Of which organization: its name, or as the store writes it.
-    pub organization: Option<String>,
+    /// Of which owner.
+    pub whose: Whose,
     /// The days.
     pub slices: Vec<Slice>,
     /// How long a slice is.
@@ -50,17 +48,12 @@ pub struct StoreAnswer {
 
 impl StoreQuery {
     /// Reads them; an error that says what is missing, and what to run, if the store has not all of it.
-    pub async fn read(&self, holdings: &FinishedExports) -> Result<StoreAnswer> {
+    pub async fn read(&self, stored: &FinishedExports) -> Result<StoreAnswer> {
         let Subject { endpoint, what } = self.of;
-        let mut latest = holdings.latest(what).await?;
-        latest.retain(|held| is_of(held, self.base_url.as_deref(), self.organization.as_deref()));
-        let wanted = of_environment(holdings, latest, |name| std::env::var_os(name)).await?.into_iter();
-        let found = wanted.filter_map(|held| DatasetSlice::of(held, self.settle_days, self.now));
-        let mut found: Vec<_> = found.collect();
-        of_one_account(&found)?;
+        let mut found = self.whose.latest(stored, what, |name| std::env::var_os(name)).await?;
         let project = self.project(&found)?;
-        found.retain(|slice| slice.held.project_id == project);
-        let slices = self.slices.iter().filter_map(|wanted| found.iter().find(|slice| slice.days == *wanted));
+        found.retain(|one| one.project_id == project);
+        let slices = self.slices.iter().filter_map(|wanted| found.iter().find(|one| one.days == *wanted));
         let slices: Vec<_> = slices.collect();
         if slices.len() < self.slices.len() {
             return Err(self.missing(&project, &found));
@@ -70,9 +63,9 @@ impl StoreQuery {
         let mut builder = Builder::new(Layout { days: !is_whole, fields });
         let mut warnings = Vec::new();
         for slice in &slices {
-            match (what, slice.held.totals) {
+            match (what, slice.totals) {
                 (What::Pages, _) => {
-                    let found = read(endpoint, holdings, slice, &mut builder).await?;
+                    let found = read(endpoint, stored, slice, &mut builder).await?;
                     warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.days.from)));
                 }
                 (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
@@ -81,16 +74,17 @@ impl StoreQuery {
                 builder.end_slice(slice.days);
             }
         }
-        let open_from = slices.iter().find(|slice| !slice.settled).map(|slice| slice.days.from);
+        let is_open = |slice: &&&FinishedExport| !slice.is_final(self.settle_days, self.now);
+        let open_from = slices.iter().find(is_open).map(|slice| slice.days.from);
         warnings.extend(open_from.map(may_still_change));
-        let totals = slices.last().and_then(|slice| slice.held.totals);
+        let totals = slices.last().and_then(|slice| slice.totals);
         let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from };
         Ok(StoreAnswer { project, totals, trend })
     }
 
     /// The project that is meant.
-    fn project(&self, found: &[DatasetSlice]) -> Result<String> {
-        let ids = || found.iter().map(|slice| slice.held.project_id.as_str());
+    fn project(&self, found: &[FinishedExport]) -> Result<String> {
+        let ids = || found.iter().map(|one| one.project_id.as_str());
         match &self.project {
             Some(wanted) => Ok(wanted.clone()),
             None => match ids().next() {
@@ -108,7 +102,7 @@ impl StoreQuery {
     }
 
     /// The error that says what the store has not, and how to fetch it.
-    fn missing(&self, project: &str, found: &[DatasetSlice]) -> Error {
+    fn missing(&self, project: &str, found: &[FinishedExport]) -> Error {
         let missing: Vec<_> =
             self.slices.iter().filter(|wanted| found.iter().all(|slice| slice.days != **wanted)).collect();
         let (Some(first), Some(last), Some(lacking)) =

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior};
 
 use crate::clock::{Clock, Millis};
+use crate::dates::slices::Slice;
 use crate::listing::rows::Totals;
 use crate::store::exports::{Export, Range, Stock, What, is_final};
 use crate::store::fault::Fault;
-use crate::store::pages::{PageExtent, StoredPage, pack, page_size, whole, wire};
+use crate::store::pages::{PageExtent, StoredPage, days, pack, page_size, totals, whole, wire};
 
 /// An unfinished export whose range may still change goes on for so long after its last page.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
@@ -92,6 +93,22 @@ impl ExportTable<'_> {
         Ok(stock)
     }
 
+    /// The days of every range of one project and listing that was fetched by path, and how many rows each had when it was
+    /// fetched last.
+    pub(super) fn neighbours(&self, range: &Range) -> Result<Vec<(Slice, u64)>, Fault> {
+        // What stands beside a maximum is of the row that has it.
+        let mut found = self.transaction.prepare(
+            "SELECT date_from, date_to, rows, max(begun) FROM export
+             WHERE account = ?1 AND project_id IS ?2 AND path = ?3 AND kind = 'pages' AND finished IS NOT NULL
+                 AND date_from IS NOT NULL AND date_to IS NOT NULL
+             GROUP BY date_from, date_to",
+        )?;
+        let ranges = found.query_map((self.account, &range.project_id, &range.path), |row| {
+            Ok(days(row, 0)?.zip(Some(whole(row.get(2)?))))
+        })?;
+        Ok(ranges.filter_map(rusqlite::Result::transpose).collect::<rusqlite::Result<_>>()?)
+    }
+
     /// What the exports of a range have in common.
     fn key<'r>(&self, range: &'r Range, what: What) -> Key<'r> {
         let Range { project_id, path, date_from, date_to, settles: _ } = range;
@@ -136,10 +153,6 @@ pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fa
 
 fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
     let count = |column| row.get::<_, Option<i64>>(column).map(|number| whole(number.unwrap_or(0)));
-    let totals = match (row.get(6)?, row.get(7)?, row.get(8)?) {
-        (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
-        _ => None,
-    };
     Ok(Export {
         id: row.get(0)?,
         what,
@@ -149,7 +162,7 @@ fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
         pages: count(4)?,
         rows: count(5)?,
         next: 0,
-        totals,
+        totals: totals(row, 6)?,
     })
 }
 

@@ -8,13 +8,13 @@ use super::account;
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::dates::Moment;
+use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
 use crate::store::Store;
 use crate::store::export_table::{self, ExportTable};
 use crate::store::lock::SyncLock;
-use crate::store::neighbours::{self, Neighbour};
 use crate::store::pages::{self, StoredPage, Which};
 
 /// Which part of a range.
@@ -134,13 +134,13 @@ impl Exports {
         self.store.run(look).await
     }
 
-    /// Every range of the project and listing of `range` that was fetched by path, with its rows.
-    pub async fn neighbours(&self, range: Range) -> Result<Vec<Neighbour>> {
-        let (owner, Range { project_id, path, .. }) = (Arc::clone(&self.owner), range);
+    /// The days of every range of the project and listing of `range` that was fetched by path, and how many rows it had.
+    pub async fn neighbours(&self, range: Range) -> Result<Vec<(Slice, u64)>> {
+        let owner = Arc::clone(&self.owner);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
-            neighbours::find(&transaction, account, project_id.as_deref(), &path)
+            ExportTable { account, transaction: &transaction }.neighbours(&range)
         };
         self.store.run(look).await
     }

@@ -6,13 +6,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
 use crate::config::account::Organization;
+use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
 use crate::store::Store;
 use crate::store::account;
-use crate::store::exports::What;
+use crate::store::exports::{What, is_final};
 use crate::store::fault::Fault;
-use crate::store::pages::{self, StoredPage, Which, page_size, whole};
+use crate::store::pages::{self, StoredPage, Which, days, page_size, totals, whole};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +26,8 @@ pub struct FinishedExport {
     pub organization: String,
     /// The project.
     pub project_id: String,
-    /// The first day, as it went on the wire.
-    pub date_from: String,
-    /// The day after the last.
-    pub date_to: String,
+    /// Its days.
+    pub days: Slice,
     /// The wire's `limit`.
     pub page_size: u32,
     /// When it was begun.
@@ -47,22 +46,25 @@ impl FinishedExport {
          WHERE path = ?1 AND finished IS NOT NULL
              AND project_id IS NOT NULL AND date_from IS NOT NULL AND date_to IS NOT NULL";
 
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
+    /// `None` if it is not of whole days.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+        let Some(days) = days(row, 4)? else { return Ok(None) };
+        Ok(Some(Self {
             export: row.get(0)?,
             base_url: row.get(1)?,
             organization: row.get(2)?,
             project_id: row.get(3)?,
-            date_from: row.get(4)?,
-            date_to: row.get(5)?,
+            days,
             page_size: page_size(row, 6)?,
             begun: row.get(7)?,
             rows: whole(row.get(8)?),
-            totals: match (row.get(9)?, row.get(10)?, row.get(11)?) {
-                (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
-                _ => None,
-            },
-        })
+            totals: totals(row, 9)?,
+        }))
+    }
+
+    /// Whether its days lay far enough in the past when it was fetched.
+    pub fn is_final(&self, settle_days: u32, now: Millis) -> bool {
+        is_final(self.begun, self.days.settles(settle_days), now)
     }
 }
 
@@ -95,7 +97,7 @@ impl FinishedExports {
                 FinishedExport::REST
             ))?;
             let found = latest.query_map([path], FinishedExport::read)?;
-            Ok(found.collect::<rusqlite::Result<Vec<_>>>()?)
+            Ok(found.filter_map(rusqlite::Result::transpose).collect::<rusqlite::Result<_>>()?)
         };
         self.store.run(look).await
     }
@@ -117,7 +119,8 @@ impl FinishedExports {
                 "SELECT export.id, {} AND kind = 'pages' AND export.id = ?2",
                 FinishedExport::REST
             ))?;
-            one.query_row((path, export), FinishedExport::read).optional()?.ok_or(Fault::Deleted(export))
+            let found = one.query_row((path, export), FinishedExport::read).optional()?;
+            found.flatten().ok_or(Fault::Deleted(export))
         };
         self.store.run(look).await
     }

@@ -8,6 +8,8 @@ use flate2::write::ZlibEncoder;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::clock::Millis;
+use crate::dates::slices::Slice;
+use crate::listing::rows::Totals;
 use crate::store::fault::Fault;
 
 /// The answer to one request of an export.
@@ -96,6 +98,20 @@ pub(super) fn page_size(row: &Row<'_>, column: usize) -> rusqlite::Result<u32> {
     let size = row.get(column)?;
     let fits = u32::try_from(size).ok().filter(|&size| size > 0);
     fits.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, size))
+}
+
+/// The totals in three columns, unless they are missing.
+pub(super) fn totals(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Totals>> {
+    Ok(match (row.get(first)?, row.get(first + 1)?, row.get(first + 2)?) {
+        (Some(human), Some(ai), Some(total)) => Some(Totals { human, ai, total }),
+        _ => None,
+    })
+}
+
+/// The days between the dates in two columns; `None` if one of them has a time.
+pub(super) fn days(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Slice>> {
+    let text = |column| row.get::<_, String>(column);
+    Ok(Slice::parse(&text(first)?, &text(first + 1)?))
 }
 
 /// Numbers of a store are never negative.

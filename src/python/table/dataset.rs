@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatchIterator;
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -20,7 +20,7 @@ use crate::python::listing::collect;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::{arrow, wrap};
 use crate::slices::Subject;
-use crate::slices::dataset::{self, DatasetSlice, Wish};
+use crate::slices::dataset::{self, Whose, Wish};
 use crate::slices::reading::{StoreAnswer, StoreQuery};
 use crate::store::{FinishedExport, FinishedExports, What};
 
@@ -57,19 +57,18 @@ pub(crate) fn _dataset_slices(
     let (from, to) = (day("date_from", from)?, day("date_to", to)?);
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
+    let (wish, whose) =
+        (Wish { endpoint: listing, every, projects, from, to }, Whose { base_url, organization });
     let look = move |_| async move {
-        let holdings = FinishedExports::of(&file, listing.path)?;
-        let mut held = holdings.latest(What::Pages).await?;
+        let stored = FinishedExports::of(&file, listing.path)?;
+        wish.choose(whose.latest(&stored, What::Pages, |name| std::env::var_os(name)).await?)
+    };
+    let finish = move |py: Python<'_>, slices: Vec<FinishedExport>| {
         // After the store was read: what a sync began meanwhile would lie in the future, and count as not yet final.
         let now = Clock::system().now();
-        let wish =
-            Wish { endpoint: listing, every, projects, from, to, base_url, organization, settle_days, now };
-        held.retain(|held| wish.is_of(held));
-        wish.choose(dataset::of_environment(&holdings, held, |name| std::env::var_os(name)).await?)
-    };
-    let finish = |py: Python<'_>, slices: Vec<DatasetSlice>| {
-        let tuple = |DatasetSlice { held, days, settled }: DatasetSlice| {
-            let FinishedExport { export, base_url, organization, project_id, begun, rows, .. } = held;
+        let tuple = |export: FinishedExport| {
+            let settled = export.is_final(settle_days, now);
+            let FinishedExport { export, base_url, organization, project_id, days, begun, rows, .. } = export;
             let (first, end) = (convert::day(py, days.from)?, convert::day(py, days.to)?);
             Ok((export, base_url, organization, project_id, first, end, begun, rows, settled))
         };
@@ -92,8 +91,8 @@ pub(crate) fn _dataset_rows(
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path(store)?;
     let read = move |_| async move {
-        let holdings = FinishedExports::of(&file, listing.path)?;
-        dataset::DatasetRows::read(listing, &holdings, &exports, settle_days, Clock::system().now()).await
+        let stored = FinishedExports::of(&file, listing.path)?;
+        dataset::rows(listing, &stored, &exports, settle_days, Clock::system().now()).await
     };
     let finish = move |py: Python<'_>, rows| {
         Ok(Next::Value(Bound::new(py, PyDatasetRows(rows, listing))?.into_any().unbind()))
@@ -125,13 +124,10 @@ pub(crate) fn _read_stored(
     let of = Subject { endpoint: listing, what: What::of(by_path) };
     let (name, days) = (file.display().to_string(), slices.clone());
     let read = move |_| async move {
-        let holdings = FinishedExports::of(&file, listing.path)?;
-        let now = Clock::system().now();
-        let (project, store) = (project_id, name);
-        let slices = days;
-        StoreQuery { of, project, base_url, organization, slices, every, settle_days, now, store }
-            .read(&holdings)
-            .await
+        let (now, whose) = (Clock::system().now(), Whose { base_url, organization });
+        let (project, slices, store) = (project_id, days, name);
+        let query = StoreQuery { of, project, whose, slices, every, settle_days, now, store };
+        query.read(&FinishedExports::of(&file, listing.path)?).await
     };
     let finish = move |py: Python<'_>, stored: StoreAnswer| {
         let project = Segment::stored(&stored.project);
@@ -151,7 +147,7 @@ fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
 
 /// Rows in the columns of a dataset.
 #[pyclass(frozen, module = "docplatform._native", name = "_DatasetRows")]
-pub(crate) struct PyDatasetRows(dataset::DatasetRows, &'static Endpoint);
+pub(crate) struct PyDatasetRows(Vec<RecordBatch>, &'static Endpoint);
 
 #[pymethods]
 impl PyDatasetRows {
@@ -159,15 +155,15 @@ impl PyDatasetRows {
     #[new]
     #[pyo3(signature = (listing = VISITORS), text_signature = "(listing='visitors')")]
     fn new(#[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint) -> Self {
-        Self(dataset::DatasetRows::none(), listing)
+        Self(Vec::new(), listing)
     }
 
     fn __len__(&self) -> usize {
-        self.0.len
+        self.0.iter().map(RecordBatch::num_rows).sum()
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema(py, &dataset::DatasetRows::schema(self.1))
+        arrow::schema(py, &dataset::schema(self.1))
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -177,7 +173,7 @@ impl PyDatasetRows {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = self.0.batches.clone().into_iter().map(Ok);
-        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::DatasetRows::schema(self.1))))
+        let batches = self.0.clone().into_iter().map(Ok);
+        arrow::stream(py, Box::new(RecordBatchIterator::new(batches, dataset::schema(self.1))))
     }
 }
