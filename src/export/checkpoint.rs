@@ -48,7 +48,7 @@ pub struct Checkpoint {
     /// Whether the end was reached.
     pub done: bool,
     /// The totals that the export began with.
-    pub totals: Option<(i64, i64, i64)>,
+    pub totals: Option<Totals>,
     /// The last rows that were handed out: see [`RECENT`]. Shared: a page's mark has two checkpoints.
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
@@ -103,9 +103,6 @@ impl Checkpoint {
         if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
             return Err(refused("its offset or its number of rows is too large".to_owned()));
         }
-        if read.totals().is_some_and(|t| t.human < 0 || t.ai < 0 || t.total < 0) {
-            return Err(refused("its totals are negative".to_owned()));
-        }
         if read.near > read.seen.len() {
             return Err(refused("its list of rows is damaged".to_owned()));
         }
@@ -121,15 +118,6 @@ impl Checkpoint {
     /// The service it belongs to.
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
-    }
-
-    pub(crate) fn totals(&self) -> Option<Totals> {
-        self.totals.map(|(human, ai, total)| Totals { human, ai, total })
-    }
-
-    /// Notes a page's totals, unless there were some before.
-    pub(crate) fn begin_totals(&mut self, totals: Option<Totals>) {
-        self.totals = self.totals.or(totals.map(|t| (t.human, t.ai, t.total)));
     }
 
     /// The last rows that were handed out.

@@ -136,7 +136,7 @@ impl Pager {
             ahead: VecDeque::new(),
             seen,
             cursors,
-            findings: Findings::new(place.totals()),
+            findings: Findings::new(place.totals),
             relay: Arc::new(Relay::default()),
             trail,
         }

@@ -185,7 +185,7 @@ impl Trail {
     /// Moves on after a page of this shape, of which these rows are handed out.
     pub(crate) fn step(&mut self, mut shape: PageShape, rows: Vec<Identity>) -> Mark {
         // Known from the first row on: a part that goes on within this page is to see that they moved.
-        self.place.begin_totals(shape.totals);
+        self.place.totals = self.place.totals.or(shape.totals);
         let before = self.place.clone();
         let is_short = shape.received < shape.limit;
         self.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;

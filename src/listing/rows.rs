@@ -1,7 +1,7 @@
 //! Rows as columns: what a page has, whatever endpoint it is of. A page is a few allocations, not one a row.
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -12,8 +12,9 @@ use crate::text::json::Count;
 /// How long a text usually is, in bytes.
 const USUAL_TEXT: usize = 32;
 
-/// The totals of the whole site and range.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// The totals of the whole site and range. A checkpoint has them as a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(into = "[i64; 3]")]
 pub struct Totals {
     /// Unique people.
     #[serde(deserialize_with = "count")]
@@ -24,6 +25,12 @@ pub struct Totals {
     /// Unique visitors, deduplicated.
     #[serde(deserialize_with = "count")]
     pub total: i64,
+}
+
+impl From<Totals> for [i64; 3] {
+    fn from(totals: Totals) -> Self {
+        [totals.human, totals.ai, totals.total]
+    }
 }
 
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<i64, D::Error> {

@@ -82,7 +82,7 @@ pub(crate) fn may_still_change(from: Date) -> String {
 /// The totals as a row of their own.
 pub(crate) fn of_site(totals: Totals) -> Rows {
     let mut rows = Rows::new(COUNTS, None);
-    rows.push(&[totals.human, totals.ai, totals.total].map(Cell::Integer));
+    rows.push(&<[i64; 3]>::from(totals).map(Cell::Integer));
     rows
 }
 

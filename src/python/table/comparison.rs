@@ -1,41 +1,14 @@
 //! `Comparison`: two periods side by side, and what of the difference stands out.
 
-use jiff::civil::Date;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use serde::{Deserialize, Serialize};
 
 use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
-use crate::error::Error;
-use crate::listing::rows::Totals;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::table::{BaseTable, data};
 use crate::slices::compare::{Movers, movers};
-
-/// The other side of a comparison, as its pickle carries it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Before {
-    date_from: String,
-    date_to: String,
-    totals: (i64, i64, i64),
-}
-
-impl Before {
-    pub(crate) fn new(period: Period, totals: Totals) -> Self {
-        Self {
-            date_from: period.days.from.to_string(),
-            date_to: period.days.to.to_string(),
-            totals: (totals.human, totals.ai, totals.total),
-        }
-    }
-
-    fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let (human, ai, total) = self.totals;
-        convert::totals(py, Totals { human, ai, total })
-    }
-}
 
 #[doc = doc!("Comparison")]
 #[pyclass(frozen, extends = BaseTable, module = "docplatform")]
@@ -45,12 +18,12 @@ getters! {
     Comparison as Comparison, slf:
     date_from = data::day(slf.py(), meta(slf).date_from.as_deref())?;
     date_to = data::day(slf.py(), meta(slf).date_to.as_deref())?;
-    date_from_before = data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_from.as_str()))?;
-    date_to_before = data::day(slf.py(), meta(slf).before.as_ref().map(|before| before.date_to.as_str()))?;
-    period = name(meta(slf).date_from.as_deref(), meta(slf).date_to.as_deref())?;
-    before = meta(slf).before.as_ref().map(|before| name(Some(&before.date_from), Some(&before.date_to))).transpose()?;
+    date_from_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.from)).transpose()?;
+    date_to_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.to)).transpose()?;
+    period = days(meta(slf)).map(|days| Period::of(days).name());
+    before = meta(slf).before.map(|(days, _)| Period::of(days).name());
     totals = meta(slf).totals(slf.py())?;
-    totals_before = meta(slf).before.as_ref().map(|before| before.totals(slf.py())).transpose()?;
+    totals_before = meta(slf).before.map(|(_, totals)| convert::totals(slf.py(), totals)).transpose()?;
 }
 
 #[pymethods]
@@ -98,7 +71,6 @@ fn rows(slf: &Bound<'_, Comparison>, which: Movers, n: usize) -> PyResult<Py<PyA
     Ok(PyList::new(py, rows)?.into_any().unbind())
 }
 
-fn name(from: Option<&str>, to: Option<&str>) -> PyResult<String> {
-    let day = |text: Option<&str>| text.unwrap_or_default().parse::<Date>().map_err(Error::bug);
-    Ok(Period::of(Slice { from: day(from)?, to: day(to)? }).name())
+fn days(meta: &data::Meta) -> Option<Slice> {
+    Slice::parse(meta.date_from.as_deref()?, meta.date_to.as_deref()?)
 }

@@ -21,7 +21,6 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::convert;
 use crate::python::listing::collect::{self, os_error};
 use crate::python::listing::rows;
-use crate::python::table::comparison::Before;
 use crate::slices::Subject;
 use crate::slices::compare::{self, Compared};
 use crate::slices::reading::StoreAnswer;
@@ -41,7 +40,7 @@ pub(crate) struct Meta {
     /// Of a trend: whether its rows are of the whole site.
     #[serde(default)]
     site: bool,
-    pub(crate) totals: Option<(i64, i64, i64)>,
+    pub(crate) totals: Option<Totals>,
     pub(crate) date_from: Option<String>,
     pub(crate) date_to: Option<String>,
     pub(crate) project_id: Option<String>,
@@ -54,10 +53,10 @@ pub(crate) struct Meta {
     pub(crate) open_from: Option<String>,
     /// Of a trend: where the rows of each slice end.
     #[serde(default)]
-    slices: Vec<(usize, String, String)>,
-    /// Of a comparison: its other side.
+    slices: Vec<(usize, Slice)>,
+    /// Of a comparison: the days and the totals of its other side.
     #[serde(default)]
-    pub(crate) before: Option<Before>,
+    pub(crate) before: Option<(Slice, Totals)>,
 }
 
 impl Meta {
@@ -81,7 +80,7 @@ impl Meta {
             warnings: trend.warnings.clone(),
             every: every.map(|every| every.as_str().to_owned()),
             open_from: trend.open_from.map(text),
-            slices: ends(&trend.table),
+            slices: trend.table.slices().to_vec(),
             ..Self::default()
         }
     }
@@ -93,25 +92,23 @@ impl Meta {
         [now, before]: [Period; 2],
         compared: &Compared,
     ) -> Self {
-        let Totals { human, ai, total } = compared.totals;
         Self {
             class: "Comparison".to_owned(),
             endpoint: Some(endpoint.name.to_owned()),
-            totals: Some((human, ai, total)),
+            totals: Some(compared.totals),
             date_from: Some(now.days.from.to_string()),
             date_to: Some(now.days.to.to_string()),
             project_id: Some(project.as_str().to_owned()),
             requests: compared.requests,
             warnings: compared.warnings.clone(),
-            before: Some(Before::new(before, compared.totals_before)),
+            before: Some((before.days, compared.totals_before)),
             ..Self::default()
         }
     }
 
     /// Of a range that came out of a store.
     pub(crate) fn of_stored(of: Subject, project: &Segment, slices: &[Slice], stored: &StoreAnswer) -> Self {
-        let totals = stored.totals.map(|totals| (totals.human, totals.ai, totals.total));
-        let class = "VisitorTable".to_owned();
+        let (class, totals) = ("VisitorTable".to_owned(), stored.totals);
         Self { class, totals, open_from: None, ..Self::of_trend(of, project, slices, None, &stored.trend) }
     }
 
@@ -120,21 +117,20 @@ impl Meta {
         Self {
             class: if endpoint.totals { "VisitorTable" } else { "Table" }.to_owned(),
             endpoint: listing.is_known().then(|| endpoint.name.to_owned()),
-            totals: stream.totals().map(|totals| (totals.human, totals.ai, totals.total)),
+            totals: stream.totals(),
             date_from: listing.filter("dateFrom").map(str::to_owned),
             date_to: listing.filter("dateTo").map(str::to_owned),
             project_id: listing.project_id().map(str::to_owned),
             requests: stream.requests(),
             warnings: stream.warnings(),
-            slices: ends(table),
+            slices: table.slices().to_vec(),
             ..Self::default()
         }
     }
 
     /// The totals, as their named tuple.
     pub(crate) fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let totals = self.totals.map(|(human, ai, total)| Totals { human, ai, total });
-        totals.map(|totals| convert::totals(py, totals)).transpose()
+        self.totals.map(|totals| convert::totals(py, totals)).transpose()
     }
 
     /// What the rows are of.
@@ -150,12 +146,6 @@ impl Meta {
             endpoint => endpoint.map_or(&[], |endpoint| endpoint.fields),
         }
     }
-}
-
-/// Where the rows of each slice end.
-fn ends(table: &Table) -> Vec<(usize, String, String)> {
-    let ends = table.slices().iter();
-    ends.map(|(end, days)| (*end, days.from.to_string(), days.to.to_string())).collect()
 }
 
 /// A table's rows, and what is known of them.
@@ -247,21 +237,16 @@ pub(crate) fn frame(table: Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> 
 pub(crate) fn load(py: Python<'_>, meta: &str, lines: &[u8]) -> PyResult<Data> {
     let broken = |error: serde_json::Error| PyValueError::new_err(format!("not a pickled table: {error}"));
     let meta: Meta = serde_json::from_str(meta).map_err(broken)?;
-    let slice = |(end, from, to): &(usize, String, String)| {
-        Some((*end, Slice { from: from.parse().ok()?, to: to.parse().ok()? }))
-    };
-    let slices: Option<Vec<_>> = meta.slices.iter().map(slice).collect();
-    let slices = slices.ok_or_else(|| PyValueError::new_err("not a pickled table: no days"))?;
-    let fields = meta.fields();
+    let (fields, slices) = (meta.fields(), &meta.slices);
     let layout = if slices.is_empty() { Layout::of(fields) } else { Layout::sliced(fields) };
     let is_comparison = meta.class == "Comparison";
     let table = py.detach(|| {
         let mut builder = Builder::new(layout);
-        let mut slices = slices.into_iter().peekable();
+        let mut slices = slices.iter().peekable();
         let mut lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         loop {
             while let Some((_, days)) = slices.next_if(|(end, _)| *end <= builder.len()) {
-                builder.end_slice(days);
+                builder.end_slice(*days);
             }
             let Some(line) = lines.next() else { break };
             let mut row = Rows::new(fields, None);

@@ -5,6 +5,7 @@ use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::rows::Totals;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ prop_compose! {
         let mut place = Checkpoint::new(BASE_URL, listing, page_size, offset.unsigned_abs());
         place.rows = rows.unsigned_abs();
         place.done = done;
-        place.totals = totals;
+        place.totals = totals.map(|(human, ai, total)| Totals { human, ai, total });
         place
     }
 }

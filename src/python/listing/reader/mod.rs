@@ -109,7 +109,7 @@ impl RowReader {
             turns: 0,
             page: None,
             // An export that was finished before asks for no page any more.
-            totals: start.totals().filter(|_| start.done),
+            totals: start.totals.filter(|_| start.done),
             start,
             handed: 0,
             warnings: Vec::new(),
