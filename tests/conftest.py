@@ -18,7 +18,7 @@ from helpers.cli import Cli
 from helpers.exports import ROWS
 from helpers.faults import FaultServer
 from helpers.layers import Authority
-from helpers.preload import build
+from helpers.preload import build, compiler
 from helpers.wire import (
     Remains,
     Wire,
@@ -146,6 +146,14 @@ def resolver_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clock_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stands in for the system's clocks in another process."""
     return build("clock", tmp_path_factory.mktemp("clock"))
+
+
+@pytest.fixture(scope="session")
+def hurried(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The environment of a process that does not wait between polls, nor before a retry; elsewhere than on Linux it does."""
+    if sys.platform != "linux" or not compiler():
+        return {}
+    return {"LD_PRELOAD": str(request.getfixturevalue("clock_library")), "CLOCK_LEAPS": "4"}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from docplatform import ConfigurationError, Visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
-from helpers.cli import LOST, SCRIPT, SOON, Cli
+from helpers.cli import LOST, SCRIPT, SOON, Cli, run
 from helpers.phases import HOLD, pending
 from helpers.scripts import Script, run_script
 
@@ -60,10 +60,10 @@ def test_a_key_that_is_refused_during_a_wait_is_3_and_the_job_is_named(cli: Cli)
 @pytest.mark.row("J12")
 @pytest.mark.parametrize("command", [("wait", "job-9"), ("run", "Fix it")])
 def test_of_a_job_that_is_not_there_nobody_says_that_it_keeps_running(
-    cli: Cli, command: tuple[str, ...]
+    stub: StubServer, command: tuple[str, ...], hurried: dict[str, str]
 ) -> None:
-    cli.stub.fail_next(status=404, path="/job/", times=100)
-    ended = cli("job", *command, *SOON)
+    stub.fail_next(status=404, path="/job/", times=100)
+    ended = run(stub, "job", *command, **hurried)
     assert (ended.status, "keeps running" in ended.err) == (1, False)
 
 

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
+from docplatform import Client
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SCRIPT, SOON, Cli, kept, shell, unread
@@ -131,6 +133,12 @@ def stub() -> Iterator[StubServer]:
         with stub.client() as client:
             client.create_job("Fix the links")
         yield stub
+
+
+@pytest.fixture
+def tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands try once: which failures they try again, and after which pause, is tested in tests/rust/client."""
+    monkeypatch.setattr("docplatform.cli.session.Client", partial(Client, max_retries=0))
 
 
 def sent(cli: Cli) -> int:
@@ -360,6 +368,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, int]] = {
 
 
 @pytest.mark.row("A1", "A15", "B2", "J11", "J12")
+@pytest.mark.usefixtures("tried_once")
 @pytest.mark.parametrize("fault", FAULTS)
 @rows(sends=True)
 def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row, fault: str) -> None:
@@ -386,6 +395,7 @@ def test_a_failure_has_its_exit_code_and_one_document_or_none(cli: Cli, row: Row
 
 
 @pytest.mark.row("J12")
+@pytest.mark.usefixtures("tried_once")
 @rows(sends=True)
 def test_a_service_that_is_not_there_is_a_failure(cli: Cli, row: Row) -> None:
     cli.stub.close()

@@ -25,8 +25,8 @@ LINK = "https://github.com/example/docs/pull/1"
 
 
 @pytest.mark.row("H10", "J11", "J12")
-def test_the_demo_shows_no_key_and_prints_nothing_on_stderr() -> None:
-    ended = run_script(SCRIPT, "demo")
+def test_the_demo_shows_no_key_and_prints_nothing_on_stderr(hurried: dict[str, str]) -> None:
+    ended = run_script(SCRIPT, "demo", env=hurried)
     assert (ended.status, ended.err) == (0, "")
     assert "completed" in ended.out
     with StubServer() as stub:
@@ -158,14 +158,14 @@ def test_without_the_extra_a_command_says_how_to_get_it(arguments: tuple[str, ..
     assert ended.err == 'docplatform: the other commands need an extra: pip install "docplatform[cli]"\n'
 
 
-def test_without_the_extra_the_rest_works() -> None:
+def test_without_the_extra_the_rest_works(hurried: dict[str, str]) -> None:
     ended = run_script(WITHOUT_EXTRA, "--help")
     assert ended.status == 0
     assert 'pip install "docplatform[cli]"' in ended.out
     assert run_script(WITHOUT_EXTRA, "--version").out.startswith("docplatform ")
     assert run_script(WITHOUT_EXTRA, "stub", "--visitors", "-1").status == 2
     assert run_script(WITHOUT_EXTRA, "stub", "--help").out == run_script(SCRIPT, "stub", "--help").out
-    ended = run_script(WITHOUT_EXTRA, "demo")
+    ended = run_script(WITHOUT_EXTRA, "demo", env=hurried)
     assert ended.status == 0
     assert "Done in" in ended.out
 

@@ -29,13 +29,15 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def shell(script: str, stub: StubServer, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    script: str, stub: StubServer, cwd: Path, hurried: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
     """Runs a script as a step of a workflow is run."""
     (cwd / "prompt.md").write_text("Fix the links")
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     return subprocess.run(
         ["bash", "-e", "-c", script],
-        env=environment(stub, PATH=path, **env),
+        env=environment(stub, PATH=path, **hurried),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -50,8 +52,10 @@ def test_the_guide_lists_every_exit_code() -> None:
     assert rows == [(str(int(code)), meaning) for code, meaning in MEANINGS.items()]
 
 
-def test_the_guides_first_lines_print_the_link(stub: StubServer, tmp_path: Path) -> None:
-    done = shell(SHELL.findall(GUIDE)[0] + 'echo "$url"', stub, tmp_path)
+def test_the_guides_first_lines_print_the_link(
+    stub: StubServer, tmp_path: Path, hurried: dict[str, str]
+) -> None:
+    done = shell(SHELL.findall(GUIDE)[0] + 'echo "$url"', stub, tmp_path, hurried)
     assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
     assert stub.jobs[0].prompts == ["Fix the links"]
 
@@ -66,7 +70,7 @@ def test_the_guides_first_lines_print_the_link(stub: StubServer, tmp_path: Path)
     ],
 )
 def test_the_guides_script_handles_every_outcome(
-    stub: StubServer, tmp_path: Path, status: str, code: int, says: str
+    stub: StubServer, tmp_path: Path, hurried: dict[str, str], status: str, code: int, says: str
 ) -> None:
     if status == "dropped":
         stub.fail_next(drop=True)
@@ -75,16 +79,16 @@ def test_the_guides_script_handles_every_outcome(
     else:
         stub.script_job(status)
     (script,) = (block for block in SHELL.findall(GUIDE) if "case $code" in block)
-    done = shell(script, stub, tmp_path)
+    done = shell(script, stub, tmp_path, hurried)
     assert done.returncode == code
     assert says in done.stdout
     assert "no file" not in done.stdout
 
 
-def test_the_commands_at_a_glance_work(tmp_path: Path) -> None:
+def test_the_commands_at_a_glance_work(tmp_path: Path, hurried: dict[str, str]) -> None:
     block = SHELL.findall(COMMANDS)[0]
     with StubServer(active_polls=1) as stub:
-        done = shell(block, stub, tmp_path)
+        done = shell(block, stub, tmp_path, hurried)
     assert (done.returncode, done.stderr.count("docplatform: ")) == (0, 0), done.stderr
     assert done.stdout.splitlines()[0] == LINK
     assert len(stub.jobs) == 1

@@ -47,12 +47,23 @@ def shell(script: str, env: Mapping[str, str], cwd: Path) -> subprocess.Complete
     )
 
 
+@pytest.fixture
+def github(stub: StubServer, tmp_path: Path, hurried: dict[str, str]) -> GitHub:
+    return GitHub(stub, tmp_path, hurried)
+
+
+@pytest.fixture
+def gitlab(stub: StubServer, tmp_path: Path, hurried: dict[str, str]) -> GitLab:
+    return GitLab(stub, tmp_path, hurried)
+
+
 @dataclass
 class GitHub:
     """Runs the action's steps as a runner does; what `actions/cache` saves is in `cache`."""
 
     stub: StubServer
     folder: Path
+    hurried: Mapping[str, str]
     runs: int = 0
     cache: dict[str, Path] = field(default_factory=dict)
     comments: list[list[str]] = field(default_factory=list)
@@ -121,6 +132,7 @@ class GitHub:
             step["run"],
             environment(PATH=f"{home / 'fake'}:/usr/bin:/bin", RUNNER_TEMP=str(home), GITHUB_RUN_ID="7")
             | {name: str(file) for name, file in files.items()}
+            | dict(self.hurried)
             | env,
             home,
         )
@@ -140,9 +152,8 @@ class GitHub:
 
 
 def test_the_action_gives_job_status_and_pull_request_and_a_second_run_creates_no_second_job(
-    stub: StubServer, tmp_path: Path
+    stub: StubServer, github: GitHub
 ) -> None:
-    github = GitHub(stub, tmp_path)
     for _ in range(2):
         outputs = github.run({"prompt": PROMPT, "once": "docs-1.4"})
         (job,) = stub.jobs
@@ -153,18 +164,16 @@ def test_the_action_gives_job_status_and_pull_request_and_a_second_run_creates_n
     assert stub.api_key not in github.log + github.summary
 
 
-def test_without_a_name_one_run_of_the_workflow_creates_one_job(stub: StubServer, tmp_path: Path) -> None:
-    github = GitHub(stub, tmp_path)
+def test_without_a_name_one_run_of_the_workflow_creates_one_job(stub: StubServer, github: GitHub) -> None:
     for _ in range(2):
         assert github.run({"prompt-file": "prompt.md"})["exit-code"] == "0"
     assert [job.prompts for job in stub.jobs] == [[PROMPT]]
 
 
 def test_a_job_without_a_pull_request_is_never_said_to_have_changed_nothing(
-    stub: StubServer, tmp_path: Path
+    stub: StubServer, github: GitHub
 ) -> None:
     stub.script_job("completed", pr_link=None)
-    github = GitHub(stub, tmp_path)
     assert github.run({"prompt": PROMPT})["pr-url"] == ""
     assert "No pull request: nothing changed, or this project publishes without one." in github.summary
 
@@ -183,9 +192,8 @@ def test_a_job_without_a_pull_request_is_never_said_to_have_changed_nothing(
     ],
 )
 def test_every_failure_is_in_the_summary_and_fails_the_step(
-    stub: StubServer, tmp_path: Path, fault: str, inputs: dict[str, str], code: str, says: str
+    stub: StubServer, github: GitHub, fault: str, inputs: dict[str, str], code: str, says: str
 ) -> None:
-    github = GitHub(stub, tmp_path)
     match fault:
         case "failed":
             stub.script_job("failed")
@@ -206,9 +214,8 @@ def test_every_failure_is_in_the_summary_and_fails_the_step(
 
 
 def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
-    stub: StubServer, tmp_path: Path
+    stub: StubServer, github: GitHub
 ) -> None:
-    github = GitHub(stub, tmp_path)
     stub.fail_next(drop=True)
     assert [github.run({"prompt": PROMPT, "once": "x"})["exit-code"] for _ in range(3)] == ["7", "7", "7"]
     assert len([request for request in stub.requests if request.method == "POST"]) == 1
@@ -226,10 +233,8 @@ def test_a_creation_of_unknown_outcome_is_not_repeated_on_another_machine(
     ],
 )
 def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
-    stub: StubServer, tmp_path: Path, forge: str, found: str, jobs: int
+    stub: StubServer, github: GitHub, gitlab: GitLab, forge: str, found: str, jobs: int
 ) -> None:
-    github, gitlab = GitHub(stub, tmp_path), GitLab(stub, tmp_path)
-
     def code(outcome: str = "") -> int:
         if forge == "gitlab":
             return gitlab.run(job=outcome).returncode
@@ -243,9 +248,9 @@ def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
 
 
 def test_a_run_that_is_tried_again_does_not_say_again_that_there_was_no_job(
-    stub: StubServer, tmp_path: Path
+    stub: StubServer, github: GitHub
 ) -> None:
-    github, inputs = GitHub(stub, tmp_path), {"prompt": PROMPT, "once": "x"}
+    inputs = {"prompt": PROMPT, "once": "x"}
     stub.fail_next(drop=True)
     assert github.run(inputs)["exit-code"] == "7"
     stub.fail_next(lost=True)
@@ -257,16 +262,14 @@ def test_a_run_that_is_tried_again_does_not_say_again_that_there_was_no_job(
 
 @pytest.mark.parametrize("name", ["docs]1", "two words", "a,b", "x" * 101])
 def test_a_name_that_could_not_be_part_of_a_cache_key_is_refused_first(
-    stub: StubServer, tmp_path: Path, name: str
+    stub: StubServer, github: GitHub, name: str
 ) -> None:
-    github = GitHub(stub, tmp_path)
     assert github.run({"prompt": PROMPT, "once": name})["exit-code"] == ""
     assert "::error::once: use" in github.log
     assert stub.requests == []
 
 
-def test_one_name_never_finds_the_cache_of_a_longer_one(stub: StubServer, tmp_path: Path) -> None:
-    github = GitHub(stub, tmp_path)
+def test_one_name_never_finds_the_cache_of_a_longer_one(stub: StubServer, github: GitHub) -> None:
     for name in ("docs-1", "docs-1-2", "docs-1"):
         github.run({"prompt": PROMPT, "once": name})
     assert len(stub.jobs) == 2
@@ -281,10 +284,9 @@ def test_one_name_never_finds_the_cache_of_a_longer_one(stub: StubServer, tmp_pa
     ],
 )
 def test_the_result_is_written_where_the_workflow_was_started(
-    stub: StubServer, tmp_path: Path, event: dict[str, str], commands: list[str]
+    stub: StubServer, github: GitHub, tmp_path: Path, event: dict[str, str], commands: list[str]
 ) -> None:
     stub.script_job("failed")
-    github = GitHub(stub, tmp_path)
     github.run({"prompt": PROMPT, "comment": "true"}, event=event)
     assert [" ".join(words[:3]) for words in github.comments] == commands
     if event:
@@ -311,8 +313,8 @@ def test_the_example_workflow_gives_the_action_what_it_asks_for() -> None:
 class GitLab:
     """Runs the job's scripts as a runner does; the cache's folder is carried from one machine to the next."""
 
-    def __init__(self, stub: StubServer, folder: Path) -> None:
-        self.stub, self.folder, self.runs = stub, folder, 0
+    def __init__(self, stub: StubServer, folder: Path, hurried: Mapping[str, str]) -> None:
+        self.stub, self.folder, self.hurried, self.runs = stub, folder, hurried, 0
         self.api_key = ""
 
     def run(self, tag: str = "v1", job: str = "") -> subprocess.CompletedProcess[str]:
@@ -333,19 +335,20 @@ class GitLab:
         script = "\n".join(line for line in lines if not line.startswith("pip "))
         path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
         key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key, "JOB": job}
-        done = shell(script, environment(self.stub, PATH=path_, **variables, **key), home)
+        done = shell(script, environment(self.stub, PATH=path_, **variables, **key, **self.hurried), home)
         dotenv = home / "docs-agent.env"
         self.dotenv = dotenv.read_text() if dotenv.exists() else ""
         return done
 
 
 @pytest.mark.parametrize("fault", ["", "failed", "dropped"])
-def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, tmp_path: Path, fault: str) -> None:
+def test_the_gitlab_job_creates_one_job_for_a_tag(
+    stub: StubServer, github: GitHub, gitlab: GitLab, fault: str
+) -> None:
     if fault == "failed":
         stub.script_job("failed")
     elif fault == "dropped":
         stub.fail_next(drop=True)
-    gitlab = GitLab(stub, tmp_path)
     code = {"": 0, "failed": 5, "dropped": 7}[fault]
     for _ in range(2):
         done = gitlab.run()
@@ -358,8 +361,9 @@ def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, tmp_path: Pa
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])
-def test_a_new_api_key_finds_the_job_of_the_old_one(stub: StubServer, tmp_path: Path, forge: str) -> None:
-    github, gitlab = GitHub(stub, tmp_path), GitLab(stub, tmp_path)
+def test_a_new_api_key_finds_the_job_of_the_old_one(
+    stub: StubServer, github: GitHub, gitlab: GitLab, forge: str
+) -> None:
     for key in (stub.api_key, "dp_stub_0000000000000000next"):
         stub._service._api_key = gitlab.api_key = key
         if forge == "github":

@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 
 
+def compiler() -> str | None:
+    """A C compiler, if there is one."""
+    return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
 def build(name: str, directory: Path) -> Path:
     """The library made of ``name``.c, for ``LD_PRELOAD``; without a C compiler the test is skipped."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
+    found = compiler()
+    if found is None:
         pytest.skip(f"a {name} of the test's own needs a C compiler")
     source, library = Path(__file__).with_name(f"{name}.c"), directory / f"{name}.so"
-    command = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]
+    command = [found, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     return library
 
