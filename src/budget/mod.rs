@@ -24,7 +24,7 @@ use crate::store::{Fault, PendingWork, Store};
 
 use ledger::{change, look};
 pub use policy::Grant;
-use policy::{Account, RequestEnd};
+use policy::{Account, Hold, RequestEnd};
 
 /// A budget. A clone is the same.
 #[derive(Clone, Debug)]
@@ -88,6 +88,8 @@ pub struct Slot {
     pub at: Timestamp,
     /// From now on.
     pub wait: Duration,
+    /// Whether the service asked for the wait, and not the budget.
+    pub by_service: bool,
 }
 
 impl Ledger {
@@ -140,11 +142,11 @@ impl Budget {
         // A ticket that is made on the store's thread is withdrawn there if nobody waits for it any more.
         let asked = file.store.run(move |connection| {
             let wait = lock(&state.own).wait(terms, state.clock.steady_now());
-            if let Some(slot) = wait {
+            if let Some(hold) = wait {
                 let now = state.clock.now();
-                let own = now + (slot - state.clock.steady_now()).max(0);
+                let own = Hold { until: now + (hold.until - state.clock.steady_now()).max(0), ..hold };
                 // The file may ask for more: a wait is announced once, with the time at which it ends.
-                let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(now);
+                let shared = ledger.read(connection)?.wait(terms, now).unwrap_or(own);
                 return Ok(state.grant(Grant::Wait(own.max(shared)), now, NONE));
             }
             let (answer, now) =
@@ -198,9 +200,9 @@ impl LedgerState {
     fn grant(self: Arc<Self>, answer: Grant, now: Millis, own: i64) -> Grant<Ticket, Slot> {
         match answer {
             Grant::Granted(number) => Grant::Granted(Ticket { number, own, sent: false, state: Some(self) }),
-            Grant::Wait(until) => {
+            Grant::Wait(Hold { until, by_service }) => {
                 let wait = Duration::from_millis(u64::try_from(until - now).unwrap_or(0));
-                Grant::Wait(Slot { at: timestamp(until), wait })
+                Grant::Wait(Slot { at: timestamp(until), wait, by_service })
             }
         }
     }
@@ -326,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_nap_is_never_longer_than_the_wait() {
-        let slot = |wait| Slot { at: timestamp(0), wait: Duration::from_millis(wait) };
+        let slot = |wait| Slot { at: timestamp(0), wait: Duration::from_millis(wait), by_service: false };
         assert_eq!(slot(10).nap(), Duration::from_millis(10));
         assert!(slot(3_600_000).nap() <= Duration::from_secs(30));
     }

@@ -79,11 +79,20 @@ const POLICY: &str = "policy:";
 
 /// Whether a request may go out now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grant<T = i64, W = Millis> {
+pub enum Grant<T = i64, W = Hold> {
     /// It may, and is entered: here under this number.
     Granted(T),
     /// Not before this time.
     Wait(W),
+}
+
+/// What keeps the next request back. Of two, the longer one is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hold {
+    /// When it is granted, at best.
+    pub until: Millis,
+    /// Whether that is the service's doing, which refused a request or announced that none is left, and not the budget's.
+    pub by_service: bool,
 }
 
 /// How a request ended.
@@ -100,14 +109,14 @@ pub struct RequestEnd {
 impl Account {
     /// Enters a request, where the terms grant one.
     pub fn acquire(&mut self, terms: Terms, now: Millis) -> Grant {
-        if let Some(slot) = self.wait(terms, now) {
-            return Grant::Wait(slot);
+        if let Some(hold) = self.wait(terms, now) {
+            return Grant::Wait(hold);
         }
         Grant::Granted(self.enter(now))
     }
 
-    /// When the next request is granted, unless one is now.
-    pub fn wait(&mut self, terms: Terms, now: Millis) -> Option<Millis> {
+    /// What keeps the next request back, unless one is granted now.
+    pub fn wait(&mut self, terms: Terms, now: Millis) -> Option<Hold> {
         self.tidy(now);
         (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
     }
@@ -201,8 +210,8 @@ impl Account {
         self.announced.retain(|_, announced| announced.until > now);
     }
 
-    /// When the next request is granted, at best.
-    fn next_slot(&self, terms: Terms, now: Millis) -> Millis {
+    /// Until when the next request is kept back, at best.
+    fn next_slot(&self, terms: Terms, now: Millis) -> Hold {
         let ours = terms.per_hour.saturating_sub(terms.reserve);
         let mut times: Vec<_> = self.entries.values().map(Entry::until_at_best).collect();
         times.sort_unstable();
@@ -220,6 +229,6 @@ impl Account {
             }
         });
         let slot = announced.fold(own, Millis::max);
-        if slot > now { slot } else { now + NEXT_LOOK }
+        Hold { until: if slot > now { slot } else { now + NEXT_LOOK }, by_service: slot > own }
     }
 }

@@ -111,17 +111,18 @@ pub(crate) fn not_settled(fault: &Error) -> Note {
     Note::new(Level::Warning, text)
 }
 
-/// Which budget it is that grants a call no request, and the setting that it comes from.
-fn spent(call: &Call) -> (&'static str, &'static str) {
+/// Why a call is granted no request, and the setting that this comes from, if it is one.
+fn held(call: &Call, slot: Slot) -> (&'static str, Option<&'static str>) {
     match call.limit() {
-        Some(Limit::Jobs(_)) => ("the budget of new jobs is spent", "jobs_per_hour"),
-        _ => ("the request budget is spent", "requests_per_hour"),
+        _ if slot.by_service => (SERVICE_ASKED, None),
+        Some(Limit::Jobs(_)) => ("the budget of new jobs is spent", Some("jobs_per_hour")),
+        _ => ("the request budget is spent", Some("requests_per_hour")),
     }
 }
 
 /// The line before a wait for the budget.
 pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
-    let (why, _) = spent(call);
+    let (why, _) = held(call, slot);
     let text = format!(
         "{}: {why}: waiting for the next request until {:.0} ({:.0} s)",
         what(call),
@@ -135,11 +136,12 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
 
 /// The error of a call without a free request in the budget, that does not wait.
 pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
-    let (why, setting) = spent(call);
+    let (why, setting) = held(call, slot);
+    let setting = setting.map_or_else(String::new, |setting| format!(" ({setting})"));
     let mut error = Error::new(
         Kind::Budget,
         format!(
-            "{}: not sent: {why} ({setting}); the next request may go out at {:.0} (in {:.0} s): call it again then, or \
+            "{}: not sent: {why}{setting}; the next request may go out at {:.0} (in {:.0} s): call it again then, or \
              with on_budget=\"wait\"",
             what(call),
             slot.at,

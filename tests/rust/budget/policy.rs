@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::budget::policy::{Account, RequestEnd};
+use docplatform::budget::policy::{Account, Hold, RequestEnd};
 use docplatform::budget::{Budget, Grant, Ledger, Ticket};
 use docplatform::clock::{Clock, Millis};
 use docplatform::config::account::Terms;
@@ -286,7 +286,7 @@ impl Hands {
     fn wait(&mut self) -> Millis {
         match self.account.acquire(TERMS, self.now) {
             Grant::Granted(_) => 0,
-            Grant::Wait(until) => until - self.now,
+            Grant::Wait(hold) => hold.until - self.now,
         }
     }
 }
@@ -370,7 +370,7 @@ proptest! {
                 }
                 match account.acquire(terms, now) {
                     Grant::Granted(number) => break number,
-                    Grant::Wait(until) => {
+                    Grant::Wait(Hold { until, .. }) => {
                         prop_assert!(until > now && until <= now + 3_631_000);
                         now = until;
                     }
@@ -416,7 +416,7 @@ proptest! {
             quotas: quotas.into_iter().map(quota).collect(),
         };
         account.settle(number, &outcome, YEAR);
-        if let Grant::Wait(until) = account.acquire(TERMS, YEAR) {
+        if let Grant::Wait(Hold { until, .. }) = account.acquire(TERMS, YEAR) {
             prop_assert!((YEAR + 1..=YEAR + 24 * 3_600_000 + 1_000).contains(&until), "{until}");
             prop_assert!(matches!(account.acquire(TERMS, until), Grant::Granted(_)));
         }

@@ -126,19 +126,28 @@ async fn what_was_never_sent_costs_nothing_and_what_may_have_been_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_waited_for_by_all() {
+async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
     for (refusal, least) in [(with_retry_after(429, "600"), secs(600)), (bare(429), HOUR)] {
         let mut refusal = Some(refusal);
         let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
         let client = client(&script);
         let other = handle(&client, budgeted()).on_budget(OnBudget::Stop);
         let begun = Instant::now();
+        let observer = Arc::new(Recorder::default());
         let waiting = tokio::spawn({
-            let client = client.clone();
-            async move { call(&client, analytics()).await }
+            let (client, observer) = (client.clone(), Arc::clone(&observer));
+            async move { client.call(analytics(), &*observer, json).await }
         });
         tokio::time::sleep(secs(60)).await;
-        assert_eq!(fail(&other, analytics()).await.kind, Kind::Budget);
+        let error = fail(&other, analytics()).await;
+        assert_eq!(error.kind, Kind::Budget);
+        // The budget has requests left.
+        let why = "the service asked this client to wait";
+        assert!(
+            error.message.contains(&format!("not sent: {why}; the next request may go out at")),
+            "{error}"
+        );
+        assert_eq!(observer.notes().last().unwrap().waiting.unwrap().why, why);
         waiting.await.unwrap().unwrap();
         assert_eq!(script.count(), 2);
         assert!((least..least + secs(60)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
