@@ -242,7 +242,7 @@ impl Client {
             // With a budget, the ledger keeps what the service asked for, however long it is.
             let asked = retry_after.filter(|_| !spent);
             // A write is retried only if the service itself says after how long.
-            let in_turn = spent && !(write && retry_after.is_none());
+            let in_turn = spent && (!write || retry_after.is_some());
             let retry = report.verdict.retry.map(|pace| if in_turn { Pace::Throttled } else { pace });
             let mut plan = retry::plan(retry, asked, number, limits, time_left, || self.jitter());
             if let (RetryPlan::Pause(_), Some(pace)) = (plan, retry)
