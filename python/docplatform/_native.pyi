@@ -1450,6 +1450,7 @@ class Client:
         max_rows: int | None = None,
         prefetch: int = 1,
         resume: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Rows:
         """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
@@ -1469,6 +1470,8 @@ class Client:
                 only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received.
+            on_budget: What to do when the client's request budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
@@ -1497,6 +1500,7 @@ class Client:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Any:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
@@ -1509,6 +1513,8 @@ class Client:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
@@ -1516,6 +1522,7 @@ class Client:
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
+            BudgetError: The budget is spent, with ``on_budget="stop"``.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
                 Check on the platform before you call this again.
             DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service
@@ -2929,6 +2936,7 @@ class AsyncClient:
         max_rows: int | None = None,
         prefetch: int = 1,
         resume: str | None = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> AsyncRows:
         """Lists the rows of any other endpoint of the service, with paging, retries, checkpoints, tables and files. No
@@ -2948,6 +2956,8 @@ class AsyncClient:
                 only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
                 received.
+            on_budget: What to do when the client's request budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
@@ -2976,6 +2986,7 @@ class AsyncClient:
         *,
         params: _Parameters | None = None,
         json: Any = None,
+        on_budget: Literal["wait", "stop"] = "wait",
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Any]:
         """Sends any request to the service, with the client's key, retries and errors, and returns the answer's JSON.
@@ -2988,6 +2999,8 @@ class AsyncClient:
             path: The path. ``{project_id}`` in it stands for the project.
             params: Query parameters. A list or tuple repeats its name; ``None`` leaves it out.
             json: The body of a write: anything that can be JSON.
+            on_budget: What to do when the client's budget is spent, for a path that counts in it: ``"wait"`` (the
+                default) waits until it allows the next request, ``"stop"`` raises ``BudgetError``.
             project_id: The project that ``{project_id}`` in the path stands for; by default the client's ``project_id``.
 
         Returns:
@@ -2995,6 +3008,7 @@ class AsyncClient:
 
         Raises:
             ValueError: An argument is invalid. Nothing was sent.
+            BudgetError: The budget is spent, with ``on_budget="stop"``.
             UnconfirmedWriteError: The request was sent, but no answer confirms it, so it may have been carried out.
                 Check on the platform before you call this again.
             DocPlatformError: The request failed after all retries. The class says how: ``StatusError`` (the service

@@ -59,6 +59,22 @@ def test_a_budget_error_says_when_the_budget_resets(face: Face, stub: StubServer
     assert isinstance(error, DocPlatformError)
 
 
+def test_other_endpoints_stop_at_the_budget_too(face: Face, stub: StubServer) -> None:
+    client = face.client(stub, requests_per_hour=2, jobs_per_hour=1)
+    path = "/v1/analytics/{project_id}/visitors"
+    rows = client.paginate(path, items="visitors", on_budget="stop")
+    with pytest.raises(BudgetError) as caught:
+        face.all(rows)
+    assert caught.value.checkpoint == rows.checkpoint
+    with pytest.raises(BudgetError):
+        face.run(client.request("GET", path, on_budget="stop"))
+    create: dict[str, Any] = {"json": {"prompt": "Fix it"}, "on_budget": "stop"}
+    face.run(client.request("POST", "/v2/agent/{project_id}/job", **create))
+    with pytest.raises(BudgetError) as caught:
+        face.run(client.request("POST", "/v2/agent/{project_id}/job", **create))
+    assert (caught.value.outcome, len(stub.requests)) == ("not_sent", 3)
+
+
 def test_an_export_that_stops_at_the_budget_has_a_checkpoint_and_its_rows(
     face: Face, stub: StubServer
 ) -> None:

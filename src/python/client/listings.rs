@@ -76,7 +76,8 @@ impl BaseClient {
 
     #[doc = signed!(paginate)]
     #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
-        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, project_id = None),
+        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = OnBudget::Wait,
+        project_id = None),
         text_signature = None)]
     #[expect(clippy::too_many_arguments)]
     fn paginate(
@@ -92,9 +93,10 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
         resume: Option<String>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let (strict, on_budget, refresh) = (false, OnBudget::Wait, false);
+        let (strict, refresh) = (false, false);
         let arguments =
             PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
         let client = self.handle.client()?;

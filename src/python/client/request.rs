@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, Call, Client};
+use crate::client::{Answer, Call, Client, OnBudget};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
@@ -18,8 +18,10 @@ use crate::python::{convert, errors};
 
 #[pymethods]
 impl BaseClient {
-    #[doc = doc!("Client.request")]
-    #[pyo3(signature = (method, path, *, params = None, json = None, project_id = None))]
+    #[doc = signed!(request)]
+    #[pyo3(signature = (method, path, *, params = None, json = None, on_budget = OnBudget::Wait, project_id = None),
+        text_signature = None)]
+    #[expect(clippy::too_many_arguments)]
     fn request(
         &self,
         py: Python<'_>,
@@ -27,6 +29,7 @@ impl BaseClient {
         path: &str,
         params: Option<&Bound<'_, PyAny>>,
         json: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
@@ -36,7 +39,9 @@ impl BaseClient {
         let write = method != Method::GET;
         let call = (|| call(&self.handle.client()?, method, path, params, json, project_id))();
         let call = if write { errors::not_sent(py, call) } else { call }?;
-        let ask = |client: Client, inbox: Arc<Inbox>| async move { client.call(call, &*inbox, decode).await };
+        let ask = move |client: Client, inbox: Arc<Inbox>| async move {
+            client.on_budget(on_budget).call(call, &*inbox, decode).await
+        };
         let op = self.op("Client.request", ask, move |py, value| answer(py, &value, write));
         self.face.run(py, if write { op.writing() } else { op })
     }
