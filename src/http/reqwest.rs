@@ -113,10 +113,22 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     }
     builder.build().map_err(|error| {
         Error::configuration(format!(
-            "TLS cannot be set up ({}); install the system's CA certificates or pass ca_bundle=",
-            root_cause(&error)
+            "TLS cannot be set up ({}); {} or pass ca_bundle=",
+            root_cause(&error),
+            trust_advice(),
         ))
     })
+}
+
+/// Where authorities to trust should come from: the environment's replace the system's.
+fn trust_advice() -> String {
+    let named = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|name| Some((name, std::env::var_os(name)?)));
+    let named = named.into_iter().flatten();
+    let named: Vec<_> = named.map(|(name, value)| format!("{name} ({})", value.to_string_lossy())).collect();
+    match named.is_empty() {
+        true => "install the system's CA certificates".to_owned(),
+        false => format!("correct or unset {}, used in place of the system's", named.join(" and ")),
+    }
 }
 
 impl Transport for HttpTransport {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from helpers.cli import Cli
+from helpers.layers import Authority
 from helpers.scripts import Ended
 
 NAMES = ["client", "address", "project", "API key", "proxy", "service", "key accepted", "project found"]
@@ -148,6 +150,27 @@ def test_a_proxy_is_named_without_its_password(cli: Cli, monkeypatch: pytest.Mon
     monkeypatch.setenv("NO_PROXY", "docs.invalid")
     assert "HTTPS_PROXY, NO_PROXY set; none is used for this address\n" in cli("doctor").out
     assert "hush" not in ended.out + other.out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's own store is used")
+def test_authorities_that_the_environment_names_are_checked(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, authority: Authority
+) -> None:
+    pem = tmp_path / "ours.pem"
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    # Plain http needs none.
+    assert states(cli("doctor")) == {}
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", f"https://localhost:{cli.stub.url.rpartition(':')[2]}")
+    ended = cli("doctor")
+    assert (ended.status, ended.out.count("\tunknown\t")) == (2, 3)
+    assert f"certificates\twrong\tSSL_CERT_FILE {pem}: No such file" in ended.out
+    pem.write_bytes(authority.pem.read_bytes())
+    assert f"certificates\tok\t{pem} (from SSL_CERT_FILE)" in cli("doctor").out
+    monkeypatch.delenv("SSL_CERT_FILE")
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    assert "certificates\twrong\tTLS cannot be set up" in cli("doctor").out
+    assert len(cli.stub.requests) == 1
 
 
 def test_looking_for_a_store_does_not_create_it(cli: Cli, store: Path) -> None:

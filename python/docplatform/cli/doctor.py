@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_WAIT = 15.0
 """How long the one request may take, in seconds."""
+AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""What the client takes in the place of the system's authorities, on Linux."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 
@@ -77,6 +80,8 @@ def _settings(session: Session) -> Iterator[Finding]:
     yield _setting("project", session.project, "project_id", "DOCPLATFORM_PROJECT_ID")
     if session.ca_bundle is not None:
         yield _setting("certificates", session.ca_bundle, "ca_bundle", base_url="https://localhost")
+    elif _address(session).startswith("https:") and sys.platform == "linux":
+        yield from _authorities()
     if session.store is not None:
         yield _store(session.store)
     try:
@@ -89,10 +94,26 @@ def _settings(session: Session) -> Iterator[Finding]:
     yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
 
 
+def _address(session: Session) -> str:
+    return session.base_url or os.environ.get("DOCPLATFORM_BASE_URL", "")
+
+
+def _authorities() -> Iterator[Finding]:
+    """Whether the authorities that the environment names can be read, if it names some."""
+    for name in AUTHORITIES:
+        if (path := os.environ.get(name)) is not None:
+            # A file is read as a bundle is; a folder of which nothing is of use leaves the client with no authority.
+            settings = {"base_url": "https://localhost"} | (
+                {"ca_bundle": path} if name == "SSL_CERT_FILE" else {}
+            )
+            shown, advice = f"{path} (from {name})", f"correct {name}, or unset it"
+            yield _checked("certificates", shown, advice, settings, ca_bundle=name)
+
+
 def _used_proxy(session: Session) -> str:
     """Which proxy of the environment requests to the address go through."""
     try:
-        used = _proxy(session.base_url or os.environ.get("DOCPLATFORM_BASE_URL", ""))
+        used = _proxy(_address(session))
     except ValueError:
         return "which one is used is known once the address is right"
     return "none is used for this address" if used is None else f"{used} is used for this address"
@@ -106,18 +127,17 @@ def _setting(name: str, given: str | None, argument: str, variable: str = "", **
         where = variable
     if not value:
         return Finding(name, "wrong", "is not set", f"set {variable}, from the dashboard of your platform")
-    settings = {
-        "api_key": "any",
-        "base_url": "http://127.0.0.1",
-        "project_id": "any",
-        argument: value,
-        **more,
-    }
+    settings = {argument: value, **more}
+    return _checked(name, f"{value} (from {where})", f"correct {where}", settings, **{argument: where})
+
+
+def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **where: str) -> Finding:
+    """Whether a client accepts these settings; nothing is sent."""
     try:
-        _check(settings)
+        _check({"api_key": "any", "base_url": "http://127.0.0.1", "project_id": "any", **settings})
     except ValueError as error:
-        return Finding(name, "wrong", words.as_options(str(error), **{argument: where}), f"correct {where}")
-    return Finding(name, "ok", f"{value} (from {where})")
+        return Finding(name, "wrong", words.as_options(str(error), **where), advice)
+    return Finding(name, "ok", shown)
 
 
 def _store(path: str) -> Finding:
