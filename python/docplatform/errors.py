@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from docplatform._native import Job, Table
-    from docplatform.types import Attempt, SyncFailure, SyncReport
+    from docplatform.types import Attempt, DatasetReport, SyncFailure, SyncReport
 
 __all__ = [
     "AuthenticationError",
@@ -22,6 +22,7 @@ __all__ = [
     "ConnectError",
     "DataChangedWarning",
     "DataWarning",
+    "DatasetError",
     "DocPlatformError",
     "JobFailedError",
     "NotFoundError",
@@ -439,6 +440,27 @@ class SyncError(DocPlatformError):
     """
 
     failures: tuple[SyncFailure, ...] = ()
+
+
+class DatasetError(DocPlatformError, ValueError):
+    """A dataset has gaps: ``export_dataset(strict=True)`` wrote what the store has, and slices of the range are missing.
+
+    Fetch them with a ``sync`` and call ``export_dataset`` again: it keeps what was written.
+
+    Attributes:
+        dataset: What was found and written: a ``DatasetReport``.
+
+    Example:
+        >>> Client(store="visitors.db").sync("demo", "2026-01-05").rows
+        1000
+        >>> try:
+        ...     docplatform.export_dataset("visitors", store="visitors.db", date_to="2026-01-12", strict=True)
+        ... except docplatform.DatasetError as error:
+        ...     print(error.dataset)
+        DatasetReport(written=1, kept=0, rows=1000, open=0, missing=6)
+    """
+
+    dataset: DatasetReport
 
 
 class StoreBusyError(DocPlatformError):

@@ -47,6 +47,7 @@ BASES: dict[str, tuple[type[Exception], ...]] = {
     "WaitTimeoutError": (DocPlatformError, TimeoutError),
     "BudgetError": (DocPlatformError,),
     "SyncError": (DocPlatformError,),
+    "DatasetError": (DocPlatformError, ValueError),
     "StoreBusyError": (DocPlatformError,),
     **dict.fromkeys(
         (

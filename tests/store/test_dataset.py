@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import docplatform
-from docplatform import DatasetReport, export_dataset
+from docplatform import DatasetError, DatasetReport, export_dataset
 from docplatform.dataset import catalog
 from docplatform.testing import StubServer
 from helpers import Face
@@ -120,8 +120,9 @@ def test_slices_that_are_missing_are_counted_and_told(
     assert [first in str(warning.message) for warning in told] == [True] * bool(missing)
     strict: dict[str, Any] = {"store": store, "projects": "demo", "every": every, **asked, "strict": True}
     if missing:
-        with pytest.raises(ValueError, match=f"first from {first}"):
+        with pytest.raises(DatasetError, match=f"first from {first}") as caught:
             export_dataset(root / "strict", **strict)
+        assert caught.value.dataset == report
     else:
         assert export_dataset(root / "strict", **strict).missing == 0
     # What the store has is written in any case.

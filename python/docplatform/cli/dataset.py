@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from docplatform import export_dataset
+from docplatform import DatasetError, DatasetReport, export_dataset
 from docplatform.cli import output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, every_option, resolve
 from docplatform.cli.help import Command, options
@@ -53,8 +52,14 @@ def dataset(
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
     date_from, date_to = resolve(" ".join(period), date_from, date_to, last, every)
+
+    def printed(report: DatasetReport) -> None:
+        if session.json:
+            output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
+        else:
+            output.fields([("listing", listing), *report._asdict().items()])
+
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
-    organization = session.organization or os.environ.get("DOCPLATFORM_ORGANIZATION") or None
     try:
         with logged(session):
             report = export_dataset(
@@ -66,17 +71,13 @@ def dataset(
                 date_to=date_to,
                 every=every,
                 base_url=session.base_url,
-                organization=organization,
+                organization=session.organization,
+                strict=strict,
                 **choice,
             )
     except ImportError as error:
         raise click.UsageError(str(error).replace("export_dataset()", "dataset")) from None
-    if session.json:
-        output.document({"folder": folder, "listing": listing, "every": every, **report._asdict()})
-    else:
-        output.fields([("listing", listing), *report._asdict().items()])
-    if strict and (report.missing or not report.written + report.kept):
-        lacks = output.count(report.missing, "slice") if report.missing else "every slice"
-        raise ValueError(
-            f"--strict: the store lacks {lacks} of the dataset; fetch them with a sync, and run this again"
-        )
+    except DatasetError as error:
+        printed(error.dataset)
+        raise
+    printed(report)

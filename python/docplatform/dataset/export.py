@@ -16,7 +16,7 @@ from docplatform._hooks import parquet
 from docplatform._hooks.frames import need
 from docplatform._native import _dataset_rows, _WholeFile
 from docplatform.dataset import catalog
-from docplatform.errors import DataWarning
+from docplatform.errors import DatasetError, DataWarning
 from docplatform.types import DatasetReport
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def export_dataset(
     Raises:
         ConfigurationError: The store does not exist or cannot be read.
         ValueError: The store has several services or organizations and none is named, lacks a project, or has only
-            slices of another length; or the folder has other content. With ``strict``: slices are missing.
+            slices of another length; or the folder has other content.
+        DatasetError: Slices are missing, with ``strict``. What the store has is written, and ``error.dataset`` is the
+            report.
         ImportError: None of pyarrow, polars and duckdb is installed: ``pip install "docplatform[arrow]"``.
         OSError: A file cannot be written.
 
@@ -138,7 +140,9 @@ def export_dataset(
             file.discard()
         report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
     if gap is not None and strict:
-        raise ValueError(gap)
+        error = DatasetError(gap)
+        error.dataset = report
+        raise error
     return report
 
 
