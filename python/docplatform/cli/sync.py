@@ -81,7 +81,7 @@ def sync(
     try:
         days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
     except click.UsageError as error:
-        if "is not known" not in error.message:
+        if not period:
             raise
         text = f"{error.message}. The first word is the PERIOD, and projects come after it"
         raise click.UsageError(text) from None
