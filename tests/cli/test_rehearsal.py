@@ -57,7 +57,19 @@ def test_a_job_whose_answer_was_lost_can_be_found(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("failure", ["", "sometimes", "200", "drop:", "drop:0", "drop:x", "600"])
+def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(tmp_path: Path) -> None:
+    line = ("visitors", "export", "2026-01", "-o", str(tmp_path / "v.csv"))
+    kept = (*line, "--store", str(tmp_path / "v.db"))
+    with stub("--fail", "drop:3@3", "--visitors", "1000") as env:
+        broken, ended = (run_script(SCRIPT, *kept, env=env) for _ in range(2))
+    assert (broken.status, "run the same command again to continue" in broken.err) == (1, True)
+    assert (ended.status, len((tmp_path / "v.csv").read_text().splitlines())) == (0, 1001)
+    with stub("--fail", "failed:1@2") as env:
+        job = ("job", "run", "Fix it", *SOON)
+        assert [run_script(SCRIPT, *job, env=env).status for _ in range(3)] == [0, 5, 0]
+
+
+@pytest.mark.parametrize("failure", ["", "sometimes", "200", "drop:", "drop:0", "drop:x", "drop@0", "600"])
 def test_what_cannot_be_rehearsed_is_wrong_usage(failure: str) -> None:
     ended = run_script(SCRIPT, "stub", "--fail", failure)
     assert (ended.status, ended.out) == (2, "")

@@ -207,6 +207,7 @@ def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
         ("POST", "/v2/agent/other/job", 404),
         ("GET", f"{JOBS}/none", 404),
         ("POST", f"{JOBS}/none/message", 404),
+        ("GET", "/v1/analytics/demo/assistant/threads/thread-9", 404),
         ("GET", JOBS, 405),
         ("HEAD", VISITORS, 405),
     ],
@@ -477,6 +478,14 @@ def test_faults_queue_up_and_have_no_side_effect(stub: StubServer) -> None:
     assert [request.status for request in stub.requests] == [503, 503, 500, 201, 429, 200]
 
 
+def test_a_fault_can_begin_later(stub: StubServer) -> None:
+    stub.fail_next(status=503, after=1, path="/visitors")
+    stub.fail_next(status=502, after=1)
+    paths = [VISITORS, VISITORS, VISITORS, f"{JOBS}/job-1", VISITORS]
+    # The second failure counts what the first one lets pass.
+    assert [call(stub, "GET", path).status for path in paths] == [200, 503, 502, 404, 200]
+
+
 @pytest.mark.parametrize(
     ("body", "sent"),
     [(None, b'{"error": "Bad Gateway"}'), (b"\xff{}", b"\xff{}"), ([], b"[]")],
@@ -519,6 +528,7 @@ def test_an_answer_that_is_lost_leaves_its_job_and_reads_are_answered(stub: Stub
     [
         {"status": 199},
         {"retry_after": float("nan")},
+        {"after": -1},
         {"headers": {"X": "a\r\nSet-Cookie: b"}},
         {"headers": {"Content-Length": "100"}},
     ],

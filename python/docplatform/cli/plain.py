@@ -8,6 +8,11 @@ import docplatform
 
 DEMO = "Watch the main job run against a stub server on this machine."
 STUB = "Serve the stub server, to try things out."
+FAILURES = (
+    "a status (401, 429, 503, ...), drop (the connection closes without an answer), lost (jobs are created and messages taken, "
+    "but their answers never come), failed (jobs fail), or active (jobs are never final); with :N only N requests or jobs, "
+    "with @M from the Mth on, so that drop:3@7 breaks an export at its seventh page"
+)
 NEEDS_EXTRA = 'the other commands need an extra: pip install "docplatform[cli]"'
 
 
@@ -66,9 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     stub.add_argument(
         "--fail",
         metavar="HOW",
-        help="fail, so that a script's handling of exit codes can be tried: a status (401, 429, 503, ...), drop (the connection "
-        "closes without an answer), lost (jobs are created, but the answer never comes), failed (jobs fail) or active (jobs are never final); "
-        "with :N only the first N requests or jobs",
+        help=f"fail, so that a script's handling of exit codes can be tried: {FAILURES}",
     )
     stub.add_argument("--port", type=int, default=0, metavar="P", help="the port (default: any that is free)")
     stub.add_argument(
@@ -101,7 +104,7 @@ def _run_stub(options: argparse.Namespace) -> int:
         port=options.port,
     )
     if options.fail is not None:
-        rehearse(stub, options.fail)
+        rehearse(stub, options.fail, options.active_polls)
     if not options.run:
         return serve(stub)
     if not options.command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from docplatform.cli.output import say, shown
+from docplatform.cli.plain import FAILURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,27 +27,25 @@ NOT_FOUND = 127
 """The exit code of a command that cannot be started, as a shell has it."""
 SIGNALLED = 128
 """A command that a signal ended has the exit code 128 + the signal's number, as in a shell."""
-FAILURES = (
-    "a status (401, 429, 503, ...), drop (the connection closes without an answer), lost (jobs are created and messages taken, "
-    "but their answers never come), failed (jobs fail), or active (jobs are never final); with :N only the first N requests or "
-    "jobs"
-)
+_FAILURE = re.compile("([a-z]+|[3-5][0-9]{2})(?::([1-9][0-9]{0,5}))?(?:@([1-9][0-9]{0,5}))?", re.ASCII)
 
 
-def rehearse(stub: StubServer, failure: str) -> None:
-    """Has the stub fail as ``failure`` says: see :data:`FAILURES`."""
-    kind, colon, number = failure.partition(":")
-    if colon and not (number.isdecimal() and int(number)):
-        raise ValueError(f"--fail {failure}: the number after the colon must be 1 or more")
+def rehearse(stub: StubServer, failure: str, active_polls: int) -> None:
+    """Has the stub fail as ``failure`` says: see :data:`FAILURES`. Jobs before the first that fails complete after ``active_polls``."""
+    found = _FAILURE.fullmatch(failure)
+    kind, number, first = found.groups() if found else ("", None, None)
+    after = int(first or 1) - 1
     if kind in {"failed", "active"}:
+        for _ in range(after):
+            stub.script_job(*["active"] * active_polls, "completed")
         for _ in range(int(number or JOBS)):
             stub.script_job("active", *(["failed"] if kind == "failed" else []))
     elif kind in {"drop", "lost"}:
-        stub.fail_next(drop=kind == "drop", lost=kind == "lost", times=int(number or ALWAYS))
-    elif kind.isdecimal() and 300 <= int(kind) <= 599:
-        stub.fail_next(int(kind), times=int(number or ALWAYS))
+        stub.fail_next(drop=kind == "drop", lost=kind == "lost", times=int(number or ALWAYS), after=after)
+    elif kind.isdecimal():
+        stub.fail_next(int(kind), times=int(number or ALWAYS), after=after)
     else:
-        raise ValueError(f"--fail {failure}: give {FAILURES}")
+        raise ValueError(f"--fail {failure}: give {FAILURES}; N and M are numbers from 1 on")
 
 
 def serve(stub: StubServer) -> int:

@@ -171,21 +171,24 @@ def _read_cursor(text: str) -> tuple[range, int]:
         raise ValueError("cursor: is not one of this listing") from error
 
 
-def thread(name: str) -> dict[str, Any]:
-    """One conversation."""
-    asked = {
-        "id": "message-1",
-        "role": "user",
-        "content": "How do I rotate my API key?",
-        "createdAt": "2025-12-30T09:00:00Z",
-    }
-    told = {
-        "id": "message-2",
-        "role": "assistant",
-        "content": "See the guide.",
-        "createdAt": "2025-12-30T09:00:04Z",
-    }
-    return {"threadId": name, "createdAt": asked["createdAt"], "messages": [asked, told]}
-
+THREAD = {
+    "threadId": "thread-1",
+    "createdAt": "2025-12-30T09:00:00Z",
+    "messages": [
+        {
+            "id": "message-1",
+            "role": "user",
+            "content": "How do I rotate my API key?",
+            "createdAt": "2025-12-30T09:00:00Z",
+        },
+        {
+            "id": "message-2",
+            "role": "assistant",
+            "content": "See the guide.",
+            "createdAt": "2025-12-30T09:00:04Z",
+        },
+    ],
+}
+"""The one conversation that can be read by its id."""
 
 CALLER_STATS = {"web": 310, "api": 25, "other": 4, "total": 339}

@@ -375,6 +375,7 @@ class StubServer:
         status: int = 503,
         *,
         times: int = 1,
+        after: int = 0,
         retry_after: float | timedelta | str | None = None,
         path: str | None = None,
         drop: bool = False,
@@ -389,6 +390,8 @@ class StubServer:
         Args:
             status: The HTTP status of the answer, 200 to 599; 503 by default.
             times: How many requests fail; 1 by default.
+            after: How many requests that fit ``path`` are served before; 0 by default. ``after=6`` fails the seventh page
+                of an export.
             retry_after: The ``Retry-After`` header: whole seconds, a ``timedelta``, or a str that is sent as it is. A
                 client ignores fractions of a second.
             path: Only requests whose path contains this text; all by default.
@@ -418,7 +421,9 @@ class StubServer:
                 text = f"{_seconds(text, 'retry_after'):f}".rstrip("0").rstrip(".")
             pairs.append(("Retry-After", text))
         answer = None if drop or lost else make_answer(status, body, pairs)
-        fault = Fault(answer, _at_least(1, times, "times"), path or "", lost)
+        fault = Fault(
+            answer, _at_least(1, times, "times"), path or "", lost=lost, after=_at_least(0, after, "after")
+        )
         with self._changed:
             self._faults.append(fault)
 
@@ -503,6 +508,9 @@ class StubServer:
             check_sender(call.request, self._hosts)
             for fault in self._faults:
                 if fault.path in call.request.path and not (fault.lost and call.request.method == "GET"):
+                    if fault.after:
+                        fault.after -= 1
+                        continue
                     fault.times -= 1
                     if not fault.times:
                         self._faults.remove(fault)

@@ -15,7 +15,7 @@ from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from docplatform.testing._listings import CALLER_STATS, CursorListing, thread
+from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
 HOUR = 3600.0
@@ -150,6 +150,8 @@ class Fault:
     path: str
     lost: bool = False
     """Only the answer is: a write is carried out, and reads are answered."""
+    after: int = 0
+    """How many requests are served before."""
 
 
 @dataclass(slots=True)
@@ -314,7 +316,9 @@ class Service:
                 return self._page(listing, call.request.query)
             case ["", "v1", "analytics", project, "assistant", "threads", name]:
                 self._check(method, "GET", project)
-                return self._object(thread(name))
+                if name != THREAD["threadId"]:
+                    raise Refusal(404, "No such conversation")
+                return self._object(THREAD)
             case ["", "v1", "analytics", project, "assistant", "caller-stats"]:
                 self._check(method, "GET", project)
                 return self._object(CALLER_STATS)
