@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, replace
 from functools import cache
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -30,12 +31,47 @@ class Native(griffe.Extension):
             init = griffe.Function("__init__", parameters=made.parameters, returns=None, lineno=made.lineno)
             cls.set_member("__init__", init)
 
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Shows in signatures what users can write."""
+        _write_out(pkg, pkg)
+
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Makes links of the names that docstrings point at, and code of their examples."""
         if obj.docstring is not None:
             text = ROLE.sub(lambda found: _link(obj, *found.groups()), obj.docstring.value)
             # A title that the parser knows as that of code.
             obj.docstring.value = _colons(text).replace("\nExample:\n", "\nExamples:\n")
+
+
+def _write_out(obj: griffe.Object, package: griffe.Module) -> None:
+    """Puts what an alias of a type stands for in its place: users cannot import the name."""
+    for member in obj.members.values():
+        if isinstance(member, griffe.Function):
+            for function in (member, *(member.overloads or ())):
+                function.returns = _written_out(function.returns, package)
+                for parameter in function.parameters:
+                    parameter.annotation = _written_out(parameter.annotation, package)
+        elif isinstance(member, griffe.Attribute):
+            member.annotation = _written_out(member.annotation, package)
+        elif isinstance(member, griffe.Object):
+            _write_out(member, package)
+
+
+def _written_out(annotation: Any, package: griffe.Module) -> Any:
+    if isinstance(annotation, list):
+        return [_written_out(part, package) for part in annotation]
+    if not isinstance(annotation, griffe.Expr):
+        return annotation
+    if isinstance(annotation, griffe.ExprName) and annotation.canonical_path.startswith("docplatform."):
+        named = package[annotation.canonical_path.removeprefix("docplatform.")]
+        if isinstance(named, griffe.Attribute):
+            return _written_out(named.value, package)
+    if isinstance(annotation, griffe.ExprSubscript) and str(annotation.left) == "Unpack":
+        # Its arguments are those that the docstring names.
+        return "Any"
+    parts = {field.name: getattr(annotation, field.name) for field in fields(annotation)}
+    whole = {name: part for name, part in parts.items() if name != "parent"}
+    return replace(annotation, **{name: _written_out(part, package) for name, part in whole.items()})
 
 
 def _colons(docstring: str) -> str:
@@ -51,8 +87,11 @@ def _link(obj: griffe.Object, role: str, name: str) -> str:
 
 
 @cache
-def _package() -> griffe.Object | griffe.Alias:
-    return griffe.load("docplatform", search_paths=["python"], resolve_aliases=True)
+def _package() -> griffe.Module:
+    package = griffe.load("docplatform", search_paths=["python"], resolve_aliases=True)
+    assert isinstance(package, griffe.Module)
+    _write_out(package, package)
+    return package
 
 
 def as_markdown(page: str) -> str:

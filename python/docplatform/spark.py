@@ -151,7 +151,7 @@ class ListingDataSource(_DataSource):
         )
         return ", ".join(columns)
 
-    def reader(self, schema: object) -> _Reader:  # noqa: ARG002
+    def reader(self, schema: object) -> object:  # noqa: ARG002
         """The reader of the table."""
         return _Reader(self._lake, self._most)
 

@@ -11,6 +11,8 @@ import importlib
 import inspect
 import io
 import pydoc
+import re
+import runpy
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -123,6 +125,20 @@ def test_the_reference_shows_the_text_of_the_stub() -> None:
     package = griffe.load("docplatform", search_paths=[ROOT / "python"])
     for member, text in DOCSTRINGS.items():
         assert package[f"_native.{member}"].docstring.value == text
+
+
+def test_signatures_in_the_reference_show_what_users_can_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("griffe", reason="`make docs` installs what builds the site")
+    monkeypatch.chdir(ROOT)
+    as_markdown = runpy.run_path("docs/stubs.py")["as_markdown"]
+    signatures = []
+    for page in Path("docs/reference").glob("*.md"):
+        shown = as_markdown(page.read_text(encoding="utf-8"))
+        signatures += re.findall(r"^#+ `.*`\n\n```python\n(.*)\n```$", shown, re.MULTILINE)
+    assert len(signatures) > 80
+    assert any("timeout: float | timedelta = 30.0" in signature for signature in signatures)
+    words = {word for signature in signatures for word in re.findall(r"[A-Za-z_]\w*", signature)}
+    assert {word for word in words if word.startswith("_")} | words & {"Served", "Given", "Unpack"} == set()
 
 
 def test_help_prints_the_whole_text_with_the_signature() -> None:

@@ -176,7 +176,7 @@ def test_any_listing_is_read(session: Any, listings: Path, listing: str) -> None
 
 def test_no_key_goes_to_the_workers(session: Any, source: dict[str, str], filled: Filled) -> None:
     made = ListingDataSource({**source, "partition_rows": "1"})
-    reader = made.reader(None)
+    reader: Any = made.reader(None)
     sent = cloudpickle.dumps((made, reader, reader.partitions()))
     secret = filled.stub.api_key.rpartition("_")[2].encode()
     assert secret not in sent
