@@ -112,7 +112,6 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// What went wrong, in words, with the service's request id if it gave one.
     pub error: String,
-    /// How long the attempt took.
     pub elapsed: Duration,
     /// The pause before it.
     pub waited: Duration,
@@ -120,7 +119,6 @@ pub struct Attempt {
     pub sent: bool,
 }
 
-/// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The crate's one error. Boxed: results stay small.
@@ -130,13 +128,11 @@ pub struct Error(Box<Details>);
 /// What an [`Error`] carries.
 #[derive(Debug, Clone)]
 pub struct Details {
-    /// What kind of failure.
     pub kind: Kind,
     /// The text for people, complete and without secrets.
     pub message: String,
     /// What it means for a write. For a read, only `NotSent` is used.
     pub outcome: Option<Outcome>,
-    /// The answer's status.
     pub status: Option<u16>,
     /// The service's own message, if the body has one.
     pub service_message: Option<String>,
@@ -152,9 +148,7 @@ pub struct Details {
     pub transient: bool,
     /// Whether a retry was left out because of the deadline.
     pub deadline_exceeded: bool,
-    /// Each try.
     pub attempts: Vec<Attempt>,
-    /// The error that caused this one.
     pub source: Option<Error>,
 }
 
@@ -178,12 +172,10 @@ impl Error {
         }))
     }
 
-    /// A wrong argument.
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(Kind::Argument, message)
     }
 
-    /// A missing or unusable setting.
     pub fn configuration(message: impl Into<String>) -> Self {
         Self::new(Kind::Configuration, message)
     }

@@ -114,7 +114,6 @@ impl Ledger {
         );
     }
 
-    /// A budget of these terms.
     pub fn budget(&self, terms: Terms) -> Budget {
         Budget { terms, ledger: self.clone() }
     }

@@ -53,9 +53,7 @@ impl Entry {
 /// A refusal, or the state of a policy, as the service reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
-    /// When it was announced.
     pub at: Millis,
-    /// Until when it holds.
     pub until: Millis,
     /// Requests that were left then.
     pub remaining: u64,
@@ -150,7 +148,6 @@ impl Account {
         self.entries.remove(&number);
     }
 
-    /// The request ended.
     pub fn settle(&mut self, number: i64, outcome: &RequestEnd, now: Millis) {
         self.tidy(now);
         let begun = self.entries.get_mut(&number).map_or(now, |entry| {

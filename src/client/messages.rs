@@ -162,7 +162,6 @@ pub(crate) struct Failed<'a> {
 }
 
 impl Failed<'_> {
-    /// What was called.
     pub(crate) fn what(&self) -> String {
         what(self.call)
     }
@@ -178,7 +177,6 @@ impl Failed<'_> {
         words
     }
 
-    /// The line for the log.
     pub(crate) fn note(&self, attempt: &Attempt) -> Note {
         let text = format!(
             "{}: attempt {} failed after {:.3} s: {}",
@@ -197,7 +195,6 @@ impl Failed<'_> {
         Note::new(Level::Warning, text).about(about)
     }
 
-    /// The error for the user.
     pub(crate) fn error(&self, attempts: Vec<Attempt>, deadline_exceeded: bool) -> Error {
         let mut message = format!("{}: {}{}", self.what(), self.lead(), self.reason());
         if let Some(advice) = self.advice() {
@@ -308,7 +305,6 @@ impl Failed<'_> {
         }
     }
 
-    /// What the user can do.
     fn advice(&self) -> Option<String> {
         if self.verdict.kind == Kind::UnconfirmedWrite {
             return Some(

@@ -77,7 +77,6 @@ impl Books {
         Arc::new(Self { clock, store, ledgers: Mutex::default(), exports, names })
     }
 
-    /// The ledger of a limit.
     fn ledger(&self, limit: Limit<'_>) -> Ledger {
         let project = match limit {
             Limit::Analytics => None,
@@ -108,11 +107,8 @@ pub enum OnBudget {
 /// The store of a client, and the clock that it goes by.
 #[derive(Debug, Clone)]
 pub struct ClientStore {
-    /// The store.
     pub store: Store,
-    /// The clock.
     pub clock: Clock,
-    /// Whose it is.
     pub owner: Owner,
 }
 
@@ -225,17 +221,14 @@ impl Client {
         self.books.names.as_ref()
     }
 
-    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The counts.
     pub fn stats(&self) -> &Arc<Stats> {
         &self.stats
     }
 
-    /// A random number from 0 to 1.
     pub(crate) fn jitter(&self) -> f64 {
         (self.shared.jitter)()
     }

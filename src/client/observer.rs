@@ -28,11 +28,8 @@ pub enum Level {
 /// A line for the log: no key, no prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// How much it matters.
     pub level: Level,
-    /// The line.
     pub text: String,
-    /// The wait that it tells of.
     pub waiting: Option<Waiting>,
     /// What it is about, for programs.
     pub about: Option<About>,
@@ -50,15 +47,11 @@ pub enum About {
 /// The fields of a log record. Those of an attempt are `None` where the line is about the whole call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogFields {
-    /// The method.
     pub method: String,
-    /// The path template.
     pub path: String,
-    /// The number of the attempt.
     pub attempt: Option<u32>,
     /// Its status, where an answer came.
     pub status: Option<u16>,
-    /// How long it took.
     pub elapsed: Option<Duration>,
     /// The service's name for it, shortened for display.
     pub request_id: Option<String>,
@@ -73,9 +66,7 @@ impl From<LogFields> for About {
 /// A job that was created under a name, and that the store could not record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedJob {
-    /// The name.
     pub name: String,
-    /// The job's id.
     pub job: String,
     /// Why not.
     pub why: String,
@@ -84,7 +75,6 @@ pub struct UnrecordedJob {
 /// A time in which nothing is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Why.
     pub why: &'static str,
     /// When the next request goes out, if that is known.
     pub until: Option<Timestamp>,
@@ -113,7 +103,6 @@ pub(crate) struct OpenWait {
 }
 
 impl OpenWait {
-    /// A wait that begins now.
     pub(crate) fn new(why: &'static str, said_after: Duration) -> Self {
         Self { why, begun: Instant::now(), said_after, announced: None }
     }
@@ -130,7 +119,6 @@ impl OpenWait {
 }
 
 impl Note {
-    /// A line that says something.
     pub fn new(level: Level, text: String) -> Self {
         Self { level, text, waiting: None, about: None }
     }
@@ -143,7 +131,6 @@ impl Note {
 
 /// Receives reports from a running call.
 pub trait Observer: Send + Sync {
-    /// A line for the log.
     fn note(&self, note: Note);
 
     /// Whether notes of [`Level::Debug`] are wanted: nobody makes their texts in vain.

@@ -23,7 +23,6 @@ pub struct Snapshot {
 }
 
 impl Stats {
-    /// The counts now.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: self.requests.load(Ordering::Relaxed),

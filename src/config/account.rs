@@ -49,9 +49,7 @@ impl Organization {
 /// An organization at an address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owner {
-    /// The service.
     pub base_url: String,
-    /// The organization.
     pub organization: Organization,
 }
 

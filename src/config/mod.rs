@@ -28,30 +28,22 @@ pub use seconds::{seconds, seconds_or_zero};
 /// Shorter values of headers are not searched for as secrets.
 const MIN_SECRET_HEADER: usize = 8;
 
-/// Checked settings. Cheap to share; printing them shows no secret.
+/// Checked settings. Cheap to share; printing them shows no secret. What is named as in [`Options`] is described there.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The API key.
     pub api_key: ApiKey,
     /// Where the key came from, as errors name it: the argument, or the environment's variable.
     pub api_key_from: &'static str,
-    /// The customer's address.
     pub base_url: BaseUrl,
     /// The project of calls that name none.
     pub project_id: Option<Segment>,
-    /// See [`Options::timeout`].
     pub timeout: Duration,
-    /// See [`Options::deadline`].
     pub deadline: Duration,
-    /// See [`Options::max_retries`].
     pub max_retries: u32,
-    /// See [`Options::max_retry_after`].
     pub max_retry_after: Duration,
     /// The user's headers, which every request carries besides the client's own.
     pub headers: HeaderMap,
-    /// See [`Options::max_response_bytes`].
     pub max_response_bytes: usize,
-    /// See [`Options::job_path`].
     pub job_path: Template,
     /// What the connections need to know.
     pub wire: Wire,
@@ -59,7 +51,6 @@ pub struct Settings {
     pub terms: Option<Terms>,
     /// The budget of new jobs in each project, if there is one.
     pub job_terms: Option<Terms>,
-    /// See [`Options::settle_days`].
     pub settle_days: u32,
     /// What the store needs to know; `None`: there is none.
     pub store: Option<StoreSettings>,
@@ -68,7 +59,6 @@ pub struct Settings {
 /// The settings of the store: where it is, and whose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreSettings {
-    /// See [`Options::store`].
     pub path: PathBuf,
     /// Whose requests and exports they are.
     pub owner: Owner,
@@ -89,13 +79,9 @@ impl Settings {
 /// The settings of a connection pool: two clients share one only if these, the key and the address are the same.
 #[derive(Debug, Clone)]
 pub struct Wire {
-    /// See [`Options::connect_timeout`].
     pub connect_timeout: Duration,
-    /// See [`Options::proxy`].
     pub proxy: Option<SecretString>,
-    /// See [`Options::trust_env`].
     pub trust_env: bool,
-    /// See [`Options::ca_bundle`].
     pub ca_bundle: Option<PathBuf>,
 }
 

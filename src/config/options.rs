@@ -15,23 +15,15 @@ use crate::config::seconds::{seconds, seconds_or_zero};
 use crate::config::url::{BaseUrl, Segment, Template};
 use crate::error::{Error, Result};
 
-/// The environment's API key.
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";
 /// The path of a file with the API key, used if [`ENV_API_KEY`] is not set.
 pub const ENV_API_KEY_FILE: &str = "DOCPLATFORM_API_KEY_FILE";
-/// The environment's base URL.
 const ENV_BASE_URL: &str = "DOCPLATFORM_BASE_URL";
-/// The environment's project.
 pub const ENV_PROJECT_ID: &str = "DOCPLATFORM_PROJECT_ID";
-/// The environment's request budget.
 const ENV_REQUESTS_PER_HOUR: &str = "DOCPLATFORM_REQUESTS_PER_HOUR";
-/// The part of the environment's budget that is left to others.
 const ENV_RESERVE: &str = "DOCPLATFORM_RESERVE";
-/// The environment's budget of new jobs.
 const ENV_JOBS_PER_HOUR: &str = "DOCPLATFORM_JOBS_PER_HOUR";
-/// The environment's store.
 const ENV_STORE: &str = "DOCPLATFORM_STORE";
-/// The environment's organization.
 const ENV_ORGANIZATION: &str = "DOCPLATFORM_ORGANIZATION";
 
 /// Passes the list of all options, each with its type and default, to the macro `$with`.

@@ -97,7 +97,6 @@ impl Template {
         &self.0
     }
 
-    /// Whether it contains `{id}`.
     pub fn has_id(&self) -> bool {
         self.0.contains("{id}")
     }
@@ -189,7 +188,6 @@ impl BaseUrl {
         format!("{}:{}", host.unwrap_or_default(), port.unwrap_or_default())
     }
 
-    /// Whether it is https.
     pub fn is_https(&self) -> bool {
         self.url.scheme() == "https"
     }

@@ -45,7 +45,6 @@ impl Moment {
         Ok(Self { text, at })
     }
 
-    /// A day.
     pub fn of(day: Date) -> Self {
         Self { text: day.to_string(), at: Ok(day.to_datetime(jiff::civil::Time::midnight())) }
     }

@@ -14,22 +14,17 @@ const FORMS: &str = "use \"2026\", \"2026-Q1\", \"2026-01\", \"2026-W03\", \"202
 /// What a period is on the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodKind {
-    /// A year.
     Year,
-    /// Three months.
     Quarter,
-    /// A month.
     Month,
     /// A week from Monday on, numbered as ISO 8601 does.
     Week,
-    /// A day.
     Day,
     /// Any other number of days.
     Days,
 }
 
 impl PeriodKind {
-    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Year => "year",

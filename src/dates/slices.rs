@@ -13,16 +13,13 @@ const MAX_SLICES: usize = 40_000;
 /// How long a slice is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Every {
-    /// A day.
     Day,
     /// A week, from Monday on.
     Week,
-    /// A month of the calendar.
     Month,
 }
 
 impl Every {
-    /// Reads its name.
     pub fn parse(name: &str) -> Result<Self> {
         [Self::Day, Self::Week, Self::Month].into_iter().find(|every| every.as_str() == name).ok_or_else(
             || {
@@ -40,7 +37,6 @@ impl Every {
         }
     }
 
-    /// Its name.
     pub fn as_str(self) -> &'static str {
         self.kind().as_str()
     }
@@ -69,7 +65,6 @@ impl Every {
 /// Some days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// The first one.
     pub from: Date,
     /// The day after the last one.
     pub to: Date,
@@ -82,7 +77,6 @@ impl Slice {
         Some(Self { from: day(from)?, to: day(to)? })
     }
 
-    /// How many days it has.
     pub fn count(&self) -> i32 {
         // All civil dates fit.
         let hours = self.to.duration_since(self.from).as_hours();

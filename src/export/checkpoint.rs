@@ -27,7 +27,6 @@ const ROW_BYTES: usize = 12;
 pub struct Checkpoint {
     #[serde(rename = "docplatform_checkpoint")]
     version: u32,
-    /// The service it belongs to.
     base_url: String,
     /// What is listed, with its filters.
     pub listing: Listing,
@@ -57,7 +56,6 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// A checkpoint of `listing` at `base_url`.
     pub fn new(base_url: &str, listing: Listing, page_size: u32, offset: u64) -> Self {
         Self {
             version: CHECKPOINT_VERSION,
@@ -109,13 +107,11 @@ impl Checkpoint {
         Ok(read)
     }
 
-    /// The text.
     pub fn text(&self) -> String {
         // Strings, numbers and a fixed shape: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The service it belongs to.
     pub(crate) fn base_url(&self) -> &str {
         &self.base_url
     }

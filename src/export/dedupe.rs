@@ -31,9 +31,7 @@ type Hashed = BuildHasherDefault<Already>;
 /// How a row compares with those seen before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// Not seen.
     New,
-    /// Seen, and the same.
     Identical,
     /// Its key was seen, and never with these values.
     Differing,

@@ -33,7 +33,6 @@ pub struct Writing {
 pub struct Written {
     /// The complete file. The caller puts it in its place.
     pub file: Sealed,
-    /// How many rows.
     pub rows: u64,
 }
 

@@ -20,7 +20,6 @@ pub enum Finding {
     Dropped(u64),
     /// Rows came again with other values; all were kept.
     Differing(u64),
-    /// The totals moved.
     Totals {
         /// When the export began.
         first: Totals,

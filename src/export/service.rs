@@ -49,21 +49,17 @@ pub(crate) struct Asking {
 /// The pages of a listing, from the service. A clone is the same.
 #[derive(Clone)]
 pub struct ServicePages {
-    /// The client that asks.
     pub client: Client,
-    /// What it lists.
     pub listing: Arc<Listing>,
     /// The last body, by its first bytes: if the service sends it again, it would never end, and nothing more is requested.
     last: Arc<AtomicU64>,
 }
 
 impl ServicePages {
-    /// The pages of `listing`, as `client` gets them.
     pub fn new(client: Client, listing: Listing) -> Self {
         Self { client, listing: Arc::new(listing), last: Arc::default() }
     }
 
-    /// The call for a page.
     fn call(&self, asking: &Asking, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
         let Asking { days, offset, cursor, limit } = asking;
@@ -155,9 +151,7 @@ impl ServicePages {
 
 /// A page as it came.
 pub(crate) struct Answered {
-    /// Its rows.
     pub(crate) page: Page,
-    /// The body that it came in.
     pub(crate) body: Bytes,
     /// The time of day, by the service's clock.
     pub(crate) date: Option<Millis>,

@@ -69,7 +69,6 @@ enum Found {
     },
 }
 
-/// See the module.
 pub(super) struct StoredPages(Arc<StoredRange>);
 
 struct StoredRange {

@@ -22,7 +22,6 @@ pub struct PageShape {
     pub whole: bool,
     /// Whether the service says that there is more.
     pub has_more: bool,
-    /// The page's totals.
     pub totals: Option<Totals>,
     /// The cursor of the next page.
     pub cursor: Option<String>,

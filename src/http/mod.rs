@@ -93,11 +93,8 @@ impl fmt::Debug for Departure {
 
 /// An answer's head, and the way to its body.
 pub struct Incoming {
-    /// The status.
     pub status: StatusCode,
-    /// The headers.
     pub headers: HeaderMap,
-    /// What follows the head.
     pub body: Box<dyn Body>,
 }
 

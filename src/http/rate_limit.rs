@@ -20,7 +20,6 @@ const EPOCH_MILLIS: u64 = 1_000_000_000_000;
 pub struct Quota {
     /// The policy's name; empty if the header has only one policy.
     pub policy: String,
-    /// Requests that are left.
     pub remaining: u64,
     /// When it is reset; `None` if the header does not say.
     pub reset: Option<Duration>,

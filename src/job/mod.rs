@@ -36,13 +36,9 @@ pub struct Job {
     pub repository: Option<String>,
     /// `source.ref`.
     pub reference: Option<String>,
-    /// The AI model.
     pub model: Option<String>,
-    /// The pull request.
     pub pr_link: Option<String>,
-    /// When it was created.
     pub created_at: Option<Timestamp>,
-    /// When it was archived.
     pub archived_at: Option<Timestamp>,
     /// The project it was asked for in.
     pub project: Segment,
@@ -138,7 +134,6 @@ impl Prompt {
     }
 }
 
-/// Creates a job.
 pub async fn create(
     client: &Client,
     project: Segment,

@@ -30,7 +30,6 @@ const STATUS_UNKNOWN: &str = "unknown";
 pub struct OnceName(String);
 
 impl OnceName {
-    /// Checks it.
     pub fn parse(name: String) -> Result<Self> {
         check_name("once", &name)?;
         Ok(Self(name))
@@ -135,7 +134,6 @@ pub async fn resolve(
 pub enum ResolvedJob {
     /// As the service showed it.
     Snapshot(Box<Job>),
-    /// Its id.
     Id(Segment),
 }
 
@@ -144,9 +142,7 @@ pub enum ResolvedJob {
 pub enum NameState {
     /// Its job is known.
     Created,
-    /// Its job is being created.
     Creating,
-    /// Unknown.
     Unknown,
 }
 
@@ -334,7 +330,6 @@ pub(crate) struct Creating {
 }
 
 impl Creating {
-    /// Notes its job.
     pub(crate) fn created(&self, job: &Job, body: &[u8]) {
         let job = CreatedJob { id: job.id.as_str().to_owned(), body: Some(body.to_vec()) };
         self.names.created(self.key.clone(), Arc::clone(&self.prompt), job, self.ended());

@@ -44,15 +44,10 @@ pub struct Wait {
 /// What a user gave, in seconds; `None` stands for the default where it is not a value.
 #[derive(Debug, Clone, Copy)]
 pub struct WaitOptions {
-    /// See [`Wait::timeout`].
     pub timeout: Option<f64>,
-    /// See [`Wait::poll_interval`].
     pub poll_interval: Option<f64>,
-    /// See [`Wait::max_poll_interval`].
     pub max_poll_interval: Option<f64>,
-    /// See [`Wait::check`].
     pub check: bool,
-    /// See [`Wait::settle`].
     pub settle: f64,
 }
 
@@ -92,9 +87,7 @@ impl WaitOptions {
 /// What is waited for.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The job's project.
     pub project: Segment,
-    /// The job.
     pub id: Segment,
     /// What is known of it.
     pub last: Option<Job>,

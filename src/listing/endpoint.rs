@@ -3,13 +3,9 @@
 /// What a field of a row holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// A text.
     Text,
-    /// A whole number.
     Integer,
-    /// A number.
     Float,
-    /// True or false.
     Flag,
     /// An instant, kept in microseconds since 1970.
     Time,
@@ -22,7 +18,6 @@ pub enum Holds {
 pub struct Field {
     /// Its name, as the service has it.
     pub name: &'static str,
-    /// What it holds.
     pub holds: Holds,
     /// Whether a row without it is unreadable. Where it is not, anything that does not fit is kept aside.
     pub required: bool,
@@ -39,16 +34,13 @@ pub enum PagedBy {
     Nothing,
 }
 
-/// An endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its name: that of the client's method, of the command, and of the dataset's partition.
     pub name: &'static str,
-    /// Where it is read.
     pub path: &'static str,
     /// The name of its rows in an answer.
     pub items: &'static str,
-    /// How it is paged.
     pub paged_by: PagedBy,
     /// The name of the flag that says that there is more; `None`: a cursor says it.
     pub has_more: Option<&'static str>,
@@ -219,7 +211,6 @@ pub(crate) use for_each_endpoint;
 
 macro_rules! all {
     ($($method:ident: $endpoint:ident;)*) => {
-        /// All of them.
         pub const ENDPOINTS: &[&Endpoint] = &[$($endpoint),*];
     };
 }
@@ -238,12 +229,10 @@ pub(super) const OTHER: &Endpoint = &Endpoint {
 };
 
 impl Endpoint {
-    /// The one that is read at `path`.
     pub fn at(path: &str) -> Option<&'static Self> {
         ENDPOINTS.iter().copied().find(|endpoint| endpoint.path == path)
     }
 
-    /// The one of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ENDPOINTS.iter().copied().find(|endpoint| endpoint.name == name)
     }

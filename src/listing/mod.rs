@@ -160,7 +160,6 @@ impl Listing {
         known.unwrap_or(OTHER)
     }
 
-    /// How it is paged.
     pub fn paged_by(&self) -> PagedBy {
         match &self.shape {
             Some(Shape { next_cursor: Some(_), .. }) => PagedBy::Cursor,
@@ -178,7 +177,6 @@ impl Listing {
         self.shape.as_ref().map_or(self.endpoint().has_more, |shape| Some(&shape.has_more))
     }
 
-    /// The name of the cursor.
     pub(crate) fn next_cursor(&self) -> Option<&str> {
         match &self.shape {
             Some(shape) => shape.next_cursor.as_deref(),
@@ -186,13 +184,11 @@ impl Listing {
         }
     }
 
-    /// The project, if there is one.
     pub fn project(&self) -> Result<Option<Segment>> {
         let id = self.project_id.as_deref();
         id.map(|id| Segment::parse("project_id", id)).transpose()
     }
 
-    /// The project's id, if there is one.
     pub fn project_id(&self) -> Option<&str> {
         self.project_id.as_deref()
     }
@@ -203,7 +199,6 @@ impl Listing {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The query parameters.
     pub fn query(&self) -> &[(String, String)] {
         &self.query
     }

@@ -258,7 +258,6 @@ pub(crate) fn _period<'py>(
     Ok(Some((tuple(period)?, period.before().map(tuple).transpose()?).into_pyobject(py)?))
 }
 
-/// A day as a `date`.
 pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
     PyDate::new(py, day.year().into(), day.month().unsigned_abs(), day.day().unsigned_abs())
         .map(Bound::into_any)
@@ -288,7 +287,6 @@ pub(crate) fn range(
     Ok((text(from), text(to)))
 }
 
-/// A `str` that is valid text.
 pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let Ok(value) = value.cast::<PyString>() else {
         return Err(wrong_type(what, "a str", value));
@@ -300,7 +298,6 @@ pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         .map_err(|_| PyValueError::new_err(format!("{what} contains invalid characters (lone surrogates)")))
 }
 
-/// A prompt.
 pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)
 }
@@ -408,7 +405,6 @@ pub(crate) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(Strin
         .collect()
 }
 
-/// A callable, or `None`.
 pub(crate) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);

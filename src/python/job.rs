@@ -29,9 +29,7 @@ pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
 
 /// The job that an argument names: a `Job` or its id.
 pub(crate) enum JobArgument {
-    /// A snapshot.
     Job(Box<job::Job>),
-    /// An id.
     Id(Segment),
 }
 

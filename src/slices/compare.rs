@@ -26,7 +26,6 @@ const fn column(name: &'static str, holds: Holds) -> Field {
     Field { name, holds, required: true }
 }
 
-/// The columns of a comparison.
 pub const COLUMNS: &[Field] = &[
     column("path", Holds::Text),
     column("human", Holds::Integer),

@@ -29,7 +29,6 @@ use crate::text::safe;
 /// Which exports are meant, where several owners share a store: as far as they are named.
 #[derive(Debug, Clone)]
 pub struct Whose {
-    /// Of which service.
     pub base_url: Option<String>,
     /// Of which organization: its name, or as the store writes it.
     pub organization: Option<String>,
@@ -101,13 +100,11 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
 /// Which slices are wanted.
 #[derive(Debug, Clone)]
 pub struct Wish {
-    /// Of which endpoint.
     pub endpoint: &'static Endpoint,
     /// How long they are: slices of several lengths never stand in one table, as uniques do not add up.
     pub every: Every,
     /// Of which projects; `None`: of all.
     pub projects: Option<Vec<String>>,
-    /// The first day.
     pub from: Option<Date>,
     /// The day after the last one.
     pub to: Option<Date>,

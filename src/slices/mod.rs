@@ -14,9 +14,7 @@ use crate::store::What;
 /// What is read of each slice of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
-    /// Of which endpoint.
     pub endpoint: &'static Endpoint,
-    /// What of it.
     pub what: What,
 }
 

@@ -16,9 +16,7 @@ const MAX_NEIGHBOURS: usize = 7;
 /// What some slices cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What is read of each slice.
     pub what: What,
-    /// The slices, in order.
     pub slices: Vec<Planned>,
     /// Hours to wait for the budget, rounded up to whole ones; `None` if there is none.
     pub hours: Option<f64>,
@@ -27,7 +25,6 @@ pub struct Plan {
 /// What a slice costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planned {
-    /// Its days.
     pub slice: Slice,
     /// Requests to be sent.
     pub requests: u64,

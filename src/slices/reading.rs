@@ -17,19 +17,14 @@ use crate::text::safe;
 /// What is to be read.
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
-    /// What is read.
     pub of: Subject,
     /// Of which project; `None`: of the only one that there is.
     pub project: Option<String>,
-    /// Of which owner.
     pub whose: Whose,
-    /// The days.
     pub slices: Vec<Slice>,
-    /// How long a slice is.
     pub every: Option<Every>,
     /// How many days after its end a slice is treated as final.
     pub settle_days: u32,
-    /// The time of day.
     pub now: Millis,
     /// The store, as it was named: for commands to copy.
     pub store: String,
@@ -38,11 +33,9 @@ pub struct StoreQuery {
 /// What was read.
 #[derive(Debug)]
 pub struct StoreAnswer {
-    /// Of which project.
     pub project: String,
     /// The totals of the last slice, if its pages had some.
     pub totals: Option<Totals>,
-    /// The rows.
     pub trend: Trend,
 }
 

@@ -43,11 +43,8 @@ pub enum OnRunning {
 /// What is to be there.
 #[derive(Debug)]
 pub struct SyncScope {
-    /// Of which projects.
     pub projects: Vec<Segment>,
-    /// Which days.
     pub slices: Vec<Slice>,
-    /// What of them.
     pub of: Subject,
 }
 
@@ -62,16 +59,13 @@ pub struct Filled {
     pub open: u64,
     /// Requests that were sent, retries included.
     pub requests: u64,
-    /// Rows that came.
     pub rows: u64,
 }
 
 /// A slice that could not be fetched, while others could.
 #[derive(Debug)]
 pub struct FailedSlice {
-    /// Of which project.
     pub project: String,
-    /// Its days.
     pub slice: Slice,
     /// Why not.
     pub error: Error,
@@ -80,7 +74,6 @@ pub struct FailedSlice {
 /// How it ended.
 #[derive(Debug, Default)]
 pub struct Sync {
-    /// What is there now.
     pub filled: Filled,
     /// What was passed over.
     pub failures: Vec<FailedSlice>,

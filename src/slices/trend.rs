@@ -106,7 +106,6 @@ impl<'a> Reader<'a> {
         Self { client, observer, requests: 0 }
     }
 
-    /// Requests that were sent so far, retries included.
     pub(crate) fn requests(&self) -> u64 {
         self.requests
     }
@@ -126,7 +125,6 @@ impl<'a> Reader<'a> {
         Ok(!stored_slice(self.client, of, project, slice).await?.cached)
     }
 
-    /// The totals of a slice.
     pub(crate) async fn totals(&mut self, of: Subject, project: &Segment, slice: Slice) -> Result<Totals> {
         let relay = Arc::new(Relay::default());
         let _listening = relay.listen(Arc::<dyn ExportObserver>::clone(&self.observer));

@@ -31,7 +31,6 @@ pub(super) fn label(transaction: &Transaction<'_>, owner: &Owner) -> Result<Stri
     Ok(owner.organization.label(&salt(transaction)?))
 }
 
-/// The salt of the store's fingerprints.
 pub(super) fn salt(transaction: &Transaction<'_>) -> Result<Vec<u8>, Fault> {
     Ok(transaction.query_row("SELECT value FROM meta WHERE name = 'salt'", [], |row| row.get(0))?)
 }

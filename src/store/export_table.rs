@@ -21,7 +21,6 @@ pub(super) struct ExportTable<'a> {
 }
 
 impl ExportTable<'_> {
-    /// Begins an export.
     pub(super) fn insert(
         &self,
         range: &Range,
@@ -171,7 +170,6 @@ pub(super) fn immediate(connection: &mut Connection) -> Result<Transaction<'_>, 
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
 
-/// See [`crate::store::Exports::put`].
 pub(super) fn put(
     connection: &mut Connection,
     export: i64,

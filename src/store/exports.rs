@@ -20,7 +20,6 @@ use crate::store::pages::{self, StoredPage, Which};
 /// Which part of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Its totals alone.
     Totals,
     /// All its rows.
     Pages,
@@ -43,13 +42,10 @@ impl What {
 /// What is listed, as it goes on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
-    /// The project.
     pub project_id: Option<String>,
     /// The path, with its placeholders.
     pub path: String,
-    /// The first day.
     pub date_from: Option<String>,
-    /// The day after the last.
     pub date_to: Option<String>,
     /// When it is treated as final; `None`: never.
     pub settles: Option<Millis>,
@@ -82,7 +78,6 @@ pub struct Export {
     pub what: What,
     /// The wire's `limit`.
     pub page_size: u32,
-    /// When it was begun.
     pub begun: Millis,
     /// When it was whole.
     pub finished: Option<Millis>,
@@ -116,7 +111,6 @@ pub struct Exports {
 }
 
 impl Exports {
-    /// Those of `owner`.
     pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
         Self { store, owner: Arc::new(owner), clock }
     }
@@ -174,7 +168,6 @@ impl Exports {
         self.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
     }
 
-    /// The page at `offset`, if there is one.
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
         self.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
     }

@@ -11,11 +11,8 @@ use crate::text::safe;
 /// Why a store cannot be used, or a piece of work in it not be done.
 #[derive(Debug)]
 pub enum Fault {
-    /// What SQLite says.
     Sqlite(rusqlite::Error),
-    /// What the file system says.
     Io(io::Error),
-    /// The directory of the file is not there.
     NoDirectory,
     /// It is not there, or there is nothing in it.
     Missing,
@@ -23,13 +20,11 @@ pub enum Fault {
     NotAFile(&'static str),
     /// Its lock is not a plain file.
     NotALock,
-    /// It is not a database.
     NoDatabase,
     /// It belongs to another program.
     Foreign,
     /// A change of another program stands beside it, half done.
     Unfinished,
-    /// A later version of this package wrote it.
     Newer(i64),
     /// It may be read but not written.
     ReadOnly,

@@ -20,19 +20,14 @@ use crate::store::pages::{self, StoredPage, Which, days, page_size, totals, whol
 pub struct FinishedExport {
     /// Its number in the store.
     pub export: i64,
-    /// The service.
     pub base_url: String,
     /// The organization, as the store writes it.
     pub organization: String,
-    /// The project.
     pub project_id: String,
-    /// Its days.
     pub days: Slice,
     /// The wire's `limit`.
     pub page_size: u32,
-    /// When it was begun.
     pub begun: Millis,
-    /// How many rows came.
     pub rows: u64,
     /// The totals of its first page.
     pub totals: Option<Totals>,
@@ -111,7 +106,6 @@ impl FinishedExports {
             .await
     }
 
-    /// One of them.
     pub async fn export(&self, export: i64) -> Result<FinishedExport> {
         let path = self.path.clone();
         let look = move |connection: &mut Connection| {
@@ -125,7 +119,6 @@ impl FinishedExports {
         self.store.run(look).await
     }
 
-    /// Its page at `offset`.
     pub async fn page(&self, export: i64, offset: u64) -> Result<StoredPage> {
         let find = move |connection: &mut Connection| {
             pages::find(connection, export, Which::At(offset))?.ok_or(Fault::Deleted(export))

@@ -78,7 +78,6 @@ impl Store {
         Ok(Self(Worker::new(file::resolve(path).map_err(|fault| fault.error(path))?, open, desk)))
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -176,7 +175,6 @@ pub struct PendingWork<T> {
 }
 
 impl<T> PendingWork<T> {
-    /// Its result.
     pub fn wait(&self) -> Result<T> {
         self.receiver.recv().map_err(|_| lost())?
     }

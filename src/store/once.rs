@@ -30,16 +30,13 @@ const OF_OTHERS: &str =
 /// A name, in its project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnceKey {
-    /// The project.
     pub project_id: String,
-    /// The name.
     pub name: String,
 }
 
 /// What the store knows of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Creation {
-    /// The name.
     pub key: OnceKey,
     /// When its request was about to leave.
     pub begun: Millis,
@@ -50,7 +47,6 @@ pub struct Creation {
 /// A job that was created under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedJob {
-    /// Its id.
     pub id: String,
     /// As the service showed it; `None` if the caller named the id.
     pub body: Option<Vec<u8>>,
@@ -59,7 +55,6 @@ pub struct CreatedJob {
 /// The state of a name for a caller with a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is free.
     Free,
     /// It is taken, by the same prompt.
     Taken(Creation),
@@ -78,7 +73,6 @@ pub struct OnceNames {
 }
 
 impl OnceNames {
-    /// Those of `owner`.
     pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
         Self { store, owner: Arc::new(owner), clock }
     }

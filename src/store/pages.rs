@@ -25,7 +25,6 @@ pub struct StoredPage {
     pub has_more: bool,
     /// When it came.
     pub seen: Millis,
-    /// The answer's body.
     pub body: Vec<u8>,
 }
 
@@ -74,7 +73,6 @@ pub(super) enum Which {
     Before(u64),
 }
 
-/// A page of an export, if there is one.
 pub(super) fn find(connection: &Connection, export: i64, which: Which) -> Result<Option<StoredPage>, Fault> {
     let columns = PageExtent::SQL_COLUMNS;
     let (is_it, offset) = match which {

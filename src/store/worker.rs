@@ -23,7 +23,6 @@ const MAX_IDLE: Duration = Duration::from_millis(10);
 /// What is done with the file, or with the reason why it cannot be opened.
 type Run = Box<dyn FnOnce(error::Result<&mut Connection>) + Send>;
 
-/// A piece of work.
 pub struct StoreWork {
     pub(super) patience: Patience,
     pub(super) run: Run,
@@ -42,7 +41,6 @@ impl StoreWork {
 /// Takes work in place of a thread: a simulation does it when its disk would, or never.
 pub type Desk = Arc<dyn Fn(StoreWork) + Send + Sync>;
 
-/// How the file is opened.
 pub(super) type Open = fn(&Path) -> Result<Connection, Fault>;
 
 /// The work on one file.

@@ -12,10 +12,8 @@ use crate::text;
 /// cut before it is searched for.
 const MAX_JSON_ERROR: usize = 4096;
 
-/// A parsed body.
 #[derive(Debug)]
 pub struct Parsed<T> {
-    /// The value.
     pub value: T,
     /// Whether invalid characters were replaced by U+FFFD to read it.
     pub repaired: bool,

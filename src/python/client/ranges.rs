@@ -192,7 +192,6 @@ impl BaseClient {
         Ok(self.handle.client()?.project(id)?)
     }
 
-    /// The totals of a range.
     fn totals(
         &self,
         name: &'static str,

@@ -124,7 +124,6 @@ impl BaseRows {
         convert::hook(py, "iteration", "each")?.call_out((rows,))
     }
 
-    /// See [`Visitors::totals`].
     fn totals(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.face.run(py, self.reader.totals("Visitors.totals")?)
     }

@@ -128,17 +128,14 @@ impl Meta {
         }
     }
 
-    /// The totals, as their named tuple.
     pub(crate) fn totals(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.totals.map(|totals| convert::totals(py, totals)).transpose()
     }
 
-    /// What the rows are of.
     pub(crate) fn endpoint(&self) -> Option<&'static Endpoint> {
         Endpoint::named(self.endpoint.as_deref()?)
     }
 
-    /// The fields that its rows have.
     fn fields(&self) -> &'static [Field] {
         match self.endpoint() {
             _ if self.class == "Comparison" => compare::COLUMNS,

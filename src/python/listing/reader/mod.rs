@@ -84,7 +84,6 @@ impl State {
     }
 }
 
-/// See the module.
 pub(crate) struct RowReader {
     handle: Arc<Handle>,
     paging: Paging,
@@ -179,12 +178,10 @@ impl RowReader {
         convert::html(py, class, &fields)
     }
 
-    /// What was found so far, in words.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.state().warnings.clone()
     }
 
-    /// What is listed.
     pub(crate) fn listing(&self) -> Listing {
         self.state().start.listing.clone()
     }
