@@ -318,14 +318,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reserve_that_leaves_nothing_is_refused() {
-        assert!(Terms::new(100, 99).is_some());
-        for (per_hour, reserve) in [(0, 0), (100, 100), (1, 2)] {
-            assert!(Terms::new(per_hour, reserve).is_none());
-        }
-    }
-
-    #[test]
     fn a_nap_is_never_longer_than_the_wait() {
         let slot = |wait| Slot { at: timestamp(0), wait: Duration::from_millis(wait), by_service: false };
         assert_eq!(slot(10).nap(), Duration::from_millis(10));

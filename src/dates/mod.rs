@@ -203,35 +203,4 @@ mod tests {
         assert_eq!(settles("2026-01-01T12:00", 0), midnight + 12 * 3_600_000);
         assert_eq!(Moment::parse("date_to", "9999-12-31").unwrap().settles(0), None, "no instant is so late");
     }
-
-    #[test]
-    fn instants_in_answers() {
-        for (text, micros) in [
-            ("2026-01-31T12:00:00Z", 1_769_860_800_000_000),
-            ("2026-01-31T12:00:00.123Z", 1_769_860_800_123_000),
-            ("2026-01-31T12:00:00.123456Z", 1_769_860_800_123_456),
-            ("0001-01-01T00:00:00Z", -62_135_596_800_000_000),
-        ] {
-            assert_eq!(parse_instant(text).unwrap().as_microsecond(), micros);
-            let offset = text.replace('Z', "+00:00");
-            assert_eq!(parse_instant(&offset), parse_instant(text));
-        }
-        assert!(parse_instant("2026-01-31T12:00:00.123+02:00").is_ok());
-        for bad in [
-            "0000-01-01T00:00:00Z",
-            "2026-01-31T12:00:00+24:00",
-            "2026-06-30T23:59:60Z",
-            "2026-02-29T00:00:00.000Z",
-            "2026-01-31T12:00:0/Z",
-            "2026-01-31",
-            "2026-01-31T12:00:00",
-            "Sat, 31 Jan 2026 12:00:00 GMT",
-            "",
-            "(((((((((((((((((((((((",
-            "-000001-01-01T00:00:00Z",
-            "9999-12-31T23:59:59-12:00",
-        ] {
-            assert!(parse_instant(bad).is_err(), "{bad:?}");
-        }
-    }
 }

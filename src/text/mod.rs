@@ -76,21 +76,4 @@ mod tests {
         assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
         assert_eq!(safe("abcdef", 3), "abc…");
     }
-
-    #[test]
-    fn the_services_own_words_are_found() {
-        let body = br#"{"error": "Bad request", "details": [{"message": "limit"}, {"code": 1}, "x"]}"#;
-        assert_eq!(service_message(body).unwrap(), "Bad request; limit; x");
-        assert_eq!(service_message(br#"{"error": {"message": "no"}}"#).unwrap(), "no");
-        assert_eq!(service_message(br#"{"message": "no"}"#).unwrap(), "no");
-        assert_eq!(service_message(br#"{"error": "Bad", "message": "limit"}"#).unwrap(), "Bad; limit");
-        assert_eq!(service_message(br#"{"error": true, "message": "limit"}"#).unwrap(), "limit");
-        let problem = br#"{"type": "about:blank", "title": "Not Found", "status": 404, "detail": "No job x",
-            "errors": [{"detail": "must be a date"}]}"#;
-        assert_eq!(service_message(problem).unwrap(), "Not Found; No job x; must be a date");
-        assert_eq!(service_message(br#"{"detail": [{"message": "limit"}]}"#).unwrap(), "limit");
-        for none in [&b"<html>"[..], b"", b"[]", b"{}", br#"{"error": 5}"#] {
-            assert_eq!(service_message(none), None);
-        }
-    }
 }

@@ -101,8 +101,8 @@ async fn a_wait_beyond_the_cap_is_raised_at_once() {
 /// Rows: B4.
 #[tokio::test(start_paused = true)]
 async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
-    let bad: [&[u8]; 9] =
-        [b"-1", b"1.5", b"1e3", b"soon", b"", b"+5", "\u{661}".as_bytes(), b"\xff", b"0x10"];
+    let bad: [&[u8]; 10] =
+        [b"-1", b"1.5", b"1e3", b"soon", b"", b"+5", b"5 s", "\u{661}".as_bytes(), b"\xff", b"0x10"];
     for header in bad {
         let script = Script::new([reply(429, "").header("retry-after", header).into(), good()]);
         let recorder = Recorder::default();
@@ -116,7 +116,8 @@ async fn a_retry_after_that_cannot_be_understood_is_logged_once_and_ignored() {
 #[tokio::test(start_paused = true)]
 async fn an_absent_or_absurd_clock_of_the_service_is_replaced_by_the_machines_own() {
     let soon = httpdate::fmt_http_date(std::time::SystemTime::now() + secs(50));
-    for date in [None, Some("Fri, 31 Dec 9999 23:59:59 GMT"), Some("yesterday")] {
+    let (far, unset) = ("Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:07 GMT");
+    for date in [None, Some(far), Some(unset), Some("yesterday")] {
         let mut throttled = reply(429, "").header("retry-after", &soon);
         if let Some(date) = date {
             throttled = throttled.header("date", date);

@@ -191,8 +191,18 @@ async fn any_2xx_is_a_success() {
 #[tokio::test(start_paused = true)]
 async fn the_services_own_words_are_shown_and_defused() {
     for (body, words) in [
-        (r#"{"error": "Bad limit", "details": [{"message": "1 to 250"}]}"#, "Bad limit; 1 to 250"),
+        (
+            r#"{"error": "Bad limit", "details": [{"message": "1 to 250"}, {"code": 1}, "x"]}"#,
+            "Bad limit; 1 to 250; x",
+        ),
         (r#"{"error": {"message": "no"}}"#, "no"),
+        (r#"{"error": "Bad", "message": "limit"}"#, "Bad; limit"),
+        (r#"{"error": true, "message": "limit"}"#, "limit"),
+        (r#"{"detail": [{"message": "limit"}]}"#, "limit"),
+        (
+            r#"{"title": "Not Found", "status": 404, "detail": "No job x", "errors": [{"detail": "no date"}]}"#,
+            "Not Found; No job x; no date",
+        ),
         (r#"{"message": "no \u001b]52;c\u0007\u202e\r\n"}"#, "no \\u{1b}]52;c\\u{7}\\u{202e}\\r\\n"),
     ] {
         let script = Script::new([reply(400, body)]);
@@ -200,14 +210,15 @@ async fn the_services_own_words_are_shown_and_defused() {
         assert_eq!(error.service_message.as_deref(), Some(words));
         assert_eq!(error.message, format!("GET /v2/thing: status 400: {words}"));
     }
-    let script = Script::new([reply(400, "<html>"), reply(499, "")]);
-    let client = client(&script);
-    let error = fail(&client, read()).await;
-    assert_eq!(
-        (error.service_message.as_deref(), error.message.as_str()),
-        (None, "GET /v2/thing: status 400: Bad Request")
-    );
-    assert_eq!(fail(&client, read()).await.message, "GET /v2/thing: status 499: no message");
+    for none in ["<html>", "", "[]", "{}", r#"{"error": 5}"#] {
+        let error = fail(&client(&Script::new([reply(400, none)])), read()).await;
+        assert_eq!(
+            (error.service_message.as_deref(), error.message.as_str()),
+            (None, "GET /v2/thing: status 400: Bad Request")
+        );
+    }
+    let error = fail(&client(&Script::new([reply(499, "")])), read()).await;
+    assert_eq!(error.message, "GET /v2/thing: status 499: no message");
 }
 
 #[tokio::test(start_paused = true)]

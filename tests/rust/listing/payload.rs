@@ -111,22 +111,41 @@ async fn counts_are_whole_numbers_that_fit() {
     let with = |count: &str| {
         page(&[row("/0", 1), row("/1", 1).replace("\"ai\": 0", &format!("\"ai\": {count}"))], 1, false)
     };
-    for (text, count) in
-        [("12.0", 12), ("1e2", 100), ("-0", 0), ("-0.0", 0), ("9223372036854775807", i64::MAX), ("0", 0)]
-    {
+    for (text, count) in [
+        ("0", 0),
+        ("-0", 0),
+        ("-0.0", 0),
+        ("12.0", 12),
+        ("1e2", 100),
+        ("1200E-2", 12),
+        ("0.0012e+4", 12),
+        ("0e999", 0),
+        // A float has 53 bits, and a quick reading of one errs in the last.
+        ("9007199254740993.0", (1 << 53) + 1),
+        ("9.007199254740993e15", (1 << 53) + 1),
+        ("9223372036854775807.0", i64::MAX),
+        ("9223372036854775807", i64::MAX),
+    ] {
         assert_eq!(read(with(text)).await.unwrap().0[1].ai, count, "{text}");
     }
     for bad in [
         "12.5",
         "-1",
         "-1.0",
+        "9007199254740992.5",
+        "1e-1",
+        "1e99999999999999999999",
         "9223372036854775808",
+        "9223372036854775808.0",
         "18446744073709551616",
         "99999999999999999999999999",
         "1e400",
         "1e19",
         "\"12\"",
         "true",
+        "null",
+        "[1]",
+        "{}",
     ] {
         let error = refused(&with(bad)).await;
         assert!(error.contains("visitors[1].ai: "), "{bad}: {error}");
