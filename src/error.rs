@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 /// What kind of failure this is. `src/python/errors.rs` gives each its Python class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A setting is missing or unusable.
     Configuration,
@@ -41,6 +41,7 @@ pub enum Kind {
     /// Another sync fills the store, and the caller would not wait.
     StoreBusy,
     /// A bug in this crate.
+    #[default]
     Internal,
 }
 
@@ -126,7 +127,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<Details>);
 
 /// What an [`Error`] carries.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Details {
     pub kind: Kind,
     /// The text for people, complete and without secrets.
@@ -155,21 +156,7 @@ pub struct Details {
 impl Error {
     /// An error with a kind and a message, and nothing else.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self(Box::new(Details {
-            kind,
-            message: message.into(),
-            outcome: None,
-            status: None,
-            service_message: None,
-            body: None,
-            request_id: None,
-            retry_after: None,
-            resets_at: None,
-            transient: false,
-            deadline_exceeded: false,
-            attempts: Vec::new(),
-            source: None,
-        }))
+        Self(Box::new(Details { kind, message: message.into(), ..Details::default() }))
     }
 
     pub fn argument(message: impl Into<String>) -> Self {
@@ -189,6 +176,20 @@ impl Error {
     #[must_use]
     pub fn with_outcome(mut self, outcome: Option<Outcome>) -> Self {
         self.0.outcome = outcome;
+        self
+    }
+
+    /// The same error, of what was to happen before a request: nothing was sent, unless more is known.
+    #[must_use]
+    pub fn or_not_sent(self) -> Self {
+        let outcome = self.outcome.or(Some(Outcome::NotSent));
+        self.with_outcome(outcome)
+    }
+
+    /// The same error, of a call whose deadline ended: it may succeed later.
+    #[must_use]
+    pub fn past_deadline(mut self) -> Self {
+        (self.0.deadline_exceeded, self.0.transient) = (true, true);
         self
     }
 

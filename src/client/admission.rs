@@ -13,7 +13,7 @@ use crate::client::messages;
 use crate::client::observer::{About, Level, Note, Observer, Waiting};
 use crate::client::retry::{self, LAST_CALL};
 use crate::clock::{millis, timestamp};
-use crate::error::{Error, Kind, Outcome, Result};
+use crate::error::{Error, Kind, Result};
 
 /// A pause longer than this is logged before it begins.
 const MIN_LOGGED_PAUSE: Duration = Duration::from_secs(1);
@@ -56,8 +56,7 @@ impl Client {
                 let now = Instant::now();
                 let time_left = throttled.until.saturating_duration_since(now);
                 if throttled.until > last_call {
-                    return Err(messages::still_throttled(call, throttled.status, time_left)
-                        .with_outcome(Some(Outcome::NotSent)));
+                    return Err(messages::still_throttled(call, throttled.status, time_left));
                 }
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
@@ -67,10 +66,8 @@ impl Client {
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
-                let permit = timeout_at(last_call, places.acquire()).await.map_err(|_| {
-                    let not_sent = call.is_write().then_some(Outcome::NotSent);
-                    messages::no_place(call, self.settings.deadline).with_outcome(not_sent)
-                })?;
+                let permit = timeout_at(last_call, places.acquire()).await;
+                let permit = permit.map_err(|_| messages::no_place(call, self.settings.deadline))?;
                 permit.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
             };
             let (mut turn, mut ticket) = (None, None);
@@ -98,8 +95,7 @@ impl Client {
             let permit = Permit { _turn: turn, _permit: in_line(&places.in_flight).await? };
             if *deadline <= Instant::now() {
                 // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
-                let not_sent = call.is_write().then_some(Outcome::NotSent);
-                return Err(messages::no_place(call, self.settings.deadline).with_outcome(not_sent));
+                return Err(messages::no_place(call, self.settings.deadline));
             }
             // It may have been throttled while this call waited for a permit.
             if throttled().is_none() {

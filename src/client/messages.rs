@@ -72,25 +72,19 @@ pub(crate) fn still_throttled(call: &Call, status: u16, time_left: Duration) -> 
     );
     error.status = Some(status);
     error.retry_after = Some(time_left);
-    error.deadline_exceeded = true;
-    error.transient = true;
-    error
+    error.with_outcome(Some(Outcome::NotSent)).past_deadline()
 }
 
 /// The error of a call that got no permit, because too many others were in flight.
 pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
-    let mut error = Error::new(
-        Kind::Timeout,
-        format!(
-            "{}: not sent within its deadline of {} s, because too many other calls were in flight or \
-             this process was suspended: call again, with fewer calls at a time or a longer deadline=",
-            what(call),
-            deadline.as_secs_f64(),
-        ),
+    let message = format!(
+        "{}: not sent within its deadline of {} s, because too many other calls were in flight or \
+         this process was suspended: call again, with fewer calls at a time or a longer deadline=",
+        what(call),
+        deadline.as_secs_f64(),
     );
-    error.deadline_exceeded = true;
-    error.transient = true;
-    error
+    let outcome = call.is_write().then_some(Outcome::NotSent);
+    Error::new(Kind::Timeout, message).with_outcome(outcome).past_deadline()
 }
 
 /// The error of a call that the ledger gave no answer. Nothing of it was sent.

@@ -10,16 +10,17 @@ pub mod throttle;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use http::Method;
 use jiff::civil::Date;
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
 use crate::client::retry::RetryQuota;
-use crate::client::throttle::Throttle;
+use crate::client::throttle::{Lane, Throttle};
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
 use crate::config::account::Owner;
-use crate::config::url::Segment;
+use crate::config::url::{Segment, Template};
 use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
 use crate::lock;
@@ -231,6 +232,22 @@ impl Client {
 
     pub(crate) fn jitter(&self) -> f64 {
         (self.shared.jitter)()
+    }
+
+    /// A read of `path`, with nothing but what every call has.
+    pub(crate) fn read(&self, path: Template, project: Option<Segment>) -> Call {
+        Call {
+            method: Method::GET,
+            lane: Lane::of_read(path.as_str()),
+            path,
+            project,
+            id: None,
+            query: Vec::new(),
+            body: None,
+            cap: self.settings.max_response_bytes,
+            prompt: None,
+            journal: None,
+        }
     }
 
     /// The project of a call: the one named, or the client's.

@@ -121,8 +121,6 @@ impl Template {
 /// The customer's base URL: https, or http if it is a loopback literal or `allow_http` is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
-    /// Without a trailing slash.
-    text: String,
     url: Url,
     loopback: bool,
 }
@@ -174,12 +172,12 @@ impl BaseUrl {
                  (http is for 127.0.0.1, [::1] and localhost, or for allow_http=True)"
             ));
         }
-        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), url, loopback })
+        Ok(Self { url, loopback })
     }
 
     /// The URL, without a trailing slash.
     pub fn as_str(&self) -> &str {
-        &self.text
+        self.url.as_str().trim_end_matches('/')
     }
 
     /// Host and port, for errors.
@@ -205,8 +203,7 @@ impl BaseUrl {
         id: Option<&Segment>,
         query: &[(String, String)],
     ) -> Result<Url> {
-        let mut text = self.text.clone();
-        text.push_str(&template.fill(project, id)?);
+        let mut text = self.as_str().to_owned() + &template.fill(project, id)?;
         if !query.is_empty() {
             let pairs = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
             // Writing to a String cannot fail.

@@ -27,7 +27,7 @@ const ROW_BYTES: usize = 12;
 pub struct Checkpoint {
     #[serde(rename = "docplatform_checkpoint")]
     version: u32,
-    base_url: String,
+    pub(crate) base_url: String,
     /// What is listed, with its filters.
     pub listing: Listing,
     /// The wire's `limit`.
@@ -52,7 +52,7 @@ pub struct Checkpoint {
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
     /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
-    near: usize,
+    pub(crate) near: usize,
 }
 
 impl Checkpoint {
@@ -112,18 +112,9 @@ impl Checkpoint {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    pub(crate) fn base_url(&self) -> &str {
-        &self.base_url
-    }
-
     /// The last rows that were handed out.
     pub fn seen(&self) -> &[Identity] {
         &self.seen
-    }
-
-    /// How many of them the next answers may bring again.
-    pub(crate) fn near(&self) -> usize {
-        self.near
     }
 
     /// Notes that these rows were handed out, too, and that the next answers may bring the last `near` again.

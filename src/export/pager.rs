@@ -310,7 +310,7 @@ impl Pager {
         let Some(sent) = &page.cursor else {
             return Err(broken("it sent no cursor and said that there are more"));
         };
-        let cursor = cursor::plain(place.base_url(), sent).map_err(|why| broken(&why))?;
+        let cursor = cursor::plain(&place.base_url, sent).map_err(|why| broken(&why))?;
         if !self.cursors.insert(xxh3_64(cursor.as_bytes())) {
             return Err(broken("it sent a cursor that it had sent before"));
         }

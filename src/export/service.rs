@@ -6,12 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::Method;
 use tokio::time::Instant;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::observer::Observer;
-use crate::client::throttle::Lane;
 use crate::client::{Call, Client, Received};
 use crate::clock::Millis;
 use crate::config::url::Template;
@@ -78,18 +76,8 @@ impl ServicePages {
         if let Some(cursor) = cursor {
             add(CURSOR, cursor.clone());
         }
-        Ok(Call {
-            method: Method::GET,
-            path: Template::own(listing.path().to_owned()),
-            project: listing.project()?,
-            id: None,
-            query,
-            body: None,
-            lane: Lane::of_read(listing.path()),
-            cap: self.client.settings().max_response_bytes,
-            prompt: None,
-            journal: None,
-        })
+        let path = Template::own(listing.path().to_owned());
+        Ok(Call { query, ..self.client.read(path, listing.project()?) })
     }
 
     /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone.

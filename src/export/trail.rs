@@ -74,7 +74,7 @@ impl Mark {
         place.rows = place.rows.saturating_add(rows.len() as u64);
         if self.by_row {
             // Ask for the page again, and know its rows.
-            place.remember(rows, place.near() + rows.len());
+            place.remember(rows, place.near + rows.len());
         } else {
             let position = self.shape.kept.as_ref().and_then(|kept| kept.get(last));
             let received = position.map_or(rows.len() as u64, |&position| u64::from(position) + 1);
@@ -111,18 +111,14 @@ impl Trail {
         // Checked where it was made.
         let slices = place.listing.slices().unwrap_or_default();
         let by_position = place.slice > 0 || place.offset.saturating_sub(place.begin) == place.rows;
-        if !by_offset {
-            let (near, skip) = (VecDeque::new(), place.near());
-            return Self { irregular: false, place, near, skip, by_offset, by_position, slices };
-        }
-        let near = place.near();
+        let near = place.near;
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
-        let near = (near > 0).then_some((near, until));
+        let irregular = by_offset && near > 0;
         Self {
-            irregular: near.is_some(),
+            irregular,
             place,
-            near: near.into_iter().collect(),
-            skip: 0,
+            near: irregular.then_some((near, until)).into_iter().collect(),
+            skip: if by_offset { 0 } else { near },
             by_offset,
             by_position,
             slices,

@@ -15,7 +15,7 @@ use crate::client::throttle::Lane;
 use crate::client::{Answer, CREATE_JOB, Call, Client};
 use crate::config::url::{Segment, Template};
 use crate::dates::parse_instant;
-use crate::error::{Error, Outcome, Result};
+use crate::error::{Error, Result};
 use crate::job::observer::JobObserver;
 use crate::job::once::Creating;
 use crate::text::json;
@@ -177,18 +177,8 @@ pub async fn get(
     prompt: Option<Arc<str>>,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let call = Call {
-        method: Method::GET,
-        path: client.settings().job_path.clone(),
-        project: Some(project.clone()),
-        id: Some(id.clone()),
-        query: Vec::new(),
-        body: None,
-        lane: Lane::Jobs,
-        cap: cap(client),
-        prompt,
-        journal: None,
-    };
+    let read = client.read(client.settings().job_path.clone(), Some(project.clone()));
+    let call = Call { id: Some(id.clone()), lane: Lane::Jobs, cap: cap(client), prompt, ..read };
     client.call(call, observer, |answer| decode(answer, project, Some(id))).await
 }
 
@@ -205,19 +195,13 @@ async fn post(
         .map_err(|error| Error::argument(format!("the prompt cannot be written as JSON: {error}")))?;
     let call = Call {
         method: Method::POST,
-        path,
-        project: Some(project.clone()),
         id: id.clone(),
-        query: Vec::new(),
         body: Some(body.into()),
         lane: Lane::Writes,
         cap: cap(client),
         prompt: Some(prompt.0),
         journal: creating.clone().map(|creating| creating as _),
-    };
-    let not_sent = |error: Error| {
-        let outcome = error.outcome.or(Some(Outcome::NotSent));
-        error.with_outcome(outcome)
+        ..client.read(path, Some(project.clone()))
     };
     let decode = |answer: &Answer| {
         decode(answer, &project, id.as_ref()).inspect(|job| {
@@ -227,7 +211,7 @@ async fn post(
             }
         })
     };
-    client.call(call, observer, decode).await.map_err(not_sent)
+    client.call(call, observer, decode).await.map_err(Error::or_not_sent)
 }
 
 fn cap(client: &Client) -> usize {

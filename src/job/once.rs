@@ -52,15 +52,12 @@ pub async fn create(
         return super::create(client, project, prompt, observer).await;
     };
     let key = name.key(&project);
-    let not_sent = |error: Error| {
-        let outcome = error.outcome.or(Some(Outcome::NotSent));
-        error.with_outcome(outcome)
-    };
-    let names = names(client).map_err(not_sent)?.clone();
-    let lock = match claim(client, &names, &key, &prompt, observer).await.map_err(not_sent)? {
+    let names = names(client).map_err(Error::or_not_sent)?.clone();
+    let claimed = claim(client, &names, &key, &prompt, observer).await;
+    let lock = match claimed.map_err(Error::or_not_sent)? {
         Claim::Ours(lock) => lock,
         Claim::Created(job) => {
-            let job = known_job(job, project).map_err(not_sent)?;
+            let job = known_job(job, project).map_err(Error::or_not_sent)?;
             observer.job(&job.id);
             return Ok(job);
         }
@@ -293,17 +290,12 @@ fn how_to_resolve(key: &OnceKey) -> String {
 }
 
 fn still_creating(client: &Client, key: &OnceKey) -> Error {
-    let mut error = Error::new(
-        Kind::Timeout,
-        format!(
-            "not sent within its deadline of {} s: another call is still creating the job of the name {:?}; try again",
-            client.settings().deadline.as_secs_f64(),
-            key.name
-        ),
+    let message = format!(
+        "not sent within its deadline of {} s: another call is still creating the job of the name {:?}; try again",
+        client.settings().deadline.as_secs_f64(),
+        key.name
     );
-    error.deadline_exceeded = true;
-    error.transient = true;
-    error
+    Error::new(Kind::Timeout, message).past_deadline()
 }
 
 fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {

@@ -20,9 +20,6 @@ use crate::store::{account, lock};
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
-/// The row of a name whose job is unknown.
-const OUTCOME_UNKNOWN: &str = "WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
-
 /// A name at an address, whosever it is: for a caller who has it not.
 const OF_OTHERS: &str =
     "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
@@ -96,13 +93,13 @@ impl OnceNames {
                 let sql = format!("SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4");
                 let others = (&owner.base_url, &key.project_id, &key.name, digest);
                 let found = transaction.query_row(&sql, others, read).optional()?;
-                let found = found.map(PackedCreation::unpacked).transpose()?;
+                let found = found.map(unpacked).transpose()?;
                 return Ok(found.map_or(Standing::Free, Standing::OtherOwner));
             };
             if known != digest {
                 return Ok(Standing::OtherPrompt);
             }
-            creation.unpacked().map(Standing::Taken)
+            unpacked(creation).map(Standing::Taken)
         };
         self.store.run(look).await
     }
@@ -118,7 +115,7 @@ impl OnceNames {
             );
             let mut all = transaction.prepare(&sql)?;
             let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
-            found.into_iter().map(PackedCreation::unpacked).collect()
+            found.into_iter().map(unpacked).collect()
         };
         self.store.run(look).await
     }
@@ -160,7 +157,11 @@ impl OnceNames {
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
         let owner = Arc::clone(&self.owner);
         let write = move |connection: &mut Connection| {
-            change(connection, &owner, |account, transaction| free(transaction, account, &key)).map(drop)
+            let transaction = immediate(connection)?;
+            if let Some(account) = account::find(&transaction, &owner)? {
+                free(&transaction, account, &key)?;
+            }
+            Ok(transaction.commit()?)
         };
         self.store.post(write, failed);
     }
@@ -246,23 +247,10 @@ impl OnceNames {
     }
 }
 
-/// Changes the names of an account; returns how many were.
-fn change(
-    connection: &mut Connection,
-    owner: &Owner,
-    work: impl FnOnce(i64, &Transaction<'_>) -> rusqlite::Result<usize>,
-) -> Result<usize, Fault> {
-    let transaction = immediate(connection)?;
-    let Some(account) = account::find(&transaction, owner)? else { return Ok(0) };
-    let changed = work(account, &transaction)?;
-    transaction.commit()?;
-    Ok(changed)
-}
-
 /// Removes a name whose job is unknown; returns how many were there.
 fn free(transaction: &Transaction<'_>, account: i64, key: &OnceKey) -> rusqlite::Result<usize> {
-    let sql = format!("DELETE FROM once {OUTCOME_UNKNOWN}");
-    transaction.execute(&sql, (account, &key.project_id, &key.name))
+    let sql = "DELETE FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3 AND job IS NULL";
+    transaction.execute(sql, (account, &key.project_id, &key.name))
 }
 
 /// A text as the store knows it again without holding it.
@@ -277,28 +265,21 @@ fn packed(body: Option<&[u8]>) -> Result<(Option<Vec<u8>>, Option<i64>), Fault> 
     Ok((body.map(pack).transpose()?, size))
 }
 
-/// A [`Creation`] as it stands in the table.
-struct PackedCreation {
-    creation: Creation,
-    size: i64,
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<PackedCreation> {
+/// A [`Creation`] as it stands in the table, and the size of its body.
+fn read(row: &Row<'_>) -> rusqlite::Result<(Creation, i64)> {
     let key = OnceKey { project_id: row.get(0)?, name: row.get(1)? };
     let job = row.get::<_, Option<String>>(3)?;
     let body = row.get(4)?;
     let job = job.map(|id| CreatedJob { id, body });
     let size = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
-    Ok(PackedCreation { creation: Creation { key, begun: row.get(2)?, job }, size })
+    Ok((Creation { key, begun: row.get(2)?, job }, size))
 }
 
-impl PackedCreation {
-    fn unpacked(mut self) -> Result<Creation, Fault> {
-        if let Some(job) = &mut self.creation.job {
-            job.body = job.body.take().map(|body| unpack(body, self.size)).transpose()?;
-        }
-        Ok(self.creation)
+fn unpacked((mut creation, size): (Creation, i64)) -> Result<Creation, Fault> {
+    if let Some(job) = &mut creation.job {
+        job.body = job.body.take().map(|body| unpack(body, size)).transpose()?;
     }
+    Ok(creation)
 }
 
 /// Bytes of a lock's name.

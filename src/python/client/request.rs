@@ -62,17 +62,14 @@ fn call(
     if read && body.is_some() {
         return Err(PyValueError::new_err("a GET takes params, not json"));
     }
+    let call = client.read(template, project(client, path, project_id, None)?);
     Ok(Call {
-        lane: if read { Lane::of_read(path) } else { Lane::Writes },
+        lane: if read { call.lane } else { Lane::Writes },
         method,
-        project: project(client, path, project_id, None)?,
-        path: template,
-        id: None,
         query: convert::params(params)?,
         prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
         body: body.map(|body| body.to_string().into()),
-        cap: client.settings().max_response_bytes,
-        journal: None,
+        ..call
     })
 }
 
@@ -84,18 +81,8 @@ pub(super) fn get(
     id: Option<Segment>,
     (from, to): (Option<String>, Option<String>),
 ) -> Result<Call> {
-    Ok(Call {
-        lane: Lane::of_read(path),
-        method: Method::GET,
-        project: Some(client.project(project_id)?),
-        path: Template::own(path.to_owned()),
-        id,
-        query: listing::dates(from, to),
-        prompt: None,
-        journal: None,
-        body: None,
-        cap: client.settings().max_response_bytes,
-    })
+    let call = client.read(Template::own(path.to_owned()), Some(client.project(project_id)?));
+    Ok(Call { id, query: listing::dates(from, to), ..call })
 }
 
 /// The object of an answer. Its texts may be repaired: they are what people wrote.

@@ -71,8 +71,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "trail-skips-nothing": (
         TRAIL,
-        "place.remember(rows, place.near() + rows.len());",
-        "place.remember(rows, place.near());",
+        "place.remember(rows, place.near + rows.len());",
+        "place.remember(rows, place.near);",
     ),
     "trail-forgets-the-rest-of-a-page": (
         TRAIL,
