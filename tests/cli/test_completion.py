@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.cli import SCRIPT
-from helpers.scripts import environment, run_script
+from helpers.scripts import run_command, run_script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the shells are POSIX's")
 
@@ -52,17 +51,10 @@ def test_the_documented_line_completes(shell: str) -> None:
         pytest.skip(f"no {shell} here")
     script, answers = ASKS[shell]
     before = "autoload -Uz compinit; compinit -u -D\n" if shell == "zsh" else ""
-    done = subprocess.run(
-        [shell, "-c", f"{before}{LINES[shell]}\n{script}"],
-        env=environment(None, PATH=f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [" ".join(sorted(line.split())) for line in done.stdout.splitlines()] == answers
+    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    ended = run_command([shell, "-c", f"{before}{LINES[shell]}\n{script}"], env={"PATH": path})
+    assert (ended.status, ended.err) == (0, "")
+    assert [" ".join(sorted(line.split())) for line in ended.out.splitlines()] == answers
 
 
 @pytest.mark.parametrize("shell", ASKS)

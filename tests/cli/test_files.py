@@ -223,8 +223,8 @@ def test_a_full_disk_leaves_the_old_file(stub: StubServer, tmp_path: Path, name:
 def test_a_reader_that_leaves_early_ends_an_export_quietly(format_: str) -> None:
     with StubServer(visitors=100_000) as stub:
         done = shell(stub, f"$cli visitors export -q --format {format_} | head -n 2; exit ${{PIPESTATUS[0]}}")
-        assert (done.returncode, done.stderr) == (141, "")
-        assert len(done.stdout.splitlines()) == 2
+        assert (done.status, done.err) == (141, "")
+        assert len(done.out.splitlines()) == 2
         # The pipe has room for some hundreds of rows; lines that nobody reads are not fetched.
         assert format_ == "csv" or len(stub.requests) < 100
 
@@ -238,8 +238,8 @@ def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
     cli.stub.fail_next(status=200, body=page({**ROWS[0], "path": path}))
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TMPDIR": str(tmp_path)}
     done = shell(cli.stub, f"$cli visitors export -q --format {format_}", **env)
-    assert (done.returncode, done.stderr, listed(tmp_path)) == (0, "", [])
-    last = done.stdout.splitlines()[-1]
+    assert (done.status, done.err, listed(tmp_path)) == (0, "", [])
+    last = done.out.splitlines()[-1]
     assert (json.loads(last)["path"] if format_ == "jsonl" else last.split(",")[0]) == path
 
 

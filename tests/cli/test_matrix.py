@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +18,7 @@ import pytest
 from docplatform import Client
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
-from helpers.cli import JANUARY, SCRIPT, SOON, Cli, kept, shell, unread
-from helpers.phases import HOLD, pending
-from helpers.scripts import Script
+from helpers.cli import JANUARY, SOON, Cli, closed_pipe, kept
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
@@ -499,30 +496,27 @@ def test_wrong_settings_of_the_store_and_the_budget_are_wrong_usage(
     assert list(tmp_path.iterdir()) == []
 
 
-# -- as a process ----------------------------------------------------------------------------------
+# -- the end of its output, and its end. As processes: test_process.py, test_exits.py, test_store.py --
 
 
 @posix
 @pytest.mark.row("I5", "J12")
 @rows()
-def test_a_closed_pipe_ends_quietly(stub: StubServer, row: Row) -> None:
+def test_a_closed_pipe_ends_quietly(cli: Cli, row: Row) -> None:
     for options in ((), row.json):
-        code, err = unread(stub, *row.line, *options, "-q")
-        assert code == 141
+        with closed_pipe() as write:
+            ended = cli.into(write, *row.line, *options, "-q")
+        assert ended.status == 141
         # A job that was created or waited for is named, as its id or result is lost.
         named = row.name.startswith("job") and row.name != "job get"
-        assert re.fullmatch(r"Job job-\d .*\n", err) if named else not err
+        assert re.fullmatch(r"Job job-\d .*\n", ended.err) if named else not ended.err
 
 
 @posix
 @pytest.mark.row("A13", "I4", "J12")
 @rows(sends=True)
-def test_ctrl_c_is_130_and_says_what_may_have_happened(stub: StubServer, row: Row) -> None:
-    stub.latency = HOLD
-    with Script(SCRIPT, *row.line, stub=stub) as script:
-        stub.wait_for(pending, timeout=30)
-        script.signal(signal.SIGINT)
-        ended = script.end()
+def test_ctrl_c_is_130_and_says_what_may_have_happened(cli: Cli, row: Row) -> None:
+    ended = cli.interrupted(*row.line)
     assert ended.status == 130
     assert ended.out == ""
     assert "docplatform: interrupted" in ended.err.splitlines()
@@ -534,8 +528,8 @@ def test_ctrl_c_is_130_and_says_what_may_have_happened(stub: StubServer, row: Ro
 @pytest.mark.row("J1", "J12")
 @rows()
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_disk_is_a_failure_in_one_line(stub: StubServer, row: Row) -> None:
-    words = " ".join(f"'{word}'" for word in row.line)
-    done = shell(stub, f"$cli {words} -q > /dev/full")
-    assert done.returncode == 1
-    assert "docplatform: No space left on device" in done.stderr.splitlines()
+def test_a_full_disk_is_a_failure_in_one_line(cli: Cli, row: Row) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = cli.into(full.fileno(), *row.line, "-q")
+    assert ended.status == 1
+    assert "docplatform: No space left on device" in ended.err.splitlines()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SCRIPT, SOON, closed_pipe, run, shell, unread
-from helpers.scripts import Script, environment, run_script
+from helpers.scripts import Script, run_command, run_script
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
@@ -76,39 +75,32 @@ def test_help_into_a_closed_pipe_ends_quietly(stub: StubServer, arguments: tuple
 @pytest.mark.row("I5", "J11")
 def test_progress_that_nobody_reads_ends_no_wait(stub: StubServer) -> None:
     with closed_pipe() as write:
-        done = subprocess.run(
-            [sys.executable, "-m", "docplatform", "job", "run", "Fix it", *SOON],
-            env=environment(stub),
-            stdout=subprocess.PIPE,
-            stderr=write,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
+        line = [sys.executable, "-m", "docplatform", "job", "run", "Fix it", *SOON]
+        ended = run_command(line, stub=stub, stderr=write)
+    assert (ended.status, ended.out) == (0, f"{LINK}\n")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams_end_no_wait(stub: StubServer, closed: str) -> None:
     done = shell(stub, f"$cli job run 'Fix it' --poll-interval 0.01 {closed}")
-    assert (done.returncode, done.stdout) == (0, "" if closed.startswith(">") else f"{LINK}\n")
-    assert "Traceback" not in shell(stub, f"$cli job run {closed}").stderr
+    assert (done.status, done.out) == (0, "" if closed.startswith(">") else f"{LINK}\n")
+    assert "Traceback" not in shell(stub, f"$cli job run {closed}").err
 
 
 @pytest.mark.parametrize("command", ["visitors export", "report -o -"])
 def test_rows_for_a_closed_standard_output_are_wrong_usage(stub: StubServer, command: str) -> None:
     done = shell(stub, f"$cli {command} >&-")
-    assert (done.returncode, stub.requests) == (2, [])
-    assert "standard output is closed" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (done.status, stub.requests) == (2, [])
+    assert "standard output is closed" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without an end")
 @pytest.mark.parametrize("arguments", ["job create", "sync -f - --last 1 --store x.db"])
 def test_standard_input_without_an_end_is_refused(stub: StubServer, tmp_path: Path, arguments: str) -> None:
     done = shell(stub, f"cd {tmp_path}; $cli {arguments} < /dev/zero")
-    assert (done.returncode, done.stdout, stub.requests) == (2, "", [])
-    assert "it is longer than 16 MiB" in done.stderr
+    assert (done.status, done.out, stub.requests) == (2, "", [])
+    assert "it is longer than 16 MiB" in done.err
 
 
 # -- locales ---------------------------------------------------------------------------------------
@@ -142,8 +134,8 @@ def test_characters_that_the_locale_cannot_write_are_escaped(stub: StubServer, e
 def test_the_module_and_the_script_are_the_same(stub: StubServer, line: str) -> None:
     script = Path(sysconfig.get_path("scripts")) / "docplatform"
     ways = [shell(stub, f"{way} {line}") for way in (script, f"{sys.executable} -m docplatform")]
-    assert len({(way.returncode, way.stdout, way.stderr) for way in ways}) == 1
-    assert "__main__" not in ways[0].stdout + ways[0].stderr
+    assert len({(way.status, way.out, way.err) for way in ways}) == 1
+    assert "__main__" not in ways[0].out + ways[0].err
 
 
 WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\n{SCRIPT}"

@@ -36,8 +36,8 @@ def test_a_failure_in_the_middle_says_what_becomes_of_the_answers(
 def test_rows_that_a_full_disk_refused_are_in_the_store(stub: StubServer, store: Path) -> None:
     line = f"visitors export {' '.join(JANUARY)} --store {store}"
     done = shell(stub, f"$cli {line} > /dev/full")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, kept(store))
-    assert len(shell(stub, f"$cli {line}").stdout.splitlines()) == 1_001
+    assert (done.status, done.err.splitlines()[-1]) == (1, kept(store))
+    assert len(shell(stub, f"$cli {line}").out.splitlines()) == 1_001
     assert len(stub.requests) == 4
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import subprocess
 import sys
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from docplatform import BadRequestError, NotFoundError, ServerError
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.scripts import run_script
 
 
 def records(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
@@ -149,9 +149,5 @@ print([type(handler).__name__ for handler in handlers], logging.getLogger("docpl
 
 @pytest.mark.parametrize("first", ["docplatform", "logging"])
 def test_nothing_reaches_stderr_by_itself(first: str) -> None:
-    code = SILENT.format(first=first)
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
-    )
-    assert ran.stderr == ""
-    assert ran.stdout.strip() == "['NullHandler'] True"
+    ended = run_script(SILENT.format(first=first), options=("-W", "error"))
+    assert (ended.out, ended.err) == ("['NullHandler'] True\n", "")

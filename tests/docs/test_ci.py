@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from docplatform.cli.exits import MEANINGS
 from docplatform.testing import StubServer
-from helpers.scripts import environment
+from helpers.scripts import Ended, run_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
 
@@ -29,22 +28,11 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def shell(
-    script: str, stub: StubServer, cwd: Path, hurried: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
+def shell(script: str, stub: StubServer, cwd: Path, hurried: dict[str, str]) -> Ended:
     """Runs a script as a step of a workflow is run."""
     (cwd / "prompt.md").write_text("Fix the links")
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    return subprocess.run(
-        ["bash", "-e", "-c", script],
-        env=environment(stub, PATH=path, **hurried),
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    return run_command(["bash", "-e", "-c", script], stub=stub, env={"PATH": path, **hurried}, cwd=cwd)
 
 
 def test_the_guide_lists_every_exit_code() -> None:
@@ -56,7 +44,7 @@ def test_the_guides_first_lines_print_the_link(
     stub: StubServer, tmp_path: Path, hurried: dict[str, str]
 ) -> None:
     done = shell(SHELL.findall(GUIDE)[0] + 'echo "$url"', stub, tmp_path, hurried)
-    assert (done.returncode, done.stdout) == (0, f"{LINK}\n")
+    assert (done.status, done.out) == (0, f"{LINK}\n")
     assert stub.jobs[0].prompts == ["Fix the links"]
 
 
@@ -80,15 +68,15 @@ def test_the_guides_script_handles_every_outcome(
         stub.script_job(status)
     (script,) = (block for block in SHELL.findall(GUIDE) if "case $code" in block)
     done = shell(script, stub, tmp_path, hurried)
-    assert done.returncode == code
-    assert says in done.stdout
-    assert "no file" not in done.stdout
+    assert done.status == code
+    assert says in done.out
+    assert "no file" not in done.out
 
 
 def test_the_commands_at_a_glance_work(tmp_path: Path, hurried: dict[str, str]) -> None:
     block = SHELL.findall(COMMANDS)[0]
     with StubServer(active_polls=1) as stub:
         done = shell(block, stub, tmp_path, hurried)
-    assert (done.returncode, done.stderr.count("docplatform: ")) == (0, 0), done.stderr
-    assert done.stdout.splitlines()[0] == LINK
+    assert (done.status, done.err.count("docplatform: ")) == (0, 0), done.err
+    assert done.out.splitlines()[0] == LINK
     assert len(stub.jobs) == 1

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import sqlite3
-import subprocess
 import sys
 import sysconfig
 from contextlib import closing
@@ -21,7 +20,7 @@ from matplotlib.image import imread
 
 import docplatform
 from docplatform.cli.app import cli
-from helpers.scripts import environment
+from helpers.scripts import run_command
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -144,20 +143,10 @@ def bash(script: str, cwd: Path, *, stub: bool = False) -> str:
     """Runs what a user pastes; with ``stub``, in the shell of the tutorial."""
     path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     start = ["docplatform", "stub", "--run", "--", "bash", "-e"] if stub else ["bash", "-e"]
-    done = subprocess.run(
-        start,
-        executable=shutil.which(start[0], path=path),
-        input=script,
-        cwd=cwd,
-        env=environment(None, PATH=path, MPLBACKEND="agg"),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    line = [shutil.which(start[0], path=path) or start[0], *start[1:]]
+    ended = run_command(line, env={"PATH": path, "MPLBACKEND": "agg"}, cwd=cwd, stdin=script)
+    assert ended.status == 0, ended.err
+    return ended.out
 
 
 def extras(install: str) -> set[str]:

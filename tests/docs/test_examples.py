@@ -15,7 +15,7 @@ import pytest
 from docplatform.testing import StubServer
 from helpers.lake import guide
 from helpers.phases import HOLD, pending
-from helpers.scripts import environment
+from helpers.scripts import Ended, environment, run_command
 
 ROOT = Path(__file__).parents[2]
 # That of docs/store.md needs a store; those of ENGINES go on from each other.
@@ -31,7 +31,7 @@ PAGES = "".join(page.read_text(encoding="utf-8") for page in SOURCES)
 PYTHON = r"^```python\n(.*?)^```$"
 PIECES = re.findall(PYTHON, PAGES, re.MULTILINE | re.DOTALL)
 (TOGETHER,) = (piece for piece in PIECES if "gather" in piece)
-Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+Run: TypeAlias = Callable[..., Ended]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -39,18 +39,11 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 def run(hurried: dict[str, str], tmp_path: Path) -> Run:
     """Runs Python against a stub, in a folder of its own."""
 
-    def run(stub: StubServer, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", *arguments],
-            env=environment(stub, **hurried),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done
+    def run(stub: StubServer, *arguments: str, code: int = 0) -> Ended:
+        line = [sys.executable, "-W", "error", *arguments]
+        ended = run_command(line, stub=stub, env=hurried, cwd=tmp_path)
+        assert ended.status == code, ended.err
+        return ended
 
     return run
 
@@ -61,7 +54,7 @@ def test_every_snippet_runs(run: Run, piece: int, tmp_path: Path) -> None:
     with StubServer(active_polls=1) as stub:
         if "def test_" in code:
             (tmp_path / "test_piece.py").write_text(code)
-            out = run(stub, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_piece.py").stdout
+            out = run(stub, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_piece.py").out
             assert "1 passed" in out
         else:
             # Each piece stands on its own, but for the import that the first one shows.
@@ -76,7 +69,7 @@ def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     assert len(shown) == 3
     for code, output in shown:
         with StubServer(active_polls=1) as stub:
-            assert run(stub, "-c", code).stdout == output
+            assert run(stub, "-c", code).out == output
 
 
 def test_the_stores_example_reads_what_was_fetched(run: Run, tmp_path: Path) -> None:
@@ -86,7 +79,7 @@ def test_the_stores_example_reads_what_was_fetched(run: Run, tmp_path: Path) -> 
     with StubServer(visitors=3) as stub, stub.client(store=tmp_path / "visitors.db") as client:
         client.visitors(date_from="2026-01-01", date_to="2026-02-01").to_dicts()
     done = run(stub, "-c", f"{piece}\nprint(len(page['visitors']))")
-    assert (done.stdout, done.stderr) == ("3\n", "")
+    assert (done.out, done.err) == ("3\n", "")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +88,7 @@ def test_the_stores_example_reads_what_was_fetched(run: Run, tmp_path: Path) -> 
 def test_a_job_that_fails_leaves_the_others_alone(run: Run, arguments: list[str]) -> None:
     with StubServer(active_polls=1) as stub:
         stub.fail_next(status=400, body={"error": "not this one"}, path="/job")
-        out = run(stub, *arguments).stdout
+        out = run(stub, *arguments).out
     assert "not this one" in out
     assert stub.jobs
     assert [job.polls for job in stub.jobs] == [2] * len(stub.jobs)
@@ -108,20 +101,20 @@ def test_the_guide_to_engines_runs_as_far_as_no_engine_is_needed(run: Run) -> No
     assert len(pieces) == 2
     with StubServer() as stub:
         for piece in pieces:
-            assert run(stub, "-c", piece).stdout
+            assert run(stub, "-c", piece).out
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_runs(run: Run, path: Path) -> None:
     with StubServer(active_polls=1) as stub:
-        out = run(stub, str(path)).stdout
+        out = run(stub, str(path)).out
     assert out.strip()
 
 
 def test_the_export_example_continues_where_it_stopped(run: Run, tmp_path: Path) -> None:
     example = str(ROOT / "examples" / "export_visitors.py")
     with StubServer(visitors=1_000, requests_per_hour=2) as stub:
-        assert "run this again" in run(stub, example, code=1).stderr
+        assert "run this again" in run(stub, example, code=1).err
         assert not (tmp_path / "visitors.jsonl").exists()
         stub.reset()
         stub.latency = HOLD

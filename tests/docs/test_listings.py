@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.scripts import environment
+from helpers.scripts import run_script
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "listings"
@@ -50,16 +48,8 @@ def test_every_listing_has_its_page_in_the_navigation() -> None:
 def test_the_example_prints_what_its_page_shows(page: str, tmp_path: Path) -> None:
     ((code, output),) = EXAMPLE.findall(text(page))
     with StubServer() as stub:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            env=environment(stub),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-    assert (done.stderr, done.stdout) == ("", output)
+        ended = run_script(code, stub=stub, options=("-W", "error"), cwd=tmp_path)
+    assert (ended.err, ended.out) == ("", output)
 
 
 @pytest.mark.parametrize("name", LISTINGS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from docplatform.testing import StubServer
-from helpers.scripts import environment
+from helpers.scripts import Ended, run_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
 
@@ -34,17 +33,9 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def shell(script: str, env: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-        env=env,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+def shell(script: str, env: Mapping[str, str], cwd: Path, stub: StubServer | None = None) -> Ended:
+    line = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    return run_command(line, stub=stub, env=env, cwd=cwd)
 
 
 @pytest.fixture
@@ -130,21 +121,21 @@ class GitHub:
             file.write_text("")
         done = shell(
             step["run"],
-            environment(PATH=f"{home / 'fake'}:/usr/bin:/bin", RUNNER_TEMP=str(home), GITHUB_RUN_ID="7")
+            {"PATH": f"{home / 'fake'}:/usr/bin:/bin", "RUNNER_TEMP": str(home), "GITHUB_RUN_ID": "7"}
             | {name: str(file) for name, file in files.items()}
             | dict(self.hurried)
             | env,
             home,
         )
-        self.log += done.stdout + done.stderr
+        self.log += done.out + done.err
         self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
         self.comments += [line.split() for line in files["GH_LOG"].read_text().splitlines()]
         if "id" in step:
-            context[f"steps.{step['id']}.outcome"] = "success" if done.returncode == 0 else "failure"
+            context[f"steps.{step['id']}.outcome"] = "success" if done.status == 0 else "failure"
             for line in files["GITHUB_OUTPUT"].read_text().splitlines():
                 name, _, value = line.partition("=")
                 context[f"steps.{step['id']}.outputs.{name}"] = value
-        return done.returncode
+        return done.status
 
     @staticmethod
     def _fill(text: str, context: Mapping[str, str]) -> str:
@@ -237,7 +228,7 @@ def test_what_was_found_on_the_platform_is_recorded_where_the_cache_is(
 ) -> None:
     def code(outcome: str = "") -> int:
         if forge == "gitlab":
-            return gitlab.run(job=outcome).returncode
+            return gitlab.run(job=outcome).status
         return int(github.run({"prompt": PROMPT, "once": "x", "outcome": outcome}, new_run=True)["exit-code"])
 
     stub.fail_next(lost=True) if found == "job-1" else stub.fail_next(drop=True)
@@ -317,7 +308,7 @@ class GitLab:
         self.stub, self.folder, self.hurried, self.runs = stub, folder, hurried, 0
         self.api_key = ""
 
-    def run(self, tag: str = "v1", job: str = "") -> subprocess.CompletedProcess[str]:
+    def run(self, tag: str = "v1", job: str = "") -> Ended:
         self.runs += 1
         home = self.folder / f"machine-{self.runs}"
         home.mkdir()
@@ -335,16 +326,14 @@ class GitLab:
         script = "\n".join(line for line in lines if not line.startswith("pip "))
         path_ = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
         key = {"DOCPLATFORM_API_KEY": self.api_key or self.stub.api_key, "JOB": job}
-        done = shell(script, environment(self.stub, PATH=path_, **variables, **key, **self.hurried), home)
+        done = shell(script, {"PATH": path_, **variables, **key, **self.hurried}, home, self.stub)
         dotenv = home / "docs-agent.env"
         self.dotenv = dotenv.read_text() if dotenv.exists() else ""
         return done
 
 
 @pytest.mark.parametrize("fault", ["", "failed", "dropped"])
-def test_the_gitlab_job_creates_one_job_for_a_tag(
-    stub: StubServer, github: GitHub, gitlab: GitLab, fault: str
-) -> None:
+def test_the_gitlab_job_creates_one_job_for_a_tag(stub: StubServer, gitlab: GitLab, fault: str) -> None:
     if fault == "failed":
         stub.script_job("failed")
     elif fault == "dropped":
@@ -352,9 +341,9 @@ def test_the_gitlab_job_creates_one_job_for_a_tag(
     code = {"": 0, "failed": 5, "dropped": 7}[fault]
     for _ in range(2):
         done = gitlab.run()
-        assert done.returncode == code, done.stderr
+        assert done.status == code, done.err
         assert gitlab.dotenv == f"DOCS_AGENT_URL={LINK if code == 0 else ''}\n"
-        assert ("docs/ci.md" in done.stdout) == (code == 7)
+        assert ("docs/ci.md" in done.out) == (code == 7)
     assert len([request for request in stub.requests if request.method == "POST"]) == 1
     gitlab.run("v2")
     assert len([request for request in stub.requests if request.method == "POST"]) == 2
@@ -369,6 +358,6 @@ def test_a_new_api_key_finds_the_job_of_the_old_one(
         if forge == "github":
             assert github.run({"prompt": PROMPT, "once": "x", "api-key": key})["exit-code"] == "0", github.log
         else:
-            assert gitlab.run().returncode == 0
+            assert gitlab.run().status == 0
     assert len(stub.jobs) == 1
     assert len([request for request in stub.requests if request.method == "POST"]) == 1

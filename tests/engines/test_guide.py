@@ -23,7 +23,7 @@ def test_every_snippet_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.Mon
         for piece in others:
             if "pyspark" in piece and shutil.which("java") is None:
                 continue
-            done = run_script(piece, env={"PYSPARK_PYTHON": sys.executable}, timeout=110)
+            done = run_script(piece, env={"PYSPARK_PYTHON": sys.executable})
             assert done.status == 0, done.err
             assert "/getting-started" in done.out or "date_from" in done.out
         assert len(stub.requests) == sent == 28

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from docplatform import Client, VisitorRow
+from helpers.scripts import run_script
 
 PRELUDE = """
 import asyncio, json, sys
@@ -49,16 +48,9 @@ def peak():
 
 def tell(face: str, script: str, /, **environment: str) -> Any:
     """What ``script`` prints as JSON, with a few names imported (see ``PRELUDE``)."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PRELUDE + script, face],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return json.loads(done.stdout)
+    ended = run_script(PRELUDE + script, face, options=("-W", "error"), env=environment)
+    assert (ended.status, ended.err) == (0, ""), ended.err
+    return json.loads(ended.out)
 
 
 def in_child(work: Callable[[], Any]) -> Any:

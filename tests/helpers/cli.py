@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import re
-import subprocess
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +18,8 @@ import pytest
 
 from docplatform.cli import main
 from docplatform.testing import StubServer
-from helpers.scripts import Ended, environment, run_script
+from helpers.phases import HOLD, pending
+from helpers.scripts import Ended, run_command, run_script
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
 """What the installed script does."""
@@ -65,19 +68,10 @@ def run(stub: StubServer | None, *arguments: str, **env: str) -> Ended:
     return run_script(SCRIPT, *arguments, stub=stub, options=("-W", "error"), env=env)
 
 
-def shell(stub: StubServer, line: str, **env: str) -> subprocess.CompletedProcess[str]:
+def shell(stub: StubServer, line: str, **env: str) -> Ended:
     """A line of bash; in it, ``$cli`` is the command."""
     cli = f"{sys.executable} -W error -m docplatform"
-    return subprocess.run(
-        ["bash", "-c", line],
-        env=environment(stub, cli=cli, **env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return run_command(["bash", "-c", line], stub=stub, env={"cli": cli, **env})
 
 
 @contextmanager
@@ -94,16 +88,9 @@ def closed_pipe() -> Iterator[int]:
 def unread(stub: StubServer, *arguments: str) -> tuple[int, str]:
     """The exit code and the stderr of a command whose stdout is a closed pipe."""
     with closed_pipe() as write:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-m", "docplatform", *arguments],
-            env=environment(stub),
-            stdout=write,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    return done.returncode, done.stderr
+        line = [sys.executable, "-W", "error", "-m", "docplatform", *arguments]
+        ended = run_command(line, stub=stub, stdout=write)
+    return ended.status, ended.err
 
 
 PYTHONS = re.compile(
@@ -138,3 +125,24 @@ class Cli:
         assert not PYTHONS.search(err), err
         assert self.stub.api_key not in out + err
         return Ended(int(status), out, err, seconds)
+
+    def into(self, descriptor: int, *arguments: str) -> Ended:
+        """Runs a command whose standard output is an open file."""
+        with os.fdopen(os.dup(descriptor), "w") as stdout, self._monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", stdout)
+            return self(*arguments)
+
+    def interrupted(self, *arguments: str) -> Ended:
+        """Runs a command and presses Ctrl-C as soon as a request of it is pending."""
+        main_thread = threading.get_ident()
+
+        def press() -> None:
+            self.stub.wait_for(pending)
+            signal.pthread_kill(main_thread, signal.SIGINT)
+
+        self.stub.latency = HOLD
+        with ThreadPoolExecutor(1) as pool:
+            pressed = pool.submit(press)
+            ended = self(*arguments)
+            pressed.result()
+        return ended

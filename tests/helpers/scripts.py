@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
-from typing import Self
+from typing import Any, Self
 
 from docplatform.testing import StubServer
 
@@ -44,26 +45,44 @@ def command(script: str, *args: str, options: tuple[str, ...] = ()) -> list[str]
     return [sys.executable, *options, "-c", dedent(script), *args]
 
 
+def run_command(
+    line: Sequence[str],
+    *,
+    stub: StubServer | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stdin: str = "",
+    stdout: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+) -> Ended:
+    """Run a command to its end. One that hangs is killed, and fails the test."""
+    begun = time.monotonic()
+    given: dict[str, Any] = {"input": stdin} if stdin else {"stdin": subprocess.DEVNULL}
+    done = subprocess.run(
+        line,
+        **given,
+        env=environment(stub, **(env or {})),
+        cwd=cwd,
+        stdout=stdout,
+        stderr=stderr,
+        text=True,
+        encoding="utf-8",
+        timeout=110.0,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout or "", done.stderr or "", time.monotonic() - begun)
+
+
 def run_script(
     script: str,
     *args: str,
     stub: StubServer | None = None,
     options: tuple[str, ...] = (),
     env: Mapping[str, str] | None = None,
-    timeout: float = 60.0,
+    cwd: Path | None = None,
 ) -> Ended:
-    """Run ``script`` to its end. One that hangs is killed, and fails the test."""
-    begun = time.monotonic()
-    done = subprocess.run(
-        command(script, *args, options=options),
-        env=environment(stub, **(env or {})),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout, done.stderr, time.monotonic() - begun)
+    """Run ``script`` to its end."""
+    return run_command(command(script, *args, options=options), stub=stub, env=env, cwd=cwd)
 
 
 class Script:

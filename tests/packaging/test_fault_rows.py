@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,15 +10,14 @@ import pytest
 
 from helpers import fault_rows
 from helpers.fault_rows import Covered, in_python, in_rust
+from helpers.scripts import run_command
 
 SCRIPT = Path(fault_rows.__file__)
 
 
 def test_the_table_is_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    ended = run_command([sys.executable, str(SCRIPT), "--check"])
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
 
 
 def test_each_row_without_a_test_says_why() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from helpers.scripts import run_command
 from soak.account import Tally, discrepancies, table
 
 ROOT = Path(__file__).parents[2]
@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 def soak(module: str, *arguments: str) -> str:
     """What a soak prints that ends without a discrepancy, with a seed of its own."""
     command = [sys.executable, "-W", "error", "-m", module, *arguments, "--seed", "7"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    return done.stdout
+    ended = run_command(command, cwd=ROOT)
+    assert (ended.status, ended.err) == (0, ""), ended.out + ended.err
+    return ended.out
 
 
 def test_a_short_soak_leaves_no_discrepancy() -> None:

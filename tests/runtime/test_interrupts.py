@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.phases import AT_ONCE, HOLD, UNKNOWN, pending
-from helpers.scripts import Script
+from helpers.scripts import Script, run_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
@@ -41,10 +40,8 @@ def test_the_suite_interrupts_also_where_its_parent_ignores_ctrl_c() -> None:
     here = shlex.join(
         [*(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"), str(test), "-k", ONE_INTERRUPT]
     )
-    done = subprocess.run(
-        ["sh", "-c", f"trap '' INT; exec {here}"], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 0, done.stdout
+    ended = run_command(["sh", "-c", f"trap '' INT; exec {here}"])
+    assert ended.status == 0, ended.out
 
 
 @pytest.mark.row("I4")

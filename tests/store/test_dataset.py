@@ -34,7 +34,7 @@ from helpers.lake import (
     with_pyarrow,
 )
 from helpers.pages import page, row, serve
-from helpers.scripts import command, environment, run_script
+from helpers.scripts import command, environment, run_command, run_script
 
 
 @pytest.fixture
@@ -461,8 +461,8 @@ def test_a_read_only_store_is_enough(stub: StubServer, store: Path, root: Path, 
         if shutil.which("setpriv") is None:
             pytest.skip("there is no setpriv")
         line = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *line]
-    ended = subprocess.run(line, capture_output=True, text=True, env=environment())
-    assert (ended.stdout, ended.stderr) == ("4\n", "")
+    ended = run_command(line)
+    assert (ended.out, ended.err) == ("4\n", "")
     assert [path.name for path in locked.iterdir()] == ["visitors.db"]
     locked.chmod(0o755)
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -18,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from docplatform.testing import StubJob, StubRequest, StubServer, _http
+from helpers.scripts import run_script
 
 JOBS = "/v2/agent/demo/job"
 VISITORS = "/v1/analytics/demo/visitors"
@@ -665,14 +663,6 @@ def test_an_unusable_setting_is_an_error(settings: dict[str, Any], error: type[E
         StubServer(**settings)
 
 
-def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    return subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=60
-    )
-
-
 def test_nothing_is_printed_at_exit() -> None:
     script = """
 import socket
@@ -686,13 +676,13 @@ with StubServer(latency=30.0) as stub:
         stub.wait_for(lambda s: s.connections)
         connection.close()
 """
-    done = run_python("-X", "dev", "-W", "error", "-c", script)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    ended = run_script(script, options=("-X", "dev", "-W", "error"))
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
 
 
 @pytest.mark.row("K5")
 def test_importing_the_plugin_does_not_load_the_server() -> None:
     script = "import docplatform.testing.plugin, sys; print([m for m in sys.modules if '._' in m])"
-    done = run_python("-c", script)
-    assert done.returncode == 0, done.stderr
-    assert "docplatform.testing._" not in done.stdout
+    ended = run_script(script)
+    assert ended.status == 0, ended.err
+    assert "docplatform.testing._" not in ended.out

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from docplatform import (
 )
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.scripts import run_script
 
 
 def test_the_fixture_is_a_fresh_stub(docplatform_stub: StubServer, face: Face) -> None:
@@ -100,11 +99,9 @@ def test_a_fault_becomes_the_clients_error(face: Face, stub: StubServer) -> None
 
 @pytest.mark.row("K5")
 def test_the_client_does_not_load_the_stub() -> None:
-    code = (
+    script = (
         "import sys, docplatform; docplatform.Client('k', base_url='https://x.example'); print(*sys.modules)"
     )
-    modules = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    ).stdout.split()
+    modules = run_script(script).out.split()
     assert "docplatform" in modules
     assert not [name for name in modules if name.startswith("docplatform.testing")]
