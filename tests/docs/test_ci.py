@@ -13,7 +13,10 @@ from docplatform.cli.exits import MEANINGS
 from docplatform.testing import StubServer
 from helpers.scripts import Ended, run_command
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
+pytestmark = [
+    pytest.mark.one_python,
+    pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts"),
+]
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 CHECK = Path(__file__).parents[2] / "docs" / "links.py"
 problems: Callable[[Path], Iterator[str]] = runpy.run_path(str(CHECK))["problems"]
 

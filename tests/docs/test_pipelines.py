@@ -17,7 +17,10 @@ from ruamel.yaml import YAML
 from docplatform.testing import StubServer
 from helpers.scripts import Ended, run_command
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts")
+pytestmark = [
+    pytest.mark.one_python,
+    pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts"),
+]
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")

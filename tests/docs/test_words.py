@@ -6,6 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.one_python
+
 ROOT = Path(__file__).parents[2]
 # A word that is not used, and the term to use instead.
 INSTEAD = {

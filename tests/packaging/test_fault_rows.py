@@ -12,6 +12,8 @@ from helpers import fault_rows
 from helpers.fault_rows import Covered, in_python, in_rust
 from helpers.scripts import run_command
 
+pytestmark = pytest.mark.one_python
+
 SCRIPT = Path(fault_rows.__file__)
 
 

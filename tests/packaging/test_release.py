@@ -14,6 +14,8 @@ from release import check, compare
 from release.archives import METADATA, ROOT, in_sdist, in_wheel, sdist_surprises, sources, wheel_surprises
 from release.version import current, wrong
 
+pytestmark = pytest.mark.one_python
+
 EXTENSION = "docplatform/_native.abi3.so"
 BOM = "docplatform-1.dist-info/sboms/docplatform.cyclonedx.json"
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.one_python
+
 SRC = Path(__file__).parents[2] / "src"
 # Each may import those before it; `job` and `table` stand side by side.
 ORDER = (

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 ROOT = Path(__file__).parents[2]
 DENY = tomllib.loads((ROOT / "deny.toml").read_text())
 MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())

@@ -17,6 +17,8 @@ from docplatform.cli.report import page as report
 from helpers.browser import browser as started
 from helpers.reports import change
 
+pytestmark = pytest.mark.one_python
+
 EVIL = "<script>document.title='x'</script><img src=x onerror=\"document.title='x'\">\u202e"
 
 
