@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::budget::{Budget, Grant, Slot, Ticket};
 use crate::client::Call;
 use crate::client::Client;
-use crate::client::OnBudget;
+use crate::client::WaitOrStop;
 use crate::client::messages;
 use crate::client::observer::{About, Level, Note, Observer, Waiting};
 use crate::client::retry::{self, LAST_CALL};
@@ -81,7 +81,7 @@ impl Client {
                     Grant::Granted(granted) => ticket = Some(granted),
                     Grant::Wait(slot) => {
                         drop(turn);
-                        if self.on_budget == OnBudget::Stop {
+                        if self.on_budget == WaitOrStop::Stop {
                             return Err(messages::budget_spent(call, slot));
                         }
                         let begun = Instant::now();

@@ -10,7 +10,7 @@ use http::Method;
 use tokio::time::Instant;
 
 use crate::client::Client;
-use crate::client::OnBudget;
+use crate::client::WaitOrStop;
 use crate::client::admission::Admitted;
 use crate::client::attempt::MAX_ERROR_BODY;
 use crate::client::messages;
@@ -254,7 +254,7 @@ impl Client {
                 return Err(report.error(tries.failed, plan == RetryPlan::Deadline));
             };
             if spent
-                && self.on_budget == OnBudget::Stop
+                && self.on_budget == WaitOrStop::Stop
                 && retry_after.is_none_or(|retry_after| retry_after > pause)
             {
                 // The ledger would refuse it after the pause as well.

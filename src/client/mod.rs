@@ -95,13 +95,12 @@ impl Books {
     }
 }
 
-/// What a call does when the budget is spent.
+/// What a call does when the budget is spent, and a sync while another one fills its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnBudget {
+pub enum WaitOrStop {
     /// It waits, and says so.
     #[default]
     Wait,
-    /// It is not sent.
     Stop,
 }
 
@@ -121,7 +120,7 @@ pub struct Client {
     shared: Arc<Shared>,
     books: Arc<Books>,
     stats: Arc<Stats>,
-    on_budget: OnBudget,
+    on_budget: WaitOrStop,
 }
 
 impl Client {
@@ -147,7 +146,7 @@ impl Client {
             shared: Arc::new(shared),
             books: Books::new(store),
             stats,
-            on_budget: OnBudget::default(),
+            on_budget: WaitOrStop::default(),
         }
     }
 
@@ -184,7 +183,7 @@ impl Client {
 
     /// The same client, which waits or stops when the budget is spent.
     #[must_use]
-    pub fn on_budget(&self, on_budget: OnBudget) -> Self {
+    pub fn on_budget(&self, on_budget: WaitOrStop) -> Self {
         Self { on_budget, ..self.clone() }
     }
 

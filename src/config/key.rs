@@ -1,6 +1,5 @@
 //! The API key.
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::Path;
@@ -27,7 +26,7 @@ const MAX_SHOWN_PATH: usize = 300;
 const FINGERPRINT: usize = 16;
 
 /// The API key, in a type that cannot be printed; wiped from memory when it is dropped (best effort).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ApiKey(SecretString);
 
 impl ApiKey {
@@ -117,12 +116,6 @@ fn is_open_to_others(found: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_open_to_others(_: &Metadata) -> bool {
     false
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
 }
 
 impl PartialEq for ApiKey {

@@ -35,15 +35,6 @@ pub(crate) fn may_be_of_a_cursor(error: &Error) -> bool {
     error.status.is_some_and(|status| REFUSED.contains(&status))
 }
 
-/// The parameters of a page.
-#[derive(Debug, Clone)]
-pub(crate) struct Asking {
-    pub(crate) days: Option<Slice>,
-    pub(crate) offset: u64,
-    pub(crate) cursor: Option<String>,
-    pub(crate) limit: u32,
-}
-
 /// The pages of a listing, from the service. A clone is the same.
 #[derive(Clone)]
 pub struct ServicePages {
@@ -58,9 +49,9 @@ impl ServicePages {
         Self { client, listing: Arc::new(listing), last: Arc::default() }
     }
 
-    fn call(&self, asking: &Asking, cursor_alone: bool) -> Result<Call> {
+    fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
         let listing = &*self.listing;
-        let Asking { days, offset, cursor, limit } = asking;
+        let Wanted { days, offset, cursor, limit, .. } = wanted;
         let part = days.map(|days| listing.part(days));
         let mut query = match cursor_alone {
             true => Vec::new(),
@@ -83,17 +74,17 @@ impl ServicePages {
     /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone.
     async fn fetch_page(
         &self,
-        asking: &Asking,
+        wanted: &Wanted,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
-        let received = self.client.fetch(self.call(asking, false)?, deadline, observer).await;
+        let received = self.client.fetch(self.call(wanted, false)?, deadline, observer).await;
         match received {
-            Err(error) if error.status == Some(TOO_LONG) && asking.cursor.is_some() => {
-                self.client.fetch(self.call(asking, true)?, deadline, observer).await
+            Err(error) if error.status == Some(TOO_LONG) && wanted.cursor.is_some() => {
+                self.client.fetch(self.call(wanted, true)?, deadline, observer).await
             }
-            Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(asking.days, error)),
-            Err(mut error) if asking.cursor.is_some() && may_be_of_a_cursor(&error) => {
+            Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
+            Err(mut error) if wanted.cursor.is_some() && may_be_of_a_cursor(&error) => {
                 error.message += "; the cursor of the page before may have expired: read the range from its beginning, with \
                                   refresh=True where a store has a part of it, and without resume";
                 Err(error)
@@ -125,11 +116,11 @@ impl ServicePages {
     /// Asks the service for a page, as a part of what ends at `deadline`.
     pub(crate) async fn ask(
         &self,
-        asking: &Asking,
+        wanted: &Wanted,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Answered> {
-        let received = self.fetch_page(asking, deadline, observer).await?;
+        let received = self.fetch_page(wanted, deadline, observer).await?;
         received.read(observer, |answer| {
             let (page, body) = (self.listing.decode(&answer.body)?, answer.body.clone());
             Ok(Answered { page, body, date: answer.head.date })
@@ -147,18 +138,16 @@ pub(crate) struct Answered {
 
 impl Source for ServicePages {
     fn fetch(&self, wanted: Wanted, observer: Arc<dyn Observer>) -> BoxFuture<'static, Result<Fetched>> {
-        let Wanted { days, offset, cursor, limit, .. } = wanted;
-        let asking = Asking { days, offset, cursor, limit };
         let pages = self.clone();
         async move {
-            let received = pages.fetch_page(&asking, &mut pages.client.deadline(), &*observer).await?;
+            let received = pages.fetch_page(&wanted, &mut pages.client.deadline(), &*observer).await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
             let promises_more = pages.listing.endpoint().totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
-                && promises_more(body, limit);
+                && promises_more(body, wanted.limit);
             let decode = move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
-            Ok(Fetched { limit, promises_more, decode: Box::new(decode) })
+            Ok(Fetched { limit: wanted.limit, promises_more, decode: Box::new(decode) })
         }
         .boxed()
     }

@@ -6,8 +6,8 @@ use crate::client::Client;
 use crate::client::observer::{Level, Note, Observer};
 use crate::error::{Error, Kind, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::Source;
-use crate::export::service::{Asking, ServicePages};
+use crate::export::pager::{Source, Wanted};
+use crate::export::service::ServicePages;
 use crate::export::stored::{StoredPages, keep};
 use crate::listing::Listing;
 use crate::listing::rows::{Page, Totals};
@@ -24,7 +24,7 @@ pub fn source(client: Client, place: &Checkpoint, refresh: bool) -> Arc<dyn Sour
 }
 
 /// What brings the totals.
-const FIRST_ROW: Asking = Asking { days: None, offset: 0, cursor: None, limit: 1 };
+const FIRST_ROW: Wanted = Wanted { days: None, offset: 0, cursor: None, limit: 1, regular: true };
 
 /// The totals of a range, where the store has them; else one request, for one row, whose answer it keeps.
 pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer) -> Result<Totals> {

@@ -16,7 +16,7 @@ use crate::clock::Millis;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::export::pager::{Fetched, Source, Wanted};
-use crate::export::service::{Answered, Asking, ServicePages};
+use crate::export::service::{Answered, ServicePages};
 use crate::listing::Listing;
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
@@ -137,8 +137,7 @@ impl StoredRange {
             }
             Found::Missing { from } => from,
         };
-        let Wanted { days, cursor, .. } = wanted.clone();
-        let mut asking = Asking { days, offset: start, cursor, limit: self.page_size };
+        let mut asking = Wanted { offset: start, limit: self.page_size, ..wanted.clone() };
         let kept_in = keeps.then_some(&export);
         let mut page = self.ask(kept_in, &asking, &mut deadline, observer).await?;
         let (mut skip, mut limit) = left_of(self.page_size, wanted.offset - asking.offset);
@@ -198,7 +197,7 @@ impl StoredRange {
     async fn ask(
         &self,
         export: Option<&Export>,
-        asking: &Asking,
+        asking: &Wanted,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Page> {

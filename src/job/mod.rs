@@ -108,6 +108,29 @@ impl Job {
     }
 }
 
+/// A job that a caller names: as the service showed it, or by its id.
+pub enum JobOrId {
+    Job(Box<Job>),
+    Id(Segment),
+}
+
+impl JobOrId {
+    pub fn id(&self) -> &Segment {
+        match self {
+            Self::Job(job) => &job.id,
+            Self::Id(id) => id,
+        }
+    }
+
+    /// What is known of it.
+    pub fn snapshot(self) -> Option<Job> {
+        match self {
+            Self::Job(job) => Some(*job),
+            Self::Id(_) => None,
+        }
+    }
+}
+
 /// A prompt, checked. Nothing prints it.
 #[derive(Clone)]
 pub struct Prompt(Arc<str>);

@@ -14,7 +14,7 @@ use crate::config::account::check_name;
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
-use crate::job::{Job, Prompt};
+use crate::job::{Job, JobOrId, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
 use crate::text::json;
 
@@ -98,12 +98,7 @@ pub async fn create(
 }
 
 /// Records the outcome of a creation that was unknown: its job, or that there is none. Its job may be recorded again.
-pub async fn resolve(
-    client: &Client,
-    project: &Segment,
-    name: OnceName,
-    job: Option<ResolvedJob>,
-) -> Result<()> {
+pub async fn resolve(client: &Client, project: &Segment, name: OnceName, job: Option<JobOrId>) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
     let Some(_lock) = names.store.within(deadline, names.lock(key.clone())).await? else {
@@ -113,10 +108,10 @@ pub async fn resolve(
         )));
     };
     let job = job.map(|job| match job {
-        ResolvedJob::Snapshot(job) => {
+        JobOrId::Job(job) => {
             CreatedJob { id: job.id.as_str().to_owned(), body: Some(job.raw.to_string().into_bytes()) }
         }
-        ResolvedJob::Id(id) => CreatedJob { id: id.as_str().to_owned(), body: None },
+        JobOrId::Id(id) => CreatedJob { id: id.as_str().to_owned(), body: None },
     });
     match names.store.within(deadline, names.resolve(key.clone(), job)).await? {
         true => Ok(()),
@@ -125,13 +120,6 @@ pub async fn resolve(
             key.name, key.project_id
         ))),
     }
-}
-
-/// A job that the caller found.
-pub enum ResolvedJob {
-    /// As the service showed it.
-    Snapshot(Box<Job>),
-    Id(Segment),
 }
 
 /// The state of a name.

@@ -85,19 +85,20 @@ const fn json(name: &'static str) -> Field {
     field(name, Holds::Json)
 }
 
-const fn required(field: Field) -> Field {
-    Field { required: true, ..field }
+/// A field that every row has.
+pub(crate) const fn required(name: &'static str, holds: Holds) -> Field {
+    Field { name, holds, required: true }
 }
 
 /// The counts of a site, without a path.
 pub const COUNTS: &[Field] =
-    &[required(integer("human")), required(integer("ai")), required(integer("total"))];
+    &[required("human", Holds::Integer), required("ai", Holds::Integer), required("total", Holds::Integer)];
 
 const COUNTS_BY_PATH: &[Field] = &[
-    required(text("path")),
-    required(integer("human")),
-    required(integer("ai")),
-    required(integer("total")),
+    required("path", Holds::Text),
+    required("human", Holds::Integer),
+    required("ai", Holds::Integer),
+    required("total", Holds::Integer),
 ];
 
 /// A listing whose rows have a path and counts, under its own name.

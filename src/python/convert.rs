@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
-use crate::client::{Client, OnBudget};
+use crate::client::{Client, WaitOrStop};
 use crate::clock::Clock;
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
@@ -20,7 +20,6 @@ use crate::listing::endpoint::{ENDPOINTS, Endpoint};
 use crate::listing::rows::Totals;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::slices::compare;
-use crate::slices::sync::OnRunning;
 
 /// `text` as errors show foreign text: nothing that a terminal would obey, cut to `most` characters.
 #[pyfunction]
@@ -133,14 +132,14 @@ arguments! {
             PyValueError::new_err(format!("listing must be one of {}; it is {name:?}", known.join(", ")))
         })
     };
-    on_budget: OnBudget = |value| wait_or_stop("on_budget", value, OnBudget::Wait, OnBudget::Stop);
-    on_running: OnRunning = |value| wait_or_stop("on_running", value, OnRunning::Wait, OnRunning::Stop);
+    on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
+    on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
 }
 
-fn wait_or_stop<T>(what: &str, value: &Bound<'_, PyAny>, wait: T, stop: T) -> PyResult<T> {
+fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
     match text(what, value)?.as_str() {
-        "wait" => Ok(wait),
-        "stop" => Ok(stop),
+        "wait" => Ok(WaitOrStop::Wait),
+        "stop" => Ok(WaitOrStop::Stop),
         other => Err(PyValueError::new_err(format!("{what} must be \"wait\" or \"stop\"; it is {other:?}"))),
     }
 }

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
-use crate::job;
+use crate::job::{self, JobOrId};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::progress;
@@ -27,41 +27,17 @@ pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, PyJob { inner: job })?.into_any())
 }
 
-/// The job that an argument names: a `Job` or its id.
-pub(crate) enum JobArgument {
-    Job(Box<job::Job>),
-    Id(Segment),
-}
-
-impl JobArgument {
-    pub(crate) fn parse(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Ok(job) = value.cast::<PyJob>() {
-            return Ok(Self::Job(Box::new(job.get().inner.clone())));
-        }
-        Ok(Self::Id(Segment::parse("the job's id", &convert::text("job (a Job or its id)", value)?)?))
+/// The job that an argument names, and its project: the one named, or the job's own; `None` leaves that to the client.
+pub(crate) fn argument<'a>(
+    value: &'a Bound<'_, PyAny>,
+    named: Option<&'a str>,
+) -> PyResult<(JobOrId, Option<&'a str>)> {
+    if let Ok(job) = value.cast::<PyJob>() {
+        let job = &job.get().inner;
+        return Ok((JobOrId::Job(Box::new(job.clone())), named.or(Some(job.project.as_str()))));
     }
-
-    pub(crate) fn id(&self) -> &Segment {
-        match self {
-            Self::Job(job) => &job.id,
-            Self::Id(id) => id,
-        }
-    }
-
-    pub(crate) fn snapshot(self) -> Option<job::Job> {
-        match self {
-            Self::Job(job) => Some(*job),
-            Self::Id(_) => None,
-        }
-    }
-
-    /// The project: the one named, or the job's own; `None` leaves it to the client.
-    pub(crate) fn project<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
-        named.or(match self {
-            Self::Job(job) => Some(job.project.as_str()),
-            Self::Id(_) => None,
-        })
-    }
+    let id = convert::text("job (a Job or its id)", value)?;
+    Ok((JobOrId::Id(Segment::parse("the job's id", &id)?), named))
 }
 
 getters! {

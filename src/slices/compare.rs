@@ -14,7 +14,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::listing::Listing;
-use crate::listing::endpoint::{Endpoint, Field, Holds};
+use crate::listing::endpoint::{Endpoint, Field, Holds, required};
 use crate::listing::rows::{Cell, Row, Rows, Totals};
 use crate::slices::Subject;
 use crate::slices::trend::Reader;
@@ -22,22 +22,18 @@ use crate::store::What;
 use crate::table::record::Layout;
 use crate::table::{Builder, Table};
 
-const fn column(name: &'static str, holds: Holds) -> Field {
-    Field { name, holds, required: true }
-}
-
 pub const COLUMNS: &[Field] = &[
-    column("path", Holds::Text),
-    column("human", Holds::Integer),
-    column("human_before", Holds::Integer),
-    column("human_change", Holds::Integer),
-    column("ai", Holds::Integer),
-    column("ai_before", Holds::Integer),
-    column("ai_change", Holds::Integer),
-    column("total", Holds::Integer),
-    column("total_before", Holds::Integer),
-    column("total_change", Holds::Integer),
-    column("significant", Holds::Flag),
+    required("path", Holds::Text),
+    required("human", Holds::Integer),
+    required("human_before", Holds::Integer),
+    required("human_change", Holds::Integer),
+    required("ai", Holds::Integer),
+    required("ai_before", Holds::Integer),
+    required("ai_change", Holds::Integer),
+    required("total", Holds::Integer),
+    required("total_before", Holds::Integer),
+    required("total_change", Holds::Integer),
+    required("significant", Holds::Flag),
 ];
 
 /// Whether two counts differ by more than chance explains: by more than two standard deviations, if the variance of a count

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::client::Client;
 use crate::client::observer::{Observer, OpenWait};
+use crate::client::{Client, WaitOrStop};
 use crate::clock::Millis;
 use crate::config::url::Segment;
 use crate::dates::slices::Slice;
@@ -29,16 +29,6 @@ use crate::store::{Exports, SyncLock, What};
 const LOCK_POLL: Duration = Duration::from_secs(1);
 /// Failures in a row that are not the fault of some slices any more.
 const MAX_FAILURES_IN_A_ROW: usize = 3;
-
-/// What it does while another one fills the same store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnRunning {
-    /// It waits, and says so.
-    #[default]
-    Wait,
-    /// It fails.
-    Stop,
-}
 
 /// What is to be there.
 #[derive(Debug)]
@@ -126,12 +116,12 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// Fills the store, alone: of two that run at one time the second one waits, or leaves.
+/// Fills the store, alone: of two that run at one time the second one waits, and says so, or fails.
 pub async fn sync(
     client: &Client,
     exports: &Exports,
     wanted: &SyncScope,
-    on_running: OnRunning,
+    on_running: WaitOrStop,
     observer: Arc<dyn ExportObserver>,
 ) -> Sync {
     let mut sync = Sync::default();
@@ -142,14 +132,14 @@ pub async fn sync(
     sync
 }
 
-async fn lock(exports: &Exports, on_running: OnRunning, observer: &dyn Observer) -> Result<SyncLock> {
+async fn lock(exports: &Exports, on_running: WaitOrStop, observer: &dyn Observer) -> Result<SyncLock> {
     let text = "another sync fills this store";
     let mut wait = OpenWait::new(text, Duration::ZERO);
     loop {
         if let Some(lock) = exports.lock().await? {
             return Ok(lock);
         }
-        if on_running == OnRunning::Stop {
+        if on_running == WaitOrStop::Stop {
             return Err(Error::new(
                 Kind::StoreBusy,
                 format!("{text}, so nothing was sent: try again when it has ended"),

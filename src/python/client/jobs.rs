@@ -5,29 +5,29 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::client::{Client, OnBudget};
+use crate::client::{Client, WaitOrStop};
 use crate::clock::timestamp;
 use crate::config::url::Segment;
-use crate::job;
-use crate::job::once::{NameState, OnceName, ResolvedJob};
+use crate::job::once::{NameState, OnceName};
 use crate::job::wait::{self, Target, WaitOptions};
+use crate::job::{self, JobOrId};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::convert;
-use crate::python::job::{JobArgument, datetime, wrap as wrap_job};
+use crate::python::job::{argument as job_argument, datetime, wrap as wrap_job};
 use crate::store::Creation;
 
 #[pymethods]
 impl BaseClient {
     #[doc = signed!(create_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, project_id = None),
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]
     fn create_job(
         &self,
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
@@ -103,7 +103,7 @@ impl BaseClient {
     }
 
     #[doc = signed!(run_job)]
-    #[pyo3(signature = (prompt, *, once = None, on_budget = OnBudget::Wait, timeout = Some(1800.0), poll_interval = None,
+    #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, on_poll = None, project_id = None),
         text_signature = None)]
     #[expect(clippy::too_many_arguments)]
@@ -112,7 +112,7 @@ impl BaseClient {
         py: Python<'_>,
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
@@ -148,12 +148,11 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
-        let job = job.map(JobArgument::parse).transpose()?;
-        let project = client.project(job.as_ref().map_or(project_id, |job| job.project(project_id)))?;
-        let job = job.map(|job| match job {
-            JobArgument::Job(job) => ResolvedJob::Snapshot(job),
-            JobArgument::Id(id) => ResolvedJob::Id(id),
-        });
+        let (job, project) = match job {
+            Some(job) => job_argument(job, project_id).map(|(job, project)| (Some(job), project))?,
+            None => (None, project_id),
+        };
+        let project = client.project(project)?;
         let resolve = |client, _| async move { job::once::resolve(&client, &project, name, job).await };
         self.face.run(py, self.op("Client.resolve_once", resolve, |py, ()| Ok(py.None())))
     }
@@ -214,9 +213,9 @@ impl BaseClient {
 
 impl BaseClient {
     /// Where a job is: its project, and the job or its id.
-    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, JobArgument)> {
+    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, JobOrId)> {
         let client = self.handle.client()?;
-        let job = JobArgument::parse(job)?;
-        Ok((client.project(job.project(project_id))?, job))
+        let (job, project) = job_argument(job, project_id)?;
+        Ok((client.project(project)?, job))
     }
 }

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::client::{Call, Client, OnBudget};
+use crate::client::{Call, Client, WaitOrStop};
 use crate::config::url::Segment;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
@@ -42,13 +42,13 @@ for_each_endpoint!(listing_methods);
 #[pymethods]
 impl BaseClient {
     #[doc = signed!(conversation)]
-    #[pyo3(signature = (thread_id, *, on_budget = OnBudget::Wait, project_id = None),
+    #[pyo3(signature = (thread_id, *, on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]
     fn conversation(
         &self,
         py: Python<'_>,
         thread_id: &str,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse("thread_id", thread_id)?;
@@ -57,7 +57,7 @@ impl BaseClient {
     }
 
     #[doc = signed!(caller_stats)]
-    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+    #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = WaitOrStop::Wait,
         project_id = None),
         text_signature = None)]
     fn caller_stats(
@@ -66,7 +66,7 @@ impl BaseClient {
         period: Option<&Bound<'_, PyAny>>,
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let dates = convert::range(period, date_from, date_to)?;
@@ -76,7 +76,7 @@ impl BaseClient {
 
     #[doc = signed!(paginate)]
     #[pyo3(signature = (path, *, items, has_more = "hasMore", next_cursor = None, params = None,
-        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = OnBudget::Wait,
+        page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = WaitOrStop::Wait,
         project_id = None),
         text_signature = None)]
     #[expect(clippy::too_many_arguments)]
@@ -93,7 +93,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
         resume: Option<String>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (strict, refresh) = (false, false);
@@ -124,7 +124,7 @@ impl BaseClient {
         name: &'static str,
         py: Python<'_>,
         call: Call,
-        on_budget: OnBudget,
+        on_budget: WaitOrStop,
     ) -> PyResult<Py<PyAny>> {
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
             client.on_budget(on_budget).call(call, &*inbox, request::decode_object).await

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::client::OnBudget;
+use crate::client::WaitOrStop;
 use crate::dates::slices::Every;
 use crate::error::Result;
 use crate::export::checkpoint::{Checkpoint, check_page_size};
@@ -29,7 +29,7 @@ pub(crate) struct PagingArguments {
     pub(crate) prefetch: u32,
     pub(crate) strict: bool,
     pub(crate) resume: Option<String>,
-    pub(crate) on_budget: OnBudget,
+    pub(crate) on_budget: WaitOrStop,
     pub(crate) refresh: bool,
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 
-use crate::client::{Client, OnBudget};
+use crate::client::{Client, WaitOrStop};
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{self, Every, Slice};
@@ -21,7 +21,7 @@ use crate::python::table::data::{Data, Meta};
 use crate::python::table::plan::planned;
 use crate::python::table::sync::synced;
 use crate::python::table::wrap;
-use crate::slices::sync::{self, OnRunning, SyncScope};
+use crate::slices::sync::{self, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
 
 /// How a trend is read.
@@ -29,7 +29,7 @@ struct TrendArguments {
     every: Option<Every>,
     by_path: bool,
     whole: bool,
-    on_budget: OnBudget,
+    on_budget: WaitOrStop,
     progress: Option<bool>,
 }
 
@@ -40,7 +40,7 @@ macro_rules! range_methods {
         impl BaseClient {
             $(
                 #[doc = signed!($totals)]
-                #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = OnBudget::Wait,
+                #[pyo3(signature = (period = None, *, date_from = None, date_to = None, on_budget = WaitOrStop::Wait,
                     project_id = None), text_signature = None)]
                 fn $totals(
                     &self,
@@ -48,7 +48,7 @@ macro_rules! range_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
                     project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let dates = convert::range(period, date_from, date_to)?;
@@ -76,7 +76,7 @@ macro_rules! range_methods {
 
                 #[doc = signed!($trend)]
                 #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
-                    by_path = false, whole = false, on_budget = OnBudget::Wait, progress = None, project_id = None),
+                    by_path = false, whole = false, on_budget = WaitOrStop::Wait, progress = None, project_id = None),
                     text_signature = None)]
                 #[expect(clippy::too_many_arguments)]
                 fn $trend(
@@ -88,7 +88,7 @@ macro_rules! range_methods {
                     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
                     by_path: bool,
                     whole: bool,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
                     progress: Option<bool>,
                     project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
@@ -98,14 +98,14 @@ macro_rules! range_methods {
                 }
 
                 #[doc = signed!($compare)]
-                #[pyo3(signature = (period = None, before = None, *, on_budget = OnBudget::Wait, project_id = None),
+                #[pyo3(signature = (period = None, before = None, *, on_budget = WaitOrStop::Wait, project_id = None),
                     text_signature = None)]
                 fn $compare(
                     &self,
                     py: Python<'_>,
                     period: Option<&Bound<'_, PyAny>>,
                     before: Option<&Bound<'_, PyAny>>,
-                    #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+                    #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
                     project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let periods = convert::two_periods(period, before)?;
@@ -153,7 +153,7 @@ impl BaseClient {
 
     #[doc = signed!(sync)]
     #[pyo3(signature = (projects, period = None, *, listing = VISITORS, date_from = None, date_to = None, every = Some(Every::Day),
-        by_path = true, on_budget = OnBudget::Wait, on_running = OnRunning::Wait, progress = None),
+        by_path = true, on_budget = WaitOrStop::Wait, on_running = WaitOrStop::Wait, progress = None),
         text_signature = None)]
     #[expect(clippy::too_many_arguments)]
     fn sync(
@@ -166,8 +166,8 @@ impl BaseClient {
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
-        #[pyo3(from_py_with = convert::on_running)] on_running: OnRunning,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
+        #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(period, date_from, date_to, every)?;
@@ -198,7 +198,7 @@ impl BaseClient {
         py: Python<'_>,
         endpoint: &'static Endpoint,
         (from, to): (Option<String>, Option<String>),
-        on_budget: OnBudget,
+        on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let listing = Listing::of(endpoint, &self.project(project_id)?, from, to);
@@ -253,7 +253,7 @@ impl BaseClient {
         py: Python<'_>,
         endpoint: &'static Endpoint,
         periods: [Period; 2],
-        on_budget: OnBudget,
+        on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let project = self.project(project_id)?;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, Call, Client, OnBudget};
+use crate::client::{Answer, Call, Client, WaitOrStop};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
@@ -19,7 +19,7 @@ use crate::python::{convert, errors};
 #[pymethods]
 impl BaseClient {
     #[doc = signed!(request)]
-    #[pyo3(signature = (method, path, *, params = None, json = None, on_budget = OnBudget::Wait, project_id = None),
+    #[pyo3(signature = (method, path, *, params = None, json = None, on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]
     #[expect(clippy::too_many_arguments)]
     fn request(
@@ -29,7 +29,7 @@ impl BaseClient {
         path: &str,
         params: Option<&Bound<'_, PyAny>>,
         json: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = convert::on_budget)] on_budget: OnBudget,
+        #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docplatform::client::{Client, Limit, OnBudget};
+use docplatform::client::{Client, Limit, WaitOrStop};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome, Result};
@@ -75,7 +75,7 @@ async fn each_project_has_its_own_and_only_new_jobs_count() {
 #[tokio::test(start_paused = true)]
 async fn without_waiting_nothing_is_sent_and_the_error_says_when() {
     let script = Script::each(|_| created());
-    let client = client(&script).on_budget(OnBudget::Stop);
+    let client = client(&script).on_budget(WaitOrStop::Stop);
     for _ in 0..LIMIT {
         create_in(&client, "demo").await.unwrap();
     }
@@ -108,7 +108,7 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
     assert!((secs(600)..secs(660)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     assert_eq!(script.count(), 2);
     let script = Script::new([with_retry_after(429, "600")]);
-    let client = self::client(&script).on_budget(OnBudget::Stop);
+    let client = self::client(&script).on_budget(WaitOrStop::Stop);
     for outcome in [Outcome::Rejected, Outcome::NotSent] {
         let error = create_in(&client, "demo").await.unwrap_err();
         assert_eq!((error.kind, error.outcome), (Kind::Budget, Some(outcome)));
@@ -134,7 +134,8 @@ async fn clients_of_one_store_share_it() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     let script = Script::each(|_| reply(201, job_body("active")).into());
-    let client = || client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(OnBudget::Stop);
+    let client =
+        || client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(WaitOrStop::Stop);
     let (first, second) = (client(), client());
     for _ in 0..LIMIT / 2 {
         create_in(&first, "demo").await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::client::{Client, ClientStore, OnBudget};
+use docplatform::client::{Client, ClientStore, WaitOrStop};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
@@ -97,7 +97,7 @@ async fn without_waiting_the_error_says_when_the_budget_resets() {
         call(&client, analytics()).await.unwrap();
     }
     let begun = Instant::now();
-    let error = fail(&client.on_budget(OnBudget::Stop), analytics()).await;
+    let error = fail(&client.on_budget(WaitOrStop::Stop), analytics()).await;
     assert_eq!((error.kind, error.outcome, begun.elapsed()), (Kind::Budget, Some(Outcome::NotSent), secs(0)));
     let wait = error.resets_at.unwrap().duration_since(jiff::Timestamp::now()).unsigned_abs();
     assert!((secs(3590)..secs(3602)).contains(&wait), "{wait:?}");
@@ -131,7 +131,7 @@ async fn a_refusal_is_waited_for_by_all_and_announced_as_one() {
         let mut refusal = Some(refusal);
         let script = Script::each(move |_| refusal.take().unwrap_or_else(good));
         let client = client(&script);
-        let other = handle(&client, budgeted()).on_budget(OnBudget::Stop);
+        let other = handle(&client, budgeted()).on_budget(WaitOrStop::Stop);
         let begun = Instant::now();
         let observer = Arc::new(Recorder::default());
         let waiting = tokio::spawn({
@@ -169,8 +169,8 @@ const REFUSALS: [(Option<&str>, Option<Duration>); 6] = [
 async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
     for (header, held) in REFUSALS {
         for stored in [false, true] {
-            for on_budget in [OnBudget::Wait, OnBudget::Stop] {
-                if stored && on_budget == OnBudget::Wait && held > Some(HOUR) {
+            for on_budget in [WaitOrStop::Wait, WaitOrStop::Stop] {
+                if stored && on_budget == WaitOrStop::Wait && held > Some(HOUR) {
                     // Days of looks into a file. Memory has the same policy.
                     continue;
                 }
@@ -189,7 +189,7 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
                 let client = Client::new(settings, transport, stats, || 1.0, remembered);
                 let begun = Instant::now();
                 let error = fail(&client.on_budget(on_budget), analytics()).await;
-                if on_budget == OnBudget::Stop && held.is_some() {
+                if on_budget == WaitOrStop::Stop && held.is_some() {
                     assert_eq!((error.kind, script.count()), (Kind::Budget, 1), "{case}");
                     assert!(begun.elapsed() < secs(1), "{case}: {:?}", begun.elapsed());
                 } else {
@@ -216,7 +216,7 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
 async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
     for budget_first in [true, false] {
         let script = Script::new([with_retry_after(429, "3600")]);
-        let client = client(&script).on_budget(OnBudget::Stop);
+        let client = client(&script).on_budget(WaitOrStop::Stop);
         let free = handle(&client, Options { max_retries: 0, ..options() });
         let (first, second) = if budget_first { (&client, &free) } else { (&free, &client) };
         fail(first, analytics()).await;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docplatform::client::WaitOrStop;
 use docplatform::dates::slices::Slice;
 use docplatform::error::{Error, Kind};
 use docplatform::export::checkpoint::Checkpoint;
@@ -16,7 +17,7 @@ use docplatform::listing::Listing;
 use docplatform::listing::endpoint::PagedBy;
 use docplatform::listing::rows::Cell;
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{OnRunning, SyncScope, sync};
+use docplatform::slices::sync::{SyncScope, sync};
 use docplatform::store;
 use tokio::time::sleep;
 
@@ -465,7 +466,7 @@ pub(crate) async fn sync_days(process: &Process, endpoint: usize, days: Range<u6
         let state = world.state();
         whats.iter().filter(|what| state.whole.contains(what)).count() as u64
     };
-    let found = sync(&process.client, exports, &scope, OnRunning::Wait, process.ear()).await;
+    let found = sync(&process.client, exports, &scope, WaitOrStop::Wait, process.ear()).await;
     world.note(|| format!("sync: {:?}, {} failures, {:?}", found.filled, found.failures.len(), found.ended));
     let Habits { filters, stands, moving, .. } = scenario.habits;
     let odd = filters || stands || moving > 0;

@@ -1,8 +1,9 @@
 //! Creations under a name: one job for all callers, however often they ask, and whatever breaks.
 
 use docplatform::error::{Kind, Outcome};
+use docplatform::job::JobOrId;
 use docplatform::job::Prompt;
-use docplatform::job::once::{OnceName, ResolvedJob, create, resolve};
+use docplatform::job::once::{OnceName, create, resolve};
 
 use crate::calls::{check, longest, segment};
 use crate::process::{Done, Process};
@@ -69,7 +70,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             // The user looks, while nobody creates, and says what is there.
             let _alone = world.names[name as usize].write().await;
             let found = self::made(world, name).pop();
-            let job = found.map(|(id, _)| ResolvedJob::Id(segment(&id)));
+            let job = found.map(|(id, _)| JobOrId::Id(segment(&id)));
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {
                 format!("{name} is resolved: {:?}", resolved.as_ref().err().map(|error| error.kind))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docplatform::budget::Grant;
 use docplatform::client::observer::{Note, Observer};
-use docplatform::client::{Client, ClientStore, OnBudget, Stats};
+use docplatform::client::{Client, ClientStore, Stats, WaitOrStop};
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::{ApiKey, Options};
 use docplatform::export::observer::ExportObserver;
@@ -115,7 +115,7 @@ impl Process {
             move || jitter,
             store,
         );
-        let client = client.on_budget(if settings.stops { OnBudget::Stop } else { OnBudget::Wait });
+        let client = client.on_budget(if settings.stops { WaitOrStop::Stop } else { WaitOrStop::Wait });
         Self { life, client, desk }
     }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use docplatform::client::Client;
+use docplatform::client::{Client, WaitOrStop};
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::error::Kind;
 use docplatform::http::Outgoing;
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{Filled, OnRunning, Sync, SyncScope, sync};
+use docplatform::slices::sync::{Filled, Sync, SyncScope, sync};
 use docplatform::store::What;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance, timeout};
@@ -57,7 +57,7 @@ fn serve(other: impl Fn(&str, &str) -> Option<Step> + Send + 'static) -> Arc<Scr
     })
 }
 
-async fn run(client: &Client, wanted: &SyncScope, on_running: OnRunning) -> Sync {
+async fn run(client: &Client, wanted: &SyncScope, on_running: WaitOrStop) -> Sync {
     sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Recorder::default())).await
 }
 
@@ -70,7 +70,7 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let ((shop, client), script) = (shop(), serve(|_, _| None));
     let client = client(&shop, &script);
     let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
-    let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
+    let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     assert_eq!(filled, Filled { slices: 6, cached: 0, open: 4, requests: 6, rows: 180 });
     let day = |project: &str, day: &str| (project.to_owned(), format!("2026-{day}"));
     let open = [day("a", "02-01"), day("a", "02-02"), day("b", "02-01"), day("b", "02-02")];
@@ -78,8 +78,8 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     // Somebody has looked at one of them meanwhile.
     shop.day.store(END + 3, Ordering::Relaxed);
     let one = SyncScope { slices: days("2026-02-02", "2026-02-03"), ..wanted_of("a") };
-    run(&client, &one, OnRunning::Wait).await;
-    let filled = run(&client, &wanted, OnRunning::Wait).await.filled;
+    run(&client, &one, WaitOrStop::Wait).await;
+    let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     // The first of February has settled by now.
     assert_eq!((filled.cached, filled.open, filled.requests), (2, 2, 4));
     assert_eq!(
@@ -106,7 +106,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
     let (shop, client) = shop();
     let client = client(&shop, &script);
     let wanted = wanted(&["a", "gone", "b", "c"], days("2026-01-01", "2026-01-04"));
-    let found = run(&client, &wanted, OnRunning::Wait).await;
+    let found = run(&client, &wanted, WaitOrStop::Wait).await;
     let failures: Vec<_> = found
         .failures
         .iter()
@@ -120,7 +120,7 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
     // Nine slices less the one, and one request to each that failed.
     assert_eq!((found.filled.rows, found.filled.requests, script.count()), (8 * 30, 10, 10));
     down.store(false, Ordering::Relaxed);
-    let again = run(&client, &wanted, OnRunning::Wait).await;
+    let again = run(&client, &wanted, WaitOrStop::Wait).await;
     assert_eq!((again.filled.cached, again.filled.requests, again.failures.len()), (8, 2, 1));
 }
 
@@ -139,7 +139,7 @@ async fn what_fails_each_time_keeps_nothing_out_for_ever() {
         let there = if status == 404 { 20 } else { 25 };
         let mut cached = 0;
         for _ in 0..1_000 {
-            let found = run(&client, &wanted, OnRunning::Wait).await;
+            let found = run(&client, &wanted, WaitOrStop::Wait).await;
             assert!(found.filled.cached >= cached, "{status}: nothing is lost");
             cached = found.filled.cached;
             if cached >= there {
@@ -155,7 +155,7 @@ async fn a_project_that_fails_comes_last() {
     let script = serve(|project, _| (project == "a").then(|| reply(200, "{}").into()));
     let (shop, client) = shop();
     let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
-    let found = run(&client(&shop, &script), &wanted, OnRunning::Wait).await;
+    let found = run(&client(&shop, &script), &wanted, WaitOrStop::Wait).await;
     assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
     // Three of its ten days show that the others would not come either; the first one's turn was the first.
     let failures: Vec<_> = found.failures.iter().map(|failure| failure.project.as_str()).collect();
@@ -170,7 +170,7 @@ async fn where_nothing_but_failures_come_it_is_given_up() {
         let (shop, client) = shop();
         let script = serve(move |project, _| (project >= &*many[good]).then(|| bare(status)));
         let found =
-            run(&client(&shop, &script), &wanted(&many, days("2026-01-01", "2026-01-02")), OnRunning::Wait)
+            run(&client(&shop, &script), &wanted(&many, days("2026-01-01", "2026-01-02")), WaitOrStop::Wait)
                 .await;
         assert_eq!(script.count(), asked, "{status} behind {good}");
         assert_eq!(found.given_up, status == 503 || good == 0, "{status} behind {good}");
@@ -189,7 +189,7 @@ async fn what_is_wrong_with_everything_ends_it() {
         let (shop, client) = shop();
         let script = serve(move |project, _| (project == "b").then(step));
         let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-02"));
-        let found = run(&client(&shop, &script), &wanted, OnRunning::Wait).await;
+        let found = run(&client(&shop, &script), &wanted, WaitOrStop::Wait).await;
         assert_eq!((found.ended.unwrap().kind, found.filled.requests), (kind, requests));
         assert_eq!((found.filled.rows, script.count(), found.failures.len()), (30, 2, 0));
     }
@@ -201,17 +201,17 @@ async fn of_two_the_second_waits_or_leaves() {
     let script = Script::each(|_| Step::Never);
     let first = client(&shop, &script);
     let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
-    let mut running = Box::pin(run(&first, &wanted, OnRunning::Wait));
+    let mut running = Box::pin(run(&first, &wanted, WaitOrStop::Wait));
     while script.count() == 0 {
         assert!(timeout(secs(1), &mut running).await.is_err() || script.count() > 0);
     }
     let quick = serve(|_, _| None);
     let second = client(&shop, &quick);
-    let ended = run(&second, &wanted, OnRunning::Stop).await.ended.unwrap();
+    let ended = run(&second, &wanted, WaitOrStop::Stop).await.ended.unwrap();
     assert_eq!(ended.kind, Kind::StoreBusy);
     let recorder = Arc::new(Recorder::default());
     let exports = second.exports().unwrap();
-    let mut waiting = Box::pin(sync(&second, exports, &wanted, OnRunning::Wait, Arc::clone(&recorder) as _));
+    let mut waiting = Box::pin(sync(&second, exports, &wanted, WaitOrStop::Wait, Arc::clone(&recorder) as _));
     while recorder.notes().is_empty() {
         assert!(timeout(secs(1), &mut waiting).await.is_err());
     }
@@ -219,7 +219,7 @@ async fn of_two_the_second_waits_or_leaves() {
     // The first one goes, in the middle of its request.
     drop(running);
     assert_eq!(waiting.await.filled, Filled { slices: 1, cached: 0, open: 0, requests: 1, rows: 30 });
-    assert_eq!(run(&second, &wanted, OnRunning::Stop).await.filled.cached, 1);
+    assert_eq!(run(&second, &wanted, WaitOrStop::Stop).await.filled.cached, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +231,7 @@ async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long(
     let (observer, begun) = (Arc::clone(&recorder), Instant::now());
     let other = tokio::spawn(async move {
         let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
-        sync(&client, client.exports().unwrap(), &wanted, OnRunning::Wait, observer).await
+        sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Wait, observer).await
     });
     // The first look at the lock takes the disk's time: were the clock to run meanwhile, it would be a long wait already.
     while recorder.notes().is_empty() {

@@ -10,14 +10,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::{Client, ClientStore, Stats};
+use docplatform::client::{Client, ClientStore, Stats, WaitOrStop};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, slices};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
-use docplatform::slices::sync::{Filled, OnRunning, SyncScope, sync};
+use docplatform::slices::sync::{Filled, SyncScope, sync};
 use docplatform::store::{Store, What};
 use tokio::time::Instant;
 
@@ -81,7 +81,7 @@ async fn child_that_syncs() {
         of: Subject { endpoint: VISITORS, what: What::Pages },
     };
     let recorder = Arc::new(Recorder::default());
-    let done = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, recorder).await;
+    let done = sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Stop, recorder).await;
     assert!(done.ended.is_none() && done.failures.is_empty(), "{done:?}");
     let Filled { slices, cached, open, requests, .. } = done.filled;
     let all = u64::try_from(PROJECTS * DAYS).unwrap();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use docplatform::client::Client;
+use docplatform::client::{Client, WaitOrStop};
 use docplatform::config::Options;
 use docplatform::dates::Moment;
 use docplatform::dates::slices::{Every, Slice, slices};
 use docplatform::listing::endpoint::VISITORS;
 use docplatform::slices::Subject;
 use docplatform::slices::plan::plan;
-use docplatform::slices::sync::{OnRunning, SyncScope, sync};
+use docplatform::slices::sync::{SyncScope, sync};
 use docplatform::slices::trend::{Trend, trend};
 use docplatform::store::What;
 use jiff::civil::Date;
@@ -90,7 +90,7 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
         of: Subject { endpoint: VISITORS, what: What::Totals },
     };
     let recorder = Arc::new(Recorder::default());
-    let filled = sync(&client, client.exports().unwrap(), &wanted, OnRunning::Stop, recorder).await.filled;
+    let filled = sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Stop, recorder).await.filled;
     assert_eq!((filled.open, filled.requests), (3, 7));
     let trend = totals(&client, &days).await;
     assert_eq!((trend.open_from, trend.requests), ("2026-01-29".parse().ok(), 3));

@@ -14,7 +14,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::client::OnBudget;
+use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
 use crate::export::pager::Paging;
 use crate::export::source;
@@ -35,8 +35,6 @@ pub(crate) use work::Worked;
 /// A page whose rows are Python objects, and how far they were handed out.
 struct PageAtHand {
     rows: vec::IntoIter<Py<PyAny>>,
-    /// How many of the page's rows were handed out.
-    handed: usize,
     /// The rest went another way.
     closed: bool,
     /// The same rows as they came, for a caller that wants the rest in another form.
@@ -47,7 +45,7 @@ struct PageAtHand {
 impl PageAtHand {
     /// The position after the last row that was handed out.
     fn place(&self) -> Checkpoint {
-        self.mark.behind(self.handed)
+        self.mark.behind(self.mark.rows().saturating_sub(self.rows.len()))
     }
 
     fn is_spent(&self) -> bool {
@@ -96,7 +94,7 @@ impl RowReader {
     /// `refresh`: the rows are fetched even if the store has them.
     pub(crate) fn new(
         handle: Arc<Handle>,
-        on_budget: OnBudget,
+        on_budget: WaitOrStop,
         refresh: bool,
         start: Checkpoint,
         paging: Paging,

@@ -41,7 +41,6 @@ impl RowReader {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.closed)?;
         let row = page.rows.next()?;
-        page.handed += 1;
         state.handed += 1;
         Some(row)
     }
@@ -52,7 +51,6 @@ impl RowReader {
         let page = state.page.as_mut().filter(|page| !page.is_spent())?;
         let offset = page.place().offset;
         let rows: Vec<_> = page.rows.by_ref().collect();
-        page.handed += rows.len();
         let shape = page.mark.shape();
         let rest = Rest { offset, totals: shape.totals, has_more: shape.has_more, rows };
         state.handed += rest.rows.len() as u64;
@@ -170,14 +168,7 @@ impl RowReader {
 
     /// Makes a page that came the current page; returns what was found in it. Attached: it drops the rows of the old one.
     fn put(&self, turn: Turn, rows: Vec<Py<PyAny>>, stream: &ExportStream) -> Vec<Finding> {
-        let length = turn.mark.rows();
-        let page = PageAtHand {
-            handed: length.saturating_sub(rows.len()),
-            rows: rows.into_iter(),
-            closed: false,
-            source: turn.rows,
-            mark: turn.mark,
-        };
+        let page = PageAtHand { rows: rows.into_iter(), closed: false, source: turn.rows, mark: turn.mark };
         let totals = page.mark.shape().totals;
         let mut state = self.state();
         state.turns = stream.turns;
