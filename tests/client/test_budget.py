@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import pickle
@@ -98,20 +97,15 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         rows = client.visitors(**DATES, prefetch=0)
         caplog.set_level(logging.INFO, "docplatform")
 
-        async def collect_until_it_waits() -> None:
-            task = asyncio.create_task(rows.collect(progress=True))
-            while not any("budget is spent" in line for line in caplog.messages):  # noqa: ASYNC110  # for the log
-                await asyncio.sleep(0.001)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+        def waits() -> bool:
+            return "budget is spent" in caplog.text
 
-        face.run(collect_until_it_waits())
+        face.cancel(partial(rows.collect, progress=True), waits)
         assert len(stub.requests) == 3
         assert sum("waiting for the next request until 20" in line for line in caplog.messages) == 1
         # What came is kept, for the next table and for reading row by row.
         caplog.clear()
-        face.run(collect_until_it_waits())
+        face.cancel(partial(rows.collect, progress=True), waits)
         assert [face.next(rows)["path"] for _ in range(750)]
         assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
@@ -140,16 +134,7 @@ def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
     caplog.set_level(logging.INFO, "docplatform")
     with closing(AsyncFace()) as waiting:
         client = waiting.client(stub, **settings)
-
-        async def ask_until_it_waits() -> None:
-            task = asyncio.create_task(client.visitor_totals(on_budget="wait"))
-            while not any("waiting for the next request" in line for line in caplog.messages):  # noqa: ASYNC110  # for the log
-                await asyncio.sleep(0.001)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-        waiting.run(ask_until_it_waits())
+        waiting.cancel(client.visitor_totals, lambda: "waiting for the next request" in caplog.text)
     error = spent(face, face.client(stub, **settings))
     assert error.resets_at is not None
     assert timedelta(hours=23) < error.resets_at - datetime.now(UTC) < timedelta(hours=24, minutes=1)

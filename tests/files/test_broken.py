@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -19,7 +18,7 @@ from helpers import Face
 from helpers.children import tell
 from helpers.exports import FILES, ROWS, break_off, eventually, export, names, sums
 from helpers.pages import page, serve
-from helpers.scripts import run_script
+from helpers.scripts import Script, environment, run_script
 
 every_way = pytest.mark.parametrize("way", FILES)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits are POSIX's")
@@ -158,16 +157,8 @@ def test_without_descriptors_a_file_says_so_and_can_be_written_later(
 )
 def test_a_full_disk_leaves_all_as_it_was(face: Face, way: str, library: str, tmp_path: Path) -> None:
     with StubServer(visitors=14_000) as stub:
-        results = tell(
-            face.name,
-            FULL,
-            TARGET=str(tmp_path / "file"),
-            WAY=way,
-            LIBRARY=library,
-            DOCPLATFORM_API_KEY=stub.api_key,
-            DOCPLATFORM_BASE_URL=stub.url,
-            DOCPLATFORM_PROJECT_ID=stub.project_id,
-        )
+        env = environment(stub, TARGET=str(tmp_path / "file"), WAY=way, LIBRARY=library)
+        results = tell(face.name, FULL, **env)
     assert results[0] == "OSError"
     # What a library compresses may have room.
     assert results[1] == "OSError" or library
@@ -243,8 +234,7 @@ import docplatform
 folder, way = Path(sys.argv[1]), sys.argv[2]
 # Where the suite's parent ignores it, as nohup does, so would this process.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-client = docplatform.Client(api_key=sys.argv[3], base_url=sys.argv[4], project_id=sys.argv[5])
-getattr(client.visitors(prefetch=0), way)(folder / "file")
+getattr(docplatform.Client().visitors(prefetch=0), way)(folder / "file")
 """
 
 
@@ -258,19 +248,9 @@ def test_a_signal_leaves_no_part_of_a_file(way: str, number: signal.Signals, tmp
     (tmp_path / "file").write_text("before")
     with StubServer(ROWS) as stub:
         stub.fail_next(retry_after=30)
-        command = [
-            sys.executable,
-            "-c",
-            SIGNALLED,
-            str(tmp_path),
-            way,
-            stub.api_key,
-            stub.url,
-            stub.project_id,
-        ]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as child:
+        with Script(SIGNALLED, str(tmp_path), way, stub=stub) as script:
             stub.wait_for(lambda s: len(s.requests) == 1)
-            child.send_signal(number)
-            assert child.wait(timeout=30) == -number
+            script.signal(number)
+            assert script.end().status == -number
     assert names(tmp_path) == ["file"]
     assert (tmp_path / "file").read_text() == "before"

@@ -126,6 +126,23 @@ class AsyncFace:
 
         return self.runner.run(together())
 
+    def cancel(self, call: Callable[[], Coroutine[Any, Any, Any]], when: Callable[[], object]) -> list[str]:
+        """Cancels the task of a call as soon as something is so; the notes of the cancellation."""
+
+        async def cancelled() -> list[str]:
+            task = asyncio.create_task(call())
+            while not when():  # noqa: ASYNC110  # set by another thread, or logged
+                await asyncio.sleep(0.001)
+            task.cancel()
+            try:
+                await task
+            except asyncio.CancelledError as error:
+                return getattr(error, "__notes__", [])
+            raise AssertionError("it was not cancelled")
+
+        notes: list[str] = self.runner.run(cancelled())
+        return notes
+
     def close_clients(self) -> None:
         for client in self._clients:
             self.run(client.close())

@@ -88,10 +88,16 @@ def run_script(
 class Script:
     """A script that runs beside the test."""
 
-    def __init__(self, script: str, *args: str, stub: StubServer | None = None) -> None:
+    def __init__(
+        self,
+        script: str,
+        *args: str,
+        stub: StubServer | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self._process = subprocess.Popen(
             command(script, *args),
-            env=environment(stub),
+            env=environment(stub, **(env or {})),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

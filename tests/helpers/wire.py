@@ -59,6 +59,15 @@ class Wire:
         self.seen.append(repr(client))
         return client
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings of a process whose client is one of this server."""
+        return {
+            "DOCPLATFORM_API_KEY": self.key,
+            "DOCPLATFORM_BASE_URL": self.server.url,
+            "DOCPLATFORM_PROJECT_ID": "demo",
+        }
+
     def prompt(self) -> str:
         """A prompt for one logical write: it is known again by its words."""
         self._prompts += 1

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 import threading
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -86,21 +87,12 @@ def test_cancelling_while_a_page_is_fetched_loses_no_row(
     target = tmp_path / "file"
     target.write_text("before")
     visitors = async_face.client(given).visitors(prefetch=0)
-
-    async def cancelled() -> str:
-        await visitors.totals()
-        before: str = visitors.checkpoint
-        given.latency = HOLD
-        task = asyncio.create_task(getattr(visitors, way)(*([target] if way in FILES else [])))
-        while len(given.requests) < 2:  # noqa: ASYNC110  # the stub's own wait would stop the loop
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        given.latency = 0
-        return before
-
-    before = async_face.run(cancelled())
+    async_face.run(visitors.totals())
+    before = visitors.checkpoint
+    given.latency = HOLD
+    call = partial(getattr(visitors, way), *([target] if way in FILES else []))
+    async_face.cancel(call, lambda: len(given.requests) == 2)
+    given.latency = 0
     assert visitors.checkpoint == before
     eventually(lambda: is_as_before(tmp_path) and not pending(given))
     assert export(async_face, visitors, way, target) == ROWS

@@ -43,14 +43,7 @@ print(json.dumps(told))
 def clocked(wire: Wire, library: Path, call: str, **settings: Any) -> Any:
     """What comes of a call while the clock swings to and fro."""
     script = SCRIPT.format(now=time.time(), settings=settings, call=call)
-    return tell(
-        wire.face.name,
-        script,
-        DOCPLATFORM_API_KEY=wire.key,
-        DOCPLATFORM_BASE_URL=wire.server.url,
-        DOCPLATFORM_PROJECT_ID="demo",
-        LD_PRELOAD=str(library),
-    )
+    return tell(wire.face.name, script, **wire.environment, LD_PRELOAD=str(library))
 
 
 def times(wire: Wire) -> list[float]:

@@ -135,8 +135,7 @@ def create(wire: Wire, resolver: Resolver, authority: Authority, port: int, **se
         prompt=wire.prompt(),
         settings=", ".join(f"{name}={value!r}" for name, value in given.items()),
     )
-    environment = {"DOCPLATFORM_API_KEY": wire.key, "DOCPLATFORM_PROJECT_ID": "demo"}
-    return tell(wire.face.name, script, **environment, **resolver.environment)
+    return tell(wire.face.name, script, **wire.environment, **resolver.environment)
 
 
 @pytest.mark.row("C18")
@@ -198,8 +197,7 @@ for prompt in {[wire.prompt(), wire.prompt()]!r}:
     run(lambda: ours.create_job(prompt))
 print("null")
 """
-        environment = {"DOCPLATFORM_API_KEY": wire.key, "DOCPLATFORM_PROJECT_ID": "demo"}
-        tell(wire.face.name, script, **environment, **resolver.environment)
+        tell(wire.face.name, script, **wire.environment, **resolver.environment)
         assert len(wire.server.applied) == len(moved.applied) == 1
     assert resolver.asked == [HOST, HOST]
 

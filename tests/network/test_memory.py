@@ -30,13 +30,8 @@ print(json.dumps({{**told, "grown": (peak() - before) / 1024}}))
 def flood(wire: Wire, call: str, *steps: Step, **settings: Any) -> dict[str, Any]:
     """How a call ends that these steps answer, and by how many MiB the process had grown."""
     wire.server.script([READ_ALL, SEND(answer(200, {}))], [READ_ALL, APPLY, *steps])
-    told: dict[str, Any] = tell(
-        wire.face.name,
-        SCRIPT.format(call=call, settings=settings),
-        DOCPLATFORM_API_KEY=wire.key,
-        DOCPLATFORM_BASE_URL=wire.server.url,
-        DOCPLATFORM_PROJECT_ID="demo",
-    )
+    script = SCRIPT.format(call=call, settings=settings)
+    told: dict[str, Any] = tell(wire.face.name, script, **wire.environment)
     wire.seen.append(str(told))
     wire.server.wait_closed()
     _, flooded = wire.server.connections

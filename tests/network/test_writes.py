@@ -262,17 +262,11 @@ def test_an_answer_that_came_while_the_process_was_stopped_is_read(
         (number,) = re.findall(rb"\d{2,}(?=\"|/job/)", connection.request.body or connection.request.head)
         os.kill(int(number), signal.SIGSTOP)
         connection.send(answer(201, JOB))
-        connection.pause(1.2)
+        connection.pause(0.9)
         os.kill(int(number), signal.SIGCONT)
 
     wire.server.script([READ_ALL, APPLY, answer_behind_its_back])
-    told = tell(
-        wire.face.name,
-        STOPPED.format(settings=settings, call=call),
-        DOCPLATFORM_API_KEY=wire.key,
-        DOCPLATFORM_BASE_URL=wire.server.url,
-        DOCPLATFORM_PROJECT_ID="demo",
-    )
+    told = tell(wire.face.name, STOPPED.format(settings=settings, call=call), **wire.environment)
     assert told == {"error": None}
 
 
