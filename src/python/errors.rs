@@ -1,6 +1,6 @@
 //! The crate's error as a Python exception. The classes live in `docplatform/errors.py`.
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -27,6 +27,26 @@ pub(crate) fn not_sent<T>(py: Python<'_>, begun: PyResult<T>) -> PyResult<T> {
             let _ = value.setattr(intern!(py, "outcome"), Outcome::NotSent.as_str());
         }
     })
+}
+
+/// Has an error tell where its export stands, if its class has a place for that.
+pub(crate) fn tell_checkpoint(error: &Bound<'_, PyAny>, checkpoint: Option<String>) -> PyResult<()> {
+    match error.hasattr(intern!(error.py(), "checkpoint"))? {
+        true => error.setattr("checkpoint", checkpoint),
+        false => Ok(()),
+    }
+}
+
+/// What came of something that only watches a call: if it failed, that is reported and must not end the call. What is no
+/// `Exception`, such as a Ctrl-C that came meanwhile, was not raised by it.
+pub(crate) fn watching<T>(py: Python<'_>, watched: PyResult<T>) -> PyResult<Option<T>> {
+    match watched {
+        Err(error) if error.is_instance_of::<PyException>(py) => {
+            error.write_unraisable(py, None);
+            Ok(None)
+        }
+        watched => watched.map(Some),
+    }
 }
 
 fn build(py: Python<'_>, mut error: Error) -> PyResult<Bound<'_, PyAny>> {

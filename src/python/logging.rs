@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 
 use crate::client::observer::{About, Level, LogFields, Note};
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::errors;
 
 /// `docplatform._hooks.logging`: its logger, and its function that logs a line.
 static HOOKS: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
@@ -40,16 +41,9 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
-/// Logs a line. A logging set-up that raises must not break the call that it only watches; what is no `Exception`,
-/// such as a Ctrl-C that came meanwhile, was not raised by it.
+/// Logs a line.
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
-    match log(py, note) {
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            error.write_unraisable(py, None);
-            Ok(())
-        }
-        result => result,
-    }
+    errors::watching(py, log(py, note)).map(drop)
 }
 
 fn log(py: Python<'_>, note: &Note) -> PyResult<()> {

@@ -1,7 +1,7 @@
 //! How far a call is, shown as `docplatform._hooks.progress` does. It watches a call, and never ends one.
 
 use jiff::Timestamp;
-use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -9,7 +9,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::client::observer::Waiting;
 use crate::python::bridge;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, job};
+use crate::python::{convert, errors, job};
 
 /// What an export counts.
 pub(crate) const ROWS: &str = "rows";
@@ -68,16 +68,12 @@ pub(crate) fn warn(warning: &Bound<'_, PyAny>, depth: i32) -> PyResult<()> {
     warn.call_out((warning, py.None(), depth + bridge::frames(py)?)).map(drop)
 }
 
-/// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it; what is no
-/// `Exception`, such as a Ctrl-C that came meanwhile, was not raised by it.
+/// `None` if it failed. A stream that is closed is nothing to tell of, and there is nowhere to tell it.
 fn watching<T>(py: Python<'_>, shown: PyResult<T>) -> PyResult<Option<T>> {
     match shown {
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            if !error.is_instance_of::<PyOSError>(py) && !error.is_instance_of::<PyValueError>(py) {
-                error.write_unraisable(py, None);
-            }
+        Err(error) if error.is_instance_of::<PyOSError>(py) || error.is_instance_of::<PyValueError>(py) => {
             Ok(None)
         }
-        shown => shown.map(Some),
+        shown => errors::watching(py, shown),
     }
 }

@@ -1,13 +1,13 @@
 //! The trace that the caller is in, where the user's process traces with OpenTelemetry.
 
 use http::HeaderValue;
-use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::client::observer::TRACEPARENT;
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::errors;
 
 /// The `traceparent` of the current span, from the caller's thread and context. A process that has not imported
 /// OpenTelemetry has no spans, and pays for a look into `sys.modules`.
@@ -19,14 +19,7 @@ pub(crate) fn current(py: Python<'_>) -> PyResult<Option<HeaderValue>> {
     let Some(trace) = modules.cast::<PyDict>()?.get_item(intern!(py, "opentelemetry.trace"))? else {
         return Ok(None);
     };
-    match ask(&trace) {
-        // Tracing watches a call, and must not break it.
-        Err(error) if error.is_instance_of::<PyException>(py) => {
-            error.write_unraisable(py, None);
-            Ok(None)
-        }
-        asked => asked,
-    }
+    errors::watching(py, ask(&trace)).map(Option::flatten)
 }
 
 /// Asks the propagator that the user configured, which may be none. Of what it writes only the header that names the

@@ -76,10 +76,7 @@ pub async fn compare(
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
         begins(Checkpoint::new(base_url, listing, endpoint.max_page_size, 0));
-        let take = |turn: Turn| {
-            side.add(&turn.rows);
-            Ok(())
-        };
+        let take = |turn: Turn| side.add(&turn.rows);
         let read = reader.pages(of, project, period.days, false, None, take).await?;
         totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
         warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));

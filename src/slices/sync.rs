@@ -247,10 +247,7 @@ async fn count_rows(
     refresh: bool,
 ) -> (u64, Result<()>) {
     let mut rows = 0;
-    let count = |turn: Turn| {
-        rows += turn.rows.len() as u64;
-        Ok(())
-    };
+    let count = |turn: Turn| rows += turn.rows.len() as u64;
     let read = reader.pages(of, project, slice, refresh, Some(WINDOW), count).await;
     (rows, read.map(drop))
 }

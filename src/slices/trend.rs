@@ -50,10 +50,7 @@ pub async fn trend(
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
-                let take = |turn: Turn| {
-                    builder.extend(&turn.rows);
-                    Ok(())
-                };
+                let take = |turn: Turn| builder.extend(&turn.rows);
                 let read = reader.pages(of, project, slice, false, None, take).await?;
                 warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", slice.from)));
             }
@@ -142,7 +139,7 @@ impl<'a> Reader<'a> {
         slice: Slice,
         refresh: bool,
         window: Option<usize>,
-        mut take: impl FnMut(Turn) -> Result<()> + Send,
+        mut take: impl FnMut(Turn) + Send,
     ) -> Result<Ended> {
         let base_url = self.client.settings().base_url.as_str();
         let place = Checkpoint::new(
@@ -157,9 +154,7 @@ impl<'a> Reader<'a> {
             match pager.next_page(&self.observer).await {
                 Ok(Some(mut turn)) => {
                     self.observer.found(std::mem::take(&mut turn.findings));
-                    if let Err(error) = take(turn) {
-                        break Err(error);
-                    }
+                    take(turn);
                 }
                 Ok(None) => break Ok(Ended { totals: pager.totals(), warnings: pager.warnings() }),
                 Err(error) => break Err(error),

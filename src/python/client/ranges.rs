@@ -15,12 +15,11 @@ use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, VIEWS, VISITORS};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
-use crate::python::convert;
 use crate::python::progress::{self, SLICES};
 use crate::python::table::data::{Data, Meta};
-use crate::python::table::plan::planned;
-use crate::python::table::sync::synced;
+use crate::python::table::reports::{planned, synced};
 use crate::python::table::wrap;
+use crate::python::{convert, errors};
 use crate::slices::sync::{self, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
 
@@ -268,13 +267,8 @@ impl BaseClient {
             Ok((Meta::of_comparison(endpoint, &project, periods, &compared), compared.table))
         };
         let op = self.op(name, read, |py, (meta, table)| wrap(py, Data { table: Arc::new(table), meta }));
-        let tell = move |error: &Bound<'_, PyAny>| {
-            let checkpoint = crate::lock(&checkpoint).clone();
-            match error.hasattr("checkpoint")? {
-                true => error.setattr("checkpoint", checkpoint),
-                false => Ok(()),
-            }
-        };
+        let tell =
+            move |error: &Bound<'_, PyAny>| errors::tell_checkpoint(error, crate::lock(&checkpoint).clone());
         self.face.run(py, op.on_error(tell))
     }
 }

@@ -4,8 +4,7 @@ pub(crate) mod arrow;
 pub(crate) mod comparison;
 pub(crate) mod data;
 pub(crate) mod dataset;
-pub(crate) mod plan;
-pub(crate) mod sync;
+pub(crate) mod reports;
 pub(crate) mod whole_file;
 
 use std::collections::HashMap;

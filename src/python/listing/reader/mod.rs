@@ -24,7 +24,7 @@ use crate::listing::Listing;
 use crate::listing::rows::{Rows, Totals};
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
-use crate::python::convert;
+use crate::python::{convert, errors};
 
 mod turn;
 mod work;
@@ -144,12 +144,7 @@ impl RowReader {
         self: &Arc<Self>,
     ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
         let reader = Arc::clone(self);
-        move |error| {
-            if error.hasattr("checkpoint")? {
-                error.setattr("checkpoint", reader.checkpoint())?;
-            }
-            Ok(())
-        }
+        move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
     /// Whether its client keeps what was fetched.

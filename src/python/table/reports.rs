@@ -1,12 +1,29 @@
-//! What a sync did, as Python sees it.
+//! A plan, and what a sync did, as Python sees them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::convert;
-use crate::python::errors;
+use crate::python::{convert, errors};
+use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Filled, Sync};
+use crate::store::What;
+
+/// A plan as its named tuple.
+pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
+    let class = convert::named_tuple(py, "PlanSlice")?;
+    let slices = plan.slices.iter().map(|planned| {
+        let (from, to) = (convert::day(py, planned.slice.from)?, convert::day(py, planned.slice.to)?);
+        class.call_out((from, to, planned.requests, planned.cached, planned.exact, planned.estimated))
+    });
+    let slices = PyTuple::new(py, slices.collect::<PyResult<Vec<_>>>()?)?;
+    let cached: u64 = plan.slices.iter().map(|planned| planned.cached).sum();
+    let exact = plan.slices.iter().all(|planned| planned.exact);
+    let class = convert::named_tuple(py, "Plan")?;
+    Ok(class
+        .call_out((plan.requests(), cached, exact, plan.hours, slices, plan.what == What::Totals))?
+        .unbind())
+}
 
 /// What a sync found and fetched, as its named tuple; or the error that it ended with, which carries that.
 pub(crate) fn synced(py: Python<'_>, sync: Sync) -> PyResult<Py<PyAny>> {
