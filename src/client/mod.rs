@@ -19,17 +19,17 @@ use crate::client::retry::RetryQuota;
 use crate::client::throttle::{Lane, Throttle};
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
-use crate::config::account::Owner;
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Result};
 use crate::http::{MAX_READS, MAX_WRITES, Transport};
 use crate::lock;
-use crate::store::{Exports, OnceNames, Store};
+use crate::store::{Exports, OnceNames};
 
 mod attempt;
 mod call;
 mod stats;
 
+pub use crate::store::ClientStore;
 pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
 pub use stats::{Snapshot, Stats};
 
@@ -58,7 +58,7 @@ impl Places {
 /// What clients share that use the same store, or none.
 struct Books {
     clock: Clock,
-    store: Option<ClientStore>,
+    store: Option<Arc<ClientStore>>,
     /// The ledgers that were used: of analytics, and of the new jobs of projects.
     ledgers: Mutex<BTreeMap<Option<String>, Ledger>>,
     exports: Option<Exports>,
@@ -67,14 +67,9 @@ struct Books {
 
 impl Books {
     fn new(store: Option<ClientStore>) -> Arc<Self> {
-        let (clock, exports, names) = match store.clone() {
-            None => (Clock::system(), None, None),
-            Some(ClientStore { store, clock, owner }) => (
-                clock.clone(),
-                Some(Exports::new(store.clone(), clock.clone(), owner.clone())),
-                Some(OnceNames::new(store, clock, owner)),
-            ),
-        };
+        let store = store.map(Arc::new);
+        let clock = store.as_ref().map_or_else(Clock::system, |store| store.clock.clone());
+        let (exports, names) = (store.clone().map(Exports), store.clone().map(OnceNames));
         Arc::new(Self { clock, store, ledgers: Mutex::default(), exports, names })
     }
 
@@ -83,7 +78,7 @@ impl Books {
             Limit::Analytics => None,
             Limit::Jobs(project) => Some(project),
         };
-        let make = || match &self.store {
+        let make = || match self.store.as_deref() {
             None => Ledger::in_memory(Clock::steady()),
             Some(ClientStore { store, clock, owner }) => {
                 let owner = project.map_or_else(|| owner.clone(), |project| owner.jobs_of(project));
@@ -102,14 +97,6 @@ pub enum WaitOrStop {
     #[default]
     Wait,
     Stop,
-}
-
-/// The store of a client, and the clock that it goes by.
-#[derive(Debug, Clone)]
-pub struct ClientStore {
-    pub store: Store,
-    pub clock: Clock,
-    pub owner: Owner,
 }
 
 /// The core client. A clone is the same client.

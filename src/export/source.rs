@@ -43,7 +43,7 @@ pub async fn totals(client: &Client, listing: &Listing, observer: &dyn Observer)
         }
         exports.begin(range, What::Totals, 1, false).await.map(Ok)
     };
-    let export = match exports.store.within(deadline, look).await? {
+    let export = match exports.0.store.within(deadline, look).await? {
         Ok(export) => export,
         Err(totals) => return Ok(totals),
     };

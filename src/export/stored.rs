@@ -46,14 +46,14 @@ pub(super) async fn keep(
     let Answered { page, body, date } = asked;
     let (rows, has_more) = (page.rows.len() as u64, page.has_more);
     // Checked against the service's clock, in case this machine's is ahead.
-    let now = exports.clock.now();
+    let now = exports.0.clock.now();
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
     if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals)).await {
         return kept.map(drop);
     }
-    let fault = Fault::Late.error(exports.store.path());
+    let fault = Fault::Late.error(exports.0.store.path());
     let text = format!("a page is returned, although the store could not keep it yet: {}", fault.message);
     observer.note(Note::new(Level::Warning, text));
     Ok(())
@@ -127,7 +127,7 @@ impl StoredRange {
             };
             Ok((export, is_led_to, found))
         };
-        let (export, keeps, found) = self.exports.store.within(deadline, look).await?;
+        let (export, keeps, found) = self.exports.0.store.within(deadline, look).await?;
         let start = match found {
             Found::Stored(page) => {
                 let (range, asked) = (Arc::clone(&self), page.asked);
@@ -166,7 +166,7 @@ impl StoredRange {
     /// Reads a stored page, and keeps where it leads.
     fn read(&self, export: i64, stored: &store::StoredPage) -> Result<Page> {
         let page = decode(&self.service.listing, export, stored)
-            .map_err(|fault| fault.error(self.exports.store.path()))?;
+            .map_err(|fault| fault.error(self.exports.0.store.path()))?;
         let base_url = self.service.client.settings().base_url.as_str();
         let cursor = page.cursor.as_deref().and_then(|sent| cursor::plain(base_url, sent).ok());
         *lock(&self.leads_to) = cursor.map(|cursor| (export, stored.offset + stored.rows, cursor));

@@ -101,7 +101,7 @@ pub async fn create(
 pub async fn resolve(client: &Client, project: &Segment, name: OnceName, job: Option<JobOrId>) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
-    let Some(_lock) = names.store.within(deadline, names.lock(key.clone())).await? else {
+    let Some(_lock) = names.0.store.within(deadline, names.lock(key.clone())).await? else {
         return Err(Error::argument(format!(
             "the job of the name {:?} is being created at this moment: wait until that has ended",
             key.name
@@ -113,7 +113,7 @@ pub async fn resolve(client: &Client, project: &Segment, name: OnceName, job: Op
         }
         JobOrId::Id(id) => CreatedJob { id: id.as_str().to_owned(), body: None },
     });
-    match names.store.within(deadline, names.resolve(key.clone(), job)).await? {
+    match names.0.store.within(deadline, names.resolve(key.clone(), job)).await? {
         true => Ok(()),
         false => Err(Error::argument(format!(
             "no creation under the name {:?} in project '{}' has an unknown outcome: nothing was changed",
@@ -134,12 +134,12 @@ pub enum NameState {
 /// All names of a project, with their states.
 pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, NameState)>> {
     let (names, deadline) = (names(client)?, client.deadline());
-    let all = names.store.within(deadline, names.all(project.as_str().to_owned())).await?;
+    let all = names.0.store.within(deadline, names.all(project.as_str().to_owned())).await?;
     let mut listed = Vec::with_capacity(all.len());
     for creation in all {
         let state = match &creation.job {
             Some(_) => NameState::Created,
-            None if names.store.within(deadline, names.lock(creation.key.clone())).await?.is_none() => {
+            None if names.0.store.within(deadline, names.lock(creation.key.clone())).await?.is_none() => {
                 NameState::Creating
             }
             None => NameState::Unknown,
@@ -180,11 +180,11 @@ async fn claim(
     let deadline = client.deadline();
     let (mut step, mut wait) = (STEPS.0, OpenWait::new("another call is creating this job", SAID_AFTER));
     loop {
-        let standing = || names.store.within(deadline, names.standing(key.clone(), prompt.0.clone()));
+        let standing = || names.0.store.within(deadline, names.standing(key.clone(), prompt.0.clone()));
         if let Some(job) = job_of(key, standing().await?)? {
             return Ok(Claim::Created(job));
         }
-        if let Some(lock) = names.store.within(deadline, names.lock(key.clone())).await? {
+        if let Some(lock) = names.0.store.within(deadline, names.lock(key.clone())).await? {
             // Only now: who had it before may have ended between the two.
             return match standing().await? {
                 Standing::Free => Ok(Claim::Ours(lock)),
@@ -330,7 +330,7 @@ impl Journal for Creating {
         async move {
             let undo = Undo(Some(self));
             let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
-            self.names.store.within(deadline, noted).await.map_err(|mut error| {
+            self.names.0.store.within(deadline, noted).await.map_err(|mut error| {
                 error.message = format!(
                     "not sent, because the store could not record the name {:?}: {}",
                     self.key.name, error.message

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::account;
-use crate::clock::{Clock, Millis};
-use crate::config::account::Owner;
+use crate::clock::Millis;
 use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
 use crate::listing::Listing;
 use crate::listing::rows::Totals;
-use crate::store::Store;
+use crate::store::ClientStore;
 use crate::store::export_table::{self, ExportTable};
 use crate::store::lock::SyncLock;
 use crate::store::pages::{self, StoredPage, Which};
@@ -104,51 +103,50 @@ pub struct Stock {
 
 /// The exports of one organization. A clone is the same.
 #[derive(Debug, Clone)]
-pub struct Exports {
-    pub(crate) store: Store,
-    owner: Arc<Owner>,
-    pub(crate) clock: Clock,
-}
+pub struct Exports(pub Arc<ClientStore>);
 
 impl Exports {
-    pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
-        Self { store, owner: Arc::new(owner), clock }
-    }
-
     /// What there is of `range`, if it were exported now with this page size.
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
-        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
-            export_table::doubt(connection, &clock)?;
+            export_table::doubt(connection, &client.clock)?;
             let transaction = connection.transaction()?;
             // An organization that the store does not know has nothing.
-            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Stock::default()) };
-            ExportTable { account, transaction: &transaction }.stock(&range, what, page_size, clock.now())
+            let Some(account) = account::find(&transaction, &client.owner)? else {
+                return Ok(Stock::default());
+            };
+            ExportTable { account, transaction: &transaction }.stock(
+                &range,
+                what,
+                page_size,
+                client.clock.now(),
+            )
         };
-        self.store.run(look).await
+        self.0.store.run(look).await
     }
 
     /// The days of every range of the project and listing of `range` that was fetched by path, and how many rows it had.
     pub async fn neighbours(&self, range: Range) -> Result<Vec<(Slice, u64)>> {
-        let owner = Arc::clone(&self.owner);
+        let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
+            let Some(account) = account::find(&transaction, &client.owner)? else { return Ok(Vec::new()) };
             ExportTable { account, transaction: &transaction }.neighbours(&range)
         };
-        self.store.run(look).await
+        self.0.store.run(look).await
     }
 
     /// The finished export, or the unfinished one to resume, or a new one. `refresh`: a new one in any case.
     ///
     /// Of two processes that begin at one time, the second continues with the first one's.
     pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
-        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let client = Arc::clone(&self.0);
         let begin = move |connection: &mut Connection| {
-            export_table::doubt(connection, &clock)?;
+            export_table::doubt(connection, &client.clock)?;
             let transaction = export_table::immediate(connection)?;
-            let now = clock.now();
-            let account = account::number(&transaction, &owner)?;
+            let now = client.clock.now();
+            let account = account::number(&transaction, &client.owner)?;
             let table = ExportTable { account, transaction: &transaction };
             let found = if refresh { Stock::default() } else { table.stock(&range, what, page_size, now)? };
             let export = match found.finished.or(found.unfinished) {
@@ -158,28 +156,28 @@ impl Exports {
             transaction.commit()?;
             Ok(export)
         };
-        self.store.run(begin).await
+        self.0.store.run(begin).await
     }
 
     /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
     ///
     /// Of a page that another process has fetched as well, the first stays. Dropping the future does not prevent it.
     pub async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
-        self.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
+        self.0.store.see_to(move |connection| export_table::put(connection, export, &page, totals)).await
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
+        self.0.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.store.run(move |connection| pages::find(connection, export, Which::Before(offset))).await
+        self.0.store.run(move |connection| pages::find(connection, export, Which::Before(offset))).await
     }
 
     /// The right to fill the store, unless another has it.
     pub async fn lock(&self) -> Result<Option<SyncLock>> {
-        let store = self.store.clone();
-        self.store.run(move |_| SyncLock::take(store.path())).await
+        let client = Arc::clone(&self.0);
+        self.0.store.run(move |_| SyncLock::take(client.store.path())).await
     }
 }

@@ -15,6 +15,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
+use crate::clock::Clock;
+use crate::config::account::Owner;
 use crate::error::{Error, Result};
 
 pub(crate) mod account;
@@ -44,6 +46,14 @@ pub use worker::{Desk, StoreWork};
 /// A store. A clone is the same.
 #[derive(Clone)]
 pub struct Store(Arc<Worker>);
+
+/// The store of a client, and the clock that it goes by.
+#[derive(Debug, Clone)]
+pub struct ClientStore {
+    pub store: Store,
+    pub clock: Clock,
+    pub owner: Owner,
+}
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
-use crate::clock::{Clock, Millis};
-use crate::config::account::Owner;
+use crate::clock::Millis;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::ClientStore;
 use crate::store::export_table::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
@@ -63,23 +62,15 @@ pub enum Standing {
 
 /// The names of one account. A clone is the same.
 #[derive(Debug, Clone)]
-pub struct OnceNames {
-    pub(crate) store: Store,
-    owner: Arc<Owner>,
-    clock: Clock,
-}
+pub struct OnceNames(pub Arc<ClientStore>);
 
 impl OnceNames {
-    pub fn new(store: Store, clock: Clock, owner: Owner) -> Self {
-        Self { store, owner: Arc::new(owner), clock }
-    }
-
     /// The state of a name for a caller with this prompt.
     pub async fn standing(&self, key: OnceKey, prompt: Arc<str>) -> Result<Standing> {
-        let owner = Arc::clone(&self.owner);
+        let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let account = account::find(&transaction, &owner)?;
+            let account = account::find(&transaction, &client.owner)?;
             let sql = format!(
                 "SELECT {CREATION_COLUMNS}, prompt FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3"
             );
@@ -91,7 +82,7 @@ impl OnceNames {
             let digest = digest(&transaction, &prompt)?;
             let Some((creation, known)) = found else {
                 let sql = format!("SELECT {CREATION_COLUMNS} FROM once WHERE {OF_OTHERS} AND prompt = ?4");
-                let others = (&owner.base_url, &key.project_id, &key.name, digest);
+                let others = (&client.owner.base_url, &key.project_id, &key.name, digest);
                 let found = transaction.query_row(&sql, others, read).optional()?;
                 let found = found.map(unpacked).transpose()?;
                 return Ok(found.map_or(Standing::Free, Standing::OtherOwner));
@@ -101,15 +92,15 @@ impl OnceNames {
             }
             unpacked(creation).map(Standing::Taken)
         };
-        self.store.run(look).await
+        self.0.store.run(look).await
     }
 
     /// Those of a project, in order.
     pub async fn all(&self, project_id: String) -> Result<Vec<Creation>> {
-        let owner = Arc::clone(&self.owner);
+        let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let Some(account) = account::find(&transaction, &owner)? else { return Ok(Vec::new()) };
+            let Some(account) = account::find(&transaction, &client.owner)? else { return Ok(Vec::new()) };
             let sql = format!(
                 "SELECT {CREATION_COLUMNS} FROM once WHERE account = ?1 AND project_id = ?2 ORDER BY name"
             );
@@ -117,53 +108,53 @@ impl OnceNames {
             let found = all.query_map((account, &project_id), read)?.collect::<rusqlite::Result<Vec<_>>>()?;
             found.into_iter().map(unpacked).collect()
         };
-        self.store.run(look).await
+        self.0.store.run(look).await
     }
 
     /// The right to create the job of a name, unless another has it.
     pub async fn lock(&self, key: OnceKey) -> Result<Option<CreationLock>> {
-        let (store, owner) = (self.store.clone(), Arc::clone(&self.owner));
+        let client = Arc::clone(&self.0);
         let take = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let whose = account::label(&transaction, &owner)?;
-            let words = [&owner.base_url, &whose, &key.project_id, &key.name].map(String::as_str);
+            let whose = account::label(&transaction, &client.owner)?;
+            let words = [&client.owner.base_url, &whose, &key.project_id, &key.name].map(String::as_str);
             let name = digest(&transaction, &words.join("\0"))?;
             let name = name
                 .iter()
                 .take(LOCK_NAME)
                 .fold("-once-".to_owned(), |hex, byte| hex + &format!("{byte:02x}"));
             drop(transaction);
-            CreationLock::take(beside(store.path(), &name))
+            CreationLock::take(beside(client.store.path(), &name))
         };
-        self.store.run(take).await
+        self.0.store.run(take).await
     }
 
     /// Notes that the request of a creation is about to leave: on the disk when this returns.
     pub async fn begin(&self, key: OnceKey, prompt: Arc<str>) -> Result<()> {
-        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
-            let account = account::number(&transaction, &owner)?;
+            let account = account::number(&transaction, &client.owner)?;
             transaction.execute(
                 "INSERT INTO once (account, project_id, name, prompt, begun) VALUES (?1, ?2, ?3, ?4, ?5)",
-                (account, &key.project_id, &key.name, digest(&transaction, &prompt)?, clock.now()),
+                (account, &key.project_id, &key.name, digest(&transaction, &prompt)?, client.clock.now()),
             )?;
             Ok(transaction.commit()?)
         };
-        self.store.see_to(write).await
+        self.0.store.see_to(write).await
     }
 
     /// Frees a name under which nothing was created; `failed` hears if that cannot be written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
-        let owner = Arc::clone(&self.owner);
+        let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
-            if let Some(account) = account::find(&transaction, &owner)? {
+            if let Some(account) = account::find(&transaction, &client.owner)? {
                 free(&transaction, account, &key)?;
             }
             Ok(transaction.commit()?)
         };
-        self.store.post(write, failed);
+        self.0.store.post(write, failed);
     }
 
     /// Notes the job of a name, also where its store was deleted meanwhile; `failed` hears if that cannot be written.
@@ -175,10 +166,10 @@ impl OnceNames {
         job: CreatedJob,
         failed: impl FnOnce(Error) + Send + 'static,
     ) {
-        let (owner, clock) = (Arc::clone(&self.owner), self.clock.clone());
+        let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let transaction = immediate(connection)?;
-            let account = account::number(&transaction, &owner)?;
+            let account = account::number(&transaction, &client.owner)?;
             let (body, size) = packed(job.body.as_deref())?;
             transaction.execute(
                 "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
@@ -189,7 +180,7 @@ impl OnceNames {
                     &key.project_id,
                     &key.name,
                     digest(&transaction, &prompt)?,
-                    clock.now(),
+                    client.clock.now(),
                     &job.id,
                     body,
                     size,
@@ -197,27 +188,27 @@ impl OnceNames {
             )?;
             Ok(transaction.commit()?)
         };
-        self.store.post(write, failed);
+        self.0.store.post(write, failed);
     }
 
     /// Returns when all that was noted before is on the disk, or has failed.
     pub(crate) async fn written(&self) -> Result<()> {
-        self.store.see_to(|_| Ok(())).await
+        self.0.store.see_to(|_| Ok(())).await
     }
 
     /// Notes what became of a creation whose outcome nobody knew: its job, or that there is none. `false`: there is no
     /// such name, or another outcome is known. A name that only another owner at this address has becomes this one's, too, with
     /// its job; that there is none frees it there.
     pub async fn resolve(&self, key: OnceKey, job: Option<CreatedJob>) -> Result<bool> {
-        let owner = Arc::clone(&self.owner);
+        let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
             let (body, size) = packed(job.as_ref().and_then(|job| job.body.as_deref()))?;
             let transaction = immediate(connection)?;
-            let account = account::number(&transaction, &owner)?;
+            let account = account::number(&transaction, &client.owner)?;
             let ours = (account, &key.project_id, &key.name);
             let sql = "SELECT 1 FROM once WHERE account = ?1 AND project_id = ?2 AND name = ?3";
             let is_ours = transaction.prepare(sql)?.exists(ours)?;
-            let (base_url, OnceKey { project_id, name }) = (&owner.base_url, &key);
+            let (base_url, OnceKey { project_id, name }) = (&client.owner.base_url, &key);
             let changed = match &job {
                 // The same job again changes nothing.
                 Some(job) if is_ours => transaction.execute(
@@ -243,7 +234,7 @@ impl OnceNames {
             }
             Ok(changed > 0)
         };
-        self.store.see_to(write).await
+        self.0.store.see_to(write).await
     }
 }
 

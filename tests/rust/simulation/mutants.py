@@ -234,8 +234,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "once-keeps-what-was-refused": (ONCE, "self.names.free(self.key.clone(), self.ended());", ""),
     "once-no-lock": (
         NAMES,
-        "CreationLock::take(beside(store.path(), &name))",
-        'CreationLock::take(beside(store.path(), &format!("{name}{}", fastrand::u64(..))))',
+        "CreationLock::take(beside(client.store.path(), &name))",
+        'CreationLock::take(beside(client.store.path(), &format!("{name}{}", fastrand::u64(..))))',
     ),
     "once-looks-before-the-lock-only": (ONCE, "match standing().await?", "match Standing::Free"),
     "once-any-prompt": (NAMES, "if known != digest {", "if false {"),

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::Kind;
 use docplatform::listing::rows::Totals;
-use docplatform::store::{Exports, Range, Stock, Store, StoredPage, What};
+use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -33,7 +33,7 @@ fn shop() -> Shop {
     let hands = Arc::clone(&now);
     let time = move || Duration::from_millis(hands.load(Ordering::Relaxed).unsigned_abs());
     let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
-    let exports = Exports::new(store.clone(), clock, owner(key(KEY)));
+    let exports = Exports(Arc::new(ClientStore { store: store.clone(), clock, owner: owner(key(KEY)) }));
     Shop { _directory: directory, store, now, exports }
 }
 
@@ -269,7 +269,8 @@ async fn what_differs_in_anything_is_another_range() {
     ] {
         assert_eq!(shop.stock(&other).await, Stock::default(), "{other:?}");
     }
-    let other = Exports::new(shop.store.clone(), Clock::system(), owner(key("dp_another")));
+    let owner = owner(key("dp_another"));
+    let other = Exports(Arc::new(ClientStore { store: shop.store.clone(), clock: Clock::system(), owner }));
     assert_eq!(other.stock(settled(), What::Pages, 250).await.unwrap(), Stock::default());
 }
 
