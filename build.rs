@@ -1,4 +1,4 @@
-//! Writes each docstring of `_native.pyi` into a file of its own, and with the method's signature into another, which `doc!` and
+//! Writes each docstring of `_native.pyi` into a file of its own, and with the signature into another, which `doc!` and
 //! `signed!` in `src/python/mod.rs` include: the stub is the one source of what `help()`, editors and the reference show.
 
 use std::error::Error;
@@ -27,6 +27,12 @@ fn write_docstrings(stub: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut parts = stub.split("\"\"\"");
     let mut class = "";
     while let (Some(code), Some(docstring)) = (parts.next(), parts.next()) {
+        if let Some((_, new)) = code.split_once("    def __new__(") {
+            // What a class is made of stands after its docstring.
+            let signature = text_signature(&format!("{class}({new}")).replacen("$cls, ", "", 1);
+            let docstring = fs::read_to_string(folder.join(class))?;
+            fs::write(folder.join(format!("{class}()")), format!("{signature}\n--\n\n{docstring}"))?;
+        }
         let (mut member, mut signature) = (None, None);
         for line in code.lines() {
             if let Some(name) = line.strip_prefix("class ") {

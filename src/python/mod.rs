@@ -13,7 +13,7 @@ macro_rules! doc {
 }
 
 /// The docstring of a client's method with the signature that the stub has, for `text_signature = None`: pyo3 can show no default but a
-/// literal. `tests/client/test_signatures.py` calls each method with what its signature says.
+/// literal. `tests/client/test_clients.py` calls each method with what its signature says.
 macro_rules! signed {
     ($method:ident) => {
         include_str!(concat!(env!("OUT_DIR"), "/docstrings/Client.", stringify!($method), "()"))

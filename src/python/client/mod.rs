@@ -59,11 +59,7 @@ macro_rules! client_class {
         #[pymethods]
         impl $class {
             #[new]
-            #[pyo3(signature = (api_key = None, **settings), text_signature = "(api_key=None, *, \
-                base_url=None, project_id=None, timeout=30.0, connect_timeout=5.0, deadline=90.0, max_retries=2, \
-                max_retry_after=60.0, proxy=None, trust_env=True, ca_bundle=None, headers=None, allow_http=False, \
-                max_response_bytes=33554432, job_path='/v2/agent/{project_id}/job/{id}', requests_per_hour=None, \
-                reserve=None, jobs_per_hour=None, store=None, settle_days=2, organization=None)")]
+            #[pyo3(signature = (api_key = None, **settings), text_signature = None)]
             fn new(
                 py: Python<'_>,
                 api_key: Option<&Bound<'_, PyAny>>,
@@ -88,13 +84,13 @@ macro_rules! client_class {
 }
 
 client_class! {
-    #[doc = doc!("Client")]
+    #[doc = doc!("Client()")]
     #[pyclass(frozen, extends = BaseClient, module = "docplatform", name = "Client")]
     BlockingClient: Face::Blocking, __enter__, __exit__
 }
 
 client_class! {
-    #[doc = doc!("AsyncClient")]
+    #[doc = doc!("AsyncClient()")]
     #[pyclass(frozen, extends = BaseClient, module = "docplatform")]
     AsyncClient: Face::Async, __aenter__, __aexit__
 }

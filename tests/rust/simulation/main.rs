@@ -44,7 +44,7 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
 /// within a page, with several asked for at one time.
 const FOUND: [u64; 3] = [20_545, 10_037_726, 2_007_957];
 
-/// Of so many seeds one is run twice.
+/// One of this number of seeds is run twice.
 const TWICE: u64 = 16;
 
 #[test]
