@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform import ConfigurationError, TrendTable, VisitorTable, read_visitors
+from docplatform import Client, ConfigurationError, TrendTable, VisitorTable, read_visitors
 from docplatform.testing import StubServer
-from helpers import Face
 from helpers.cli import SCRIPT as MAIN
 from helpers.lake import alter
 from helpers.scripts import run_script
 
 JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
+
+
+@pytest.fixture
+def client(stub: StubServer, store: Path) -> Iterator[Client]:
+    """What fills the store. Either client writes the same: test_store.py."""
+    with stub.client(store=store) as client:
+        yield client
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +34,9 @@ def nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("days", [JANUARY, {"period": "2024-01"}], ids=["dates", "period"])
 def test_a_range_is_read_as_the_client_had_it(
-    face: Face, stub: StubServer, store: Path, days: dict[str, Any]
+    client: Client, stub: StubServer, store: Path, days: dict[str, Any]
 ) -> None:
-    client = face.client(stub, store=store)
-    fetched: VisitorTable = face.run(client.visitors(**JANUARY).collect())
+    fetched: VisitorTable = client.visitors(**JANUARY).collect()
     sent = len(stub.requests)
     table = read_visitors(store, **days)
     assert isinstance(table, VisitorTable)
@@ -43,11 +49,10 @@ def test_a_range_is_read_as_the_client_had_it(
 @pytest.mark.parametrize("by_path", [False, True])
 @pytest.mark.parametrize("every", ["day", "week", "month"])
 def test_slices_are_read_as_the_client_had_them(
-    face: Face, stub: StubServer, store: Path, every: str, by_path: bool
+    client: Client, stub: StubServer, store: Path, every: str, by_path: bool
 ) -> None:
-    client = face.client(stub, store=store)
     how: dict[str, Any] = {**JANUARY, "every": every, "by_path": by_path}
-    fetched: TrendTable = face.run(client.visitor_trend(**how))
+    fetched: TrendTable = client.visitor_trend(**how)
     trend = read_visitors(store, **how)
     assert isinstance(trend, TrendTable)
     assert list(trend) == list(fetched)
@@ -55,28 +60,26 @@ def test_slices_are_read_as_the_client_had_them(
     assert (trend.date_from, trend.date_to) == (date(2024, 1, 1), date(2024, 2, 1))
 
 
-def test_totals_come_from_pages_too(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    face.run(client.sync("demo", **JANUARY, every="week"))
+def test_totals_come_from_pages_too(client: Client, stub: StubServer, store: Path) -> None:
+    client.sync("demo", **JANUARY, every="week")
     trend = read_visitors(store, **JANUARY, every="week")
     sent = len(stub.requests)
-    assert list(trend) == list(face.run(client.visitor_trend(**JANUARY, every="week")))
+    assert list(trend) == list(client.visitor_trend(**JANUARY, every="week"))
     assert len(stub.requests) == sent
-    whole = face.run(client.visitor_totals(**JANUARY))
+    whole = client.visitor_totals(**JANUARY)
     [row] = read_visitors(store, **JANUARY, by_path=False)
     assert (row["human"], row["ai"], row["total"]) == whole
 
 
-def test_what_may_still_change_is_read_with_a_warning(face: Face, stub: StubServer, store: Path) -> None:
+def test_what_may_still_change_is_read_with_a_warning(client: Client, stub: StubServer, store: Path) -> None:
     today = date.today()  # noqa: DTZ011  # a day more or less
     days: dict[str, Any] = {"date_from": today - timedelta(days=9), "date_to": today + timedelta(days=1)}
-    client = face.client(stub, store=store)
-    fetched = face.run(client.visitor_trend(**days))
+    fetched = client.visitor_trend(**days)
     trend = read_visitors(store, **days, every="day")
     assert isinstance(trend, TrendTable)
     assert (trend.open_from, trend.warnings) == (fetched.open_from, fetched.warnings)
     assert trend.open_from is not None
-    face.run(client.visitors(**days).collect())
+    client.visitors(**days).collect()
     assert "may still change" in read_visitors(store, **days).warnings[0]
 
 
@@ -88,8 +91,8 @@ print(len(table))
 """
 
 
-def test_no_key_and_no_service_is_needed(face: Face, stub: StubServer, store: Path) -> None:
-    fetched = face.run(face.client(stub, store=store).visitors(**JANUARY).collect())
+def test_no_key_and_no_service_is_needed(client: Client, stub: StubServer, store: Path) -> None:
+    fetched = client.visitors(**JANUARY).collect()
     ended = run_script(SCRIPT, str(store))
     assert (ended.status, ended.out, ended.err) == (0, f"{len(fetched)}\n", "")
 
@@ -151,21 +154,17 @@ def test_the_command_of_the_error_fetches_what_is_missing(stub: StubServer, tmp_
     assert len(read_visitors(store, **JANUARY, every="day", project_id="demo")) == 31
 
 
-def test_one_missing_day_is_named(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    face.run(client.visitor_trend(**JANUARY))
+def test_one_missing_day_is_named(client: Client, stub: StubServer, store: Path) -> None:
+    client.visitor_trend(**JANUARY)
     alter(store, "DELETE FROM export WHERE date_from = ?", "2024-01-17")
     with pytest.raises(ValueError, match="1 of 31 slices is missing, first 17 January 2024"):
         read_visitors(store, **JANUARY, every="day")
 
 
-def test_several_projects_have_to_be_told_apart(
-    face: Face, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with StubServer(visitors=3, projects=("a", "b")) as stub:
-        client = face.client(stub, store=store)
+def test_several_projects_have_to_be_told_apart(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer(visitors=3, projects=("a", "b")) as stub, stub.client(store=store) as client:
         for project in ("a", "b"):
-            face.run(client.visitors(**JANUARY, project_id=project).collect())
+            client.visitors(**JANUARY, project_id=project).collect()
     with pytest.raises(ValueError, match=r'name one with project_id; it has "a", "b"'):
         read_visitors(store, **JANUARY)
     assert read_visitors(store, **JANUARY, project_id="b").project_id == "b"
@@ -174,9 +173,10 @@ def test_several_projects_have_to_be_told_apart(
     assert read_visitors(store, **JANUARY, project_id="b").project_id == "b"
 
 
-def test_several_organizations_have_to_be_told_apart(face: Face, stub: StubServer, store: Path) -> None:
+def test_several_organizations_have_to_be_told_apart(stub: StubServer, store: Path) -> None:
     for name in ("one", "two"):
-        face.run(face.client(stub, store=store, organization=name).visitors(**JANUARY).collect())
+        with stub.client(store=store, organization=name) as client:
+            client.visitors(**JANUARY).collect()
     with pytest.raises(ValueError, match=r'several organizations: name one.*organization="name:two"'):
         read_visitors(store, **JANUARY)
     assert len(read_visitors(store, **JANUARY, organization="two")) == 1_000
@@ -193,7 +193,6 @@ def test_several_organizations_have_to_be_told_apart(face: Face, stub: StubServe
     ],
 )
 def test_the_environment_chooses_among_several_owners(
-    face: Face,
     store: Path,
     monkeypatch: pytest.MonkeyPatch,
     variable: str,
@@ -210,8 +209,8 @@ def test_the_environment_chooses_among_several_owners(
             # At one address, unless that is to choose.
             elsewhere = variable == "BASE_URL" and value != "https://docs.example.com"
             port = 0 if elsewhere else int(url.rpartition(":")[2])
-            client = face.client(stub, store=store, organization=organization)
-            face.run(client.visitors(**JANUARY).collect())
+            with stub.client(store=store, organization=organization) as client:
+                client.visitors(**JANUARY).collect()
     given = {"the key": key, "the second address": url + "/"}.get(value, value)
     monkeypatch.setenv(f"DOCPLATFORM_{variable}", given)
     if rows is None:

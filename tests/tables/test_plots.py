@@ -11,9 +11,9 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from docplatform import VisitorTable
+from docplatform import Client
 from docplatform.testing import StubServer
-from helpers import Face
+from helpers.exports import collect
 
 mpl.use("agg")
 
@@ -31,10 +31,11 @@ def no_figure_is_left() -> Iterator[None]:
     plt.close("all")
 
 
-def table(face: Face, rows: list[dict[str, Any]], **query: Any) -> VisitorTable:
-    with StubServer(visitors=rows, totals={"human": 1, "ai": 1, "total": 1}) as stub:
-        made: VisitorTable = face.run(face.client(stub).visitors(**query).collect())
-        return made
+@pytest.fixture
+def client(stub: StubServer) -> Iterator[Client]:
+    """Tables are the same from either client."""
+    with stub.client() as client:
+        yield client
 
 
 def counted(number: int) -> list[dict[str, Any]]:
@@ -83,8 +84,8 @@ def drawn(axes: Axes) -> bytes:
 
 
 @pytest.mark.parametrize(("by", "best"), [("total", "/49"), ("human", "/49"), ("ai", "/0")])
-def test_the_most_read_pages_are_on_top(face: Face, by: Any, best: str) -> None:
-    axes = table(face, counted(50), date_from="2026-01-01", date_to="2026-02-01").plot(3, by=by)
+def test_the_most_read_pages_are_on_top(by: Any, best: str) -> None:
+    axes = collect(counted(50), date_from="2026-01-01", date_to="2026-02-01").plot(3, by=by)
     assert isinstance(axes, Axes)
     assert labels(axes)[0] == best
     assert list(bars(axes)) == ["people", "AI agents"]
@@ -96,15 +97,15 @@ def test_the_most_read_pages_are_on_top(face: Face, by: Any, best: str) -> None:
     assert drawn(axes).startswith(b"\x89PNG")
 
 
-def test_no_bar_covers_another(face: Face) -> None:
-    axes = table(face, counted(5)).plot()
+def test_no_bar_covers_another() -> None:
+    axes = collect(counted(5)).plot()
     places = sorted((p.get_y(), p.get_y() + p.get_height()) for c in containers(axes) for p in c.patches)
     assert all(before[1] <= after[0] + 1e-9 for before, after in pairwise(places))
 
 
-def test_a_chart_of_few_pages_or_none(face: Face) -> None:
+def test_a_chart_of_few_pages_or_none() -> None:
     for number, title in [(0, "No page had a visitor"), (1, "1 page"), (2, "2 pages")]:
-        axes = table(face, counted(number)).plot()
+        axes = collect(counted(number)).plot()
         assert len(labels(axes)) == number
         assert axes.get_title() == title
         assert drawn(axes)
@@ -113,20 +114,18 @@ def test_a_chart_of_few_pages_or_none(face: Face) -> None:
         assert abs(axes.get_ylim()[0] - axes.get_ylim()[1]) >= 3
 
 
-def test_other_scripts_use_a_font_that_has_them(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_scripts_use_a_font_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("docplatform._hooks.plots.FONTS", ("STIXGeneral", "No Such Font"))
-    axes = table(
-        face, [{"path": path, "human": 1, "ai": 1, "total": 1} for path in ("/日本語", "/صفحة")]
-    ).plot()
+    axes = collect([{"path": path, "human": 1, "ai": 1, "total": 1} for path in ("/日本語", "/صفحة")]).plot()
     families = {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()}
     assert families == {("sans-serif", "STIXGeneral")}
-    axes = table(face, counted(2)).plot()
+    axes = collect(counted(2)).plot()
     assert {tuple(label.get_fontfamily()) for label in axes.get_yticklabels()} == {("sans-serif",)}
 
 
 @pytest.mark.parametrize("number", [15])
-def test_the_legend_covers_neither_bars_nor_title(face: Face, number: int) -> None:
-    axes = table(face, counted(number)).plot(number)
+def test_the_legend_covers_neither_bars_nor_title(number: int) -> None:
+    axes = collect(counted(number)).plot(number)
     for title in (
         axes.get_title(),
         "A title of the user's own, which is as long as the whole picture is wide, or more",
@@ -140,8 +139,8 @@ def test_the_legend_covers_neither_bars_nor_title(face: Face, number: int) -> No
         assert not legend.get_window_extent().overlaps(axes.title.get_window_extent())
 
 
-def test_no_more_pages_are_drawn_than_can_be_read(face: Face) -> None:
-    found = table(face, counted(400))
+def test_no_more_pages_are_drawn_than_can_be_read() -> None:
+    found = collect(counted(400))
     axes = found.plot(400)
     assert len(labels(axes)) == 40
     assert axes.get_title() == "The 40 most read of 400 pages"
@@ -154,9 +153,9 @@ def test_no_more_pages_are_drawn_than_can_be_read(face: Face) -> None:
     assert plt.fignum_exists(figure.number)
 
 
-def test_two_charts_beside_each_other_do_not_write_on_each_other(face: Face) -> None:
+def test_two_charts_beside_each_other_do_not_write_on_each_other() -> None:
     long = [{"path": f"/{'x' * 60}/{at}/the-end", "human": 10, "ai": 90_000, "total": at} for at in range(9)]
-    found = table(face, long, date_from="2026-01-01", date_to="2026-02-01")
+    found = collect(long, date_from="2026-01-01", date_to="2026-02-01")
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
     for axes in (left, right):
         assert found.plot(ax=axes) is axes
@@ -186,10 +185,8 @@ def test_two_charts_beside_each_other_do_not_write_on_each_other(face: Face) -> 
         ("2027-02-05", "day", 400),
     ],
 )
-def test_the_dates_of_a_trend_do_not_overlap(
-    face: Face, stub: StubServer, end: str, every: Any, slices: int
-) -> None:
-    found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=end, every=every))
+def test_the_dates_of_a_trend_do_not_overlap(client: Client, end: str, every: Any, slices: int) -> None:
+    found = client.visitor_trend(date_from="2026-01-01", date_to=end, every=every)
     assert len(found) == slices
     axes = found.plot()
     _, small = plt.subplots(figsize=(3, 3))
@@ -202,10 +199,9 @@ def test_the_dates_of_a_trend_do_not_overlap(
     assert len(axes.get_xticks()) >= min(slices, 5)
 
 
-def test_slices_that_are_cut_are_hollow_and_off_the_line(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    weeks = face.run(client.visitor_trend(date_from="2026-01-01", date_to="2026-01-20", every="week"))
-    axes = weeks.plot()
+def test_slices_that_are_cut_are_hollow_and_off_the_line(client: Client) -> None:
+    weeks = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-20", every="week")
+    axes: Any = weeks.plot()
     people, agents = axes.collections
     assert [tuple(place) for place in people.get_offsets()] == [
         ((weeks[at]["date_from"] - date(1970, 1, 1)).days, weeks[at]["human"]) for at in (0, 3)
@@ -215,38 +211,38 @@ def test_slices_that_are_cut_are_hollow_and_off_the_line(face: Face, stub: StubS
         [weeks[at][kind] for at in (1, 2)] for kind in ("human", "ai")
     ]
     assert "hollow: a week that the range cuts" in axes.get_xlabel()
-    whole = face.run(client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week")).plot()
+    whole = client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week").plot()
     assert list(whole.collections) == []
     assert whole.get_xlabel() == ""
 
 
-def test_lines_and_bars_differ_without_colours(face: Face, stub: StubServer) -> None:
+def test_lines_and_bars_differ_without_colours(client: Client) -> None:
     for days in ("2026-01-08", "2027-02-05"):
-        found = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to=days))
+        found = client.visitor_trend(date_from="2026-01-01", date_to=days)
         people, agents = found.plot().get_lines()
         assert (people.get_linestyle(), agents.get_linestyle()) == ("-", "--")
         assert (people.get_marker() == agents.get_marker()) == (len(found) > 100)
         assert abs(grey(people.get_color()) - grey(agents.get_color())) > 0.25
-    bars_of = table(face, counted(3)).plot()
+    bars_of = collect(counted(3)).plot()
     people_bar, agents_bar = (container.patches[0] for container in containers(bars_of))
     assert grey(agents_bar.get_facecolor()) - grey(people_bar.get_facecolor()) > 0.25
     assert agents_bar.get_hatch() == "////" != people_bar.get_hatch()
 
 
-def test_a_chart_without_visitors_has_an_axis_from_0_to_1(face: Face) -> None:
-    with StubServer([]) as stub:
-        axes = face.run(face.client(stub).visitor_trend(date_from="2026-01-01", date_to="2026-01-08")).plot()
+def test_a_chart_without_visitors_has_an_axis_from_0_to_1() -> None:
+    with StubServer([]) as stub, stub.client() as client:
+        axes = client.visitor_trend(date_from="2026-01-01", date_to="2026-01-08").plot()
     assert drawn(axes)
     assert shown(axes, "y") == ["0", "1"]
     assert axes.get_title() == "Visitors by day, 1 to 7 January 2026"
-    axes = table(face, [{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
+    axes = collect([{"path": "/", "human": 0, "ai": 0, "total": 0}]).plot()
     assert drawn(axes)
     assert shown(axes, "x") == ["0", "1"]
 
 
 @pytest.mark.row("J8")
-def test_a_path_is_no_formula_in_a_chart(face: Face) -> None:
-    axes = table(face, [{"path": EVIL, "human": 1, "ai": 1, "total": 1}]).plot()
+def test_a_path_is_no_formula_in_a_chart() -> None:
+    axes = collect([{"path": EVIL, "human": 1, "ai": 1, "total": 1}]).plot()
     (label,) = labels(axes)
     assert label.startswith("/$\\frac{1}$<s")
     # It is cut in the middle.
@@ -257,16 +253,16 @@ def test_a_path_is_no_formula_in_a_chart(face: Face) -> None:
     assert drawn(axes)
 
 
-def test_a_chart_can_be_drawn_into_given_axes(face: Face) -> None:
+def test_a_chart_can_be_drawn_into_given_axes() -> None:
     figure, (left, right) = plt.subplots(1, 2)
-    found = table(face, counted(3))
+    found = collect(counted(3))
     assert found.plot(ax=left) is left
     assert found.plot(ax=right, by="ai") is right
     assert plt.get_fignums() == [figure.number]
 
 
-def test_wrong_plot_arguments_are_value_errors(face: Face) -> None:
-    found = table(face, counted(3))
+def test_wrong_plot_arguments_are_value_errors() -> None:
+    found = collect(counted(3))
     with pytest.raises(ValueError, match="n: must be 1 or more"):
         found.plot(0)
     with pytest.raises(ValueError, match="by: must be one of human, ai, total"):
@@ -274,8 +270,8 @@ def test_wrong_plot_arguments_are_value_errors(face: Face) -> None:
     assert plt.get_fignums() == []
 
 
-def test_missing_matplotlib_is_named(face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = table(face, counted(3))
+def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = collect(counted(3))
     monkeypatch.setattr("docplatform._hooks.plots.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r'pip install "docplatform\[plot\]"') as caught:
         found.plot()
