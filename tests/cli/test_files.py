@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import stat
 import sys
 from collections.abc import Iterator
@@ -17,9 +16,9 @@ import polars as pl
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, SCRIPT, TOTALS, Cli, kept, page, shell
+from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, TOTALS, Cli, kept, page, shell
 from helpers.exports import sheet
-from helpers.scripts import Script, run_script
+from helpers.scripts import run_script
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
 formats = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow"])
@@ -263,21 +262,19 @@ def test_without_a_store_an_export_that_ends_early_leaves_nothing(
 @pytest.mark.row("I4")
 @pytest.mark.parametrize("name", ["v.csv", "v.parquet", "v.arrow", "v.jsonl", "v.xlsx", "-"])
 def test_after_ctrl_c_an_export_with_a_store_continues(
-    stub: StubServer, tmp_path: Path, store: Path, name: str
+    cli: Cli, tmp_path: Path, store: Path, name: str
 ) -> None:
+    stub = cli.stub
     file = tmp_path / name if name != "-" else Path("-")
     line = (*EXPORT, "--store", str(store), "-o", str(file), *(["--format", "jsonl"] if name == "-" else []))
     stub.fail_next(status=200, body=page(*ROWS[:250], more=True))
     stub.fail_next(status=503, retry_after=30)
-    with Script(SCRIPT, *line, stub=stub) as script:
-        # It is in its pause, which no request follows.
-        stub.wait_for(lambda s: any(r.status == 503 for r in s.requests))
-        script.signal(signal.SIGINT)
-        ended = script.end()
+    # It is in its pause, which no request follows.
+    ended = cli.interrupted(*line, when=lambda s: any(r.status == 503 for r in s.requests))
     assert (ended.status, ended.err.splitlines()[-1]) == (130, kept(store))
     assert [name for name in listed(tmp_path) if not name.startswith(store.name)] == []
     stub.reset()
-    again = run_script(SCRIPT, *line, stub=stub)
+    again = cli(*line)
     assert again.status == 0
     assert [request.query["offset"] for request in stub.requests] == ["250", "500"]
     if name == "-":

@@ -19,6 +19,7 @@ from docplatform import Client
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SOON, Cli, closed_pipe, kept
+from helpers.phases import HOLD, pending
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
@@ -516,7 +517,8 @@ def test_a_closed_pipe_ends_quietly(cli: Cli, row: Row) -> None:
 @pytest.mark.row("A13", "I4", "J12")
 @rows(sends=True)
 def test_ctrl_c_is_130_and_says_what_may_have_happened(cli: Cli, row: Row) -> None:
-    ended = cli.interrupted(*row.line)
+    cli.stub.latency = HOLD
+    ended = cli.interrupted(*row.line, when=pending)
     assert ended.status == 130
     assert ended.out == ""
     assert "docplatform: interrupted" in ended.err.splitlines()

@@ -67,10 +67,3 @@ def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(tmp_path: Path)
     with stub("--fail", "failed:1@2") as env:
         job = ("job", "run", "Fix it", *SOON)
         assert [run_script(SCRIPT, *job, env=env).status for _ in range(3)] == [0, 5, 0]
-
-
-@pytest.mark.parametrize("failure", ["", "sometimes", "200", "drop:", "drop:0", "drop:x", "drop@0", "600"])
-def test_what_cannot_be_rehearsed_is_wrong_usage(failure: str) -> None:
-    ended = run_script(SCRIPT, "stub", "--fail", failure)
-    assert (ended.status, ended.out) == (2, "")
-    assert "--fail" in ended.err

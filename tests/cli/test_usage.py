@@ -78,6 +78,10 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("stub", "--visitors", "-1"), "visitors"),
     (("stub", "--port", "99999"), "port"),
     (("stub", "--latency", "nan"), "latency"),
+    *(
+        (("stub", "--fail", failure), "--fail")
+        for failure in ("", "sometimes", "200", "drop:", "drop:0", "drop:x", "600")
+    ),
     (("demo", "--no-such-option"), "--no-such-option"),
 ]
 

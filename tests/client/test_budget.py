@@ -10,11 +10,11 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, DocPlatformError, RateLimitError
+from docplatform import BudgetError, DocPlatformError
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
@@ -109,19 +109,6 @@ def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
         assert [face.next(rows)["path"] for _ in range(750)]
         assert len(stub.requests) == 3
     assert "budget is spent" in capsys.readouterr().err
-
-
-@pytest.mark.row("B5", "M1")
-@pytest.mark.parametrize("on_budget", ["wait", "stop"])
-def test_a_429_that_asks_for_no_wait_is_retried_no_more_than_any_other(
-    face: Face, stub: StubServer, on_budget: Literal["wait", "stop"]
-) -> None:
-    client = face.client(stub, requests_per_hour=100, max_retries=1)
-    stub.fail_next(429, times=100, retry_after=0)
-    with pytest.raises(RateLimitError) as caught:
-        face.run(client.visitor_totals(on_budget=on_budget))
-    assert len(stub.requests) == len(caught.value.attempts) == 2
-    assert client.stats.budget_left == 98
 
 
 @pytest.mark.filterwarnings("ignore::docplatform.WaitWarning")

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +18,6 @@ import pytest
 
 from docplatform.cli import main
 from docplatform.testing import StubServer
-from helpers.phases import HOLD, pending
 from helpers.scripts import Ended, run_command, run_script
 
 SCRIPT = "import sys; from docplatform.cli import main; sys.exit(main())"
@@ -132,15 +131,14 @@ class Cli:
             patched.setattr(sys, "stdout", stdout)
             return self(*arguments)
 
-    def interrupted(self, *arguments: str) -> Ended:
-        """Runs a command and presses Ctrl-C as soon as a request of it is pending."""
+    def interrupted(self, *arguments: str, when: Callable[[StubServer], object]) -> Ended:
+        """Runs a command and presses Ctrl-C as soon as the stub has seen something."""
         main_thread = threading.get_ident()
 
         def press() -> None:
-            self.stub.wait_for(pending)
+            self.stub.wait_for(when)
             signal.pthread_kill(main_thread, signal.SIGINT)
 
-        self.stub.latency = HOLD
         with ThreadPoolExecutor(1) as pool:
             pressed = pool.submit(press)
             ended = self(*arguments)

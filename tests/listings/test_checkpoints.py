@@ -37,20 +37,6 @@ def at(face: Face, visitors: Any, handed_out: int) -> str:
     return visitors.checkpoint
 
 
-@pytest.mark.parametrize("handed_out", [0, 251, 600])
-def test_a_resumed_export_begins_after_the_last_row(face: Face, given: StubServer, handed_out: int) -> None:
-    checkpoint = at(face, face.client(given).visitors(**DATES), handed_out)
-    # A header tells its requests from those that were still on their way for the first part.
-    resumed = face.client(given, headers={"x-part": "2"}).visitors(resume=checkpoint, prefetch=0)
-    assert face.all(resumed) == ROWS[handed_out:]
-    assert json.loads(resumed.checkpoint)["rows"] == 600
-    queries = [request.query for request in given.requests if "x-part" in request.headers]
-    # Within a last page that is short, that page is asked for again: it may have left rows out.
-    first = handed_out if handed_out < 500 or handed_out == 600 else 500
-    assert [query["offset"] for query in queries] == [str(at) for at in range(first, 600, 250)]
-    assert all((query["dateFrom"], query["dateTo"]) == ("2026-01-01", "2026-02-01") for query in queries)
-
-
 @pytest.mark.row("B14", "E10")
 def test_an_error_carries_the_checkpoint(face: Face, given: StubServer) -> None:
     client = face.client(given)
