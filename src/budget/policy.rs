@@ -96,7 +96,7 @@ pub struct Hold {
 /// How a request ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestEnd {
-    /// The service refused it for want of budget (429).
+    /// The service refused it because its limit was reached (429).
     pub refused: bool,
     /// What its `Retry-After` asked for.
     pub retry_after: Option<Duration>,

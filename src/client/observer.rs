@@ -133,7 +133,7 @@ impl Note {
 pub trait Observer: Send + Sync {
     fn note(&self, note: Note);
 
-    /// Whether notes of [`Level::Debug`] are wanted: nobody makes their texts in vain.
+    /// Whether notes of [`Level::Debug`] are wanted: else their texts are not made.
     fn debugs(&self) -> bool {
         false
     }

@@ -37,7 +37,7 @@ pub struct Wait {
     pub max_poll_interval: Duration,
     /// Whether a failed job is an error.
     pub check: bool,
-    /// For so long a final status may be the old one, until a poll has shown another.
+    /// How long a final status may be the old one, unless a poll has shown another.
     pub settle: Duration,
 }
 
@@ -187,7 +187,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     }
 }
 
-/// Whether a failed poll is tolerated: the next may succeed, or the job may not have come into being yet.
+/// Whether a failed poll is tolerated: the next may succeed, or the job may not exist yet.
 fn bearable(error: &Error, unborn: bool) -> bool {
     let missing = error.kind == Kind::Status && error.status == Some(404);
     error.transient || (missing && unborn)

@@ -60,29 +60,11 @@ pub struct Endpoint {
     pub filters: &'static [&'static str],
 }
 
-/// A field that may be missing.
-const fn field(name: &'static str, holds: Holds) -> Field {
-    Field { name, holds, required: false }
-}
-
-const fn text(name: &'static str) -> Field {
-    field(name, Holds::Text)
-}
-
-const fn integer(name: &'static str) -> Field {
-    field(name, Holds::Integer)
-}
-
-const fn float(name: &'static str) -> Field {
-    field(name, Holds::Float)
-}
-
-const fn time(name: &'static str) -> Field {
-    field(name, Holds::Time)
-}
-
-const fn json(name: &'static str) -> Field {
-    field(name, Holds::Json)
+/// Fields that may be missing.
+macro_rules! fields {
+    ($($holds:ident $name:literal),*) => {
+        &[$(Field { name: $name, holds: Holds::$holds, required: false }),*]
+    };
 }
 
 /// A field that every row has.
@@ -141,12 +123,12 @@ pub const VIEWS: &Endpoint = &by_path("views", "/v1/analytics/{project_id}/views
 pub const SEARCHES: &Endpoint = &Endpoint {
     has_more: None,
     key: Some("searchQuery"),
-    fields: &[
-        text("searchQuery"),
-        integer("hits"),
-        float("ctr"),
-        text("topClickedPage"),
-        time("lastSearchedAt"),
+    fields: fields![
+        Text "searchQuery",
+        Integer "hits",
+        Float "ctr",
+        Text "topClickedPage",
+        Time "lastSearchedAt"
     ],
     ..by_cursor("searches", "/v1/analytics/{project_id}/searches")
 };
@@ -156,7 +138,7 @@ pub const FEEDBACK: &Endpoint = &Endpoint {
     key: Some("id"),
     time: Some("createdAt"),
     filters: &["source", "status"],
-    fields: &[text("id"), text("path"), text("source"), text("status"), text("comment"), time("createdAt")],
+    fields: fields![Text "id", Text "path", Text "source", Text "status", Text "comment", Time "createdAt"],
     ..by_cursor("feedback", "/v1/analytics/{project_id}/feedback")
 };
 
@@ -165,16 +147,16 @@ pub const CONVERSATIONS: &Endpoint = &Endpoint {
     max_page_size: 1000,
     key: Some("id"),
     time: Some("timestamp"),
-    fields: &[
-        text("id"),
-        time("timestamp"),
-        text("query"),
-        text("response"),
-        text("responseType"),
-        json("sources"),
-        text("resolutionStatus"),
-        text("queryCategory"),
-        text("pageUrl"),
+    fields: fields![
+        Text "id",
+        Time "timestamp",
+        Text "query",
+        Text "response",
+        Text "responseType",
+        Json "sources",
+        Text "resolutionStatus",
+        Text "queryCategory",
+        Text "pageUrl"
     ],
     ..by_cursor("conversations", "/v1/analytics/{project_id}/assistant")
 };
@@ -184,7 +166,7 @@ pub const FEEDBACK_BY_PAGE: &Endpoint = &Endpoint {
     items: "feedback",
     paged_by: PagedBy::Nothing,
     filters: &["source", "status"],
-    fields: &[text("path"), integer("thumbsUp"), integer("thumbsDown"), integer("code"), integer("total")],
+    fields: fields![Text "path", Integer "thumbsUp", Integer "thumbsDown", Integer "code", Integer "total"],
     ..by_cursor("feedback_by_page", "/v1/analytics/{project_id}/feedback/by-page")
 };
 

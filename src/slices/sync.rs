@@ -159,7 +159,7 @@ impl Sync {
     }
 
     /// What has to be fetched, in the order in which it is: first what is final, as that is fetched once; then what may
-    /// still change, beginning with what was fetched the longest ago, so that a sync that is stopped often gets round.
+    /// still change, beginning with what was fetched the longest ago, so that a sync that is stopped often reaches all of it.
     async fn look<'a>(
         &mut self,
         client: &Client,

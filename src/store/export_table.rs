@@ -11,7 +11,7 @@ use crate::store::exports::{Export, Range, Stock, What, is_final};
 use crate::store::fault::Fault;
 use crate::store::pages::{PageExtent, StoredPage, days, pack, page_size, totals, whole, wire};
 
-/// An unfinished export whose range may still change goes on for so long after its last page.
+/// How long after its last page an unfinished export is resumed whose range may still change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
 
 /// The exports of one account.

@@ -144,7 +144,7 @@ impl Store {
         Ok(PendingWork { receiver, _caller: caller })
     }
 
-    /// The same where nobody waits; `failed` hears if it cannot be done.
+    /// The same where nobody waits; `failed` gets the error if it cannot be done.
     pub(crate) fn post(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<(), Fault> + Send + 'static,

@@ -19,7 +19,7 @@ use crate::store::{account, lock};
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
 
-/// A name at an address, whosever it is: for a caller who has it not.
+/// A name at an address, of any owner: for a caller that has no such name.
 const OF_OTHERS: &str =
     "account IN (SELECT id FROM account WHERE base_url = ?1) AND project_id = ?2 AND name = ?3";
 
@@ -144,7 +144,7 @@ impl OnceNames {
         self.0.store.see_to(write).await
     }
 
-    /// Frees a name under which nothing was created; `failed` hears if that cannot be written. Does not wait for it.
+    /// Frees a name under which nothing was created; `failed` gets the error if that cannot be written. Does not wait for it.
     pub(crate) fn free(&self, key: OnceKey, failed: impl FnOnce(Error) + Send + 'static) {
         let client = Arc::clone(&self.0);
         let write = move |connection: &mut Connection| {
@@ -157,7 +157,7 @@ impl OnceNames {
         self.0.store.post(write, failed);
     }
 
-    /// Notes the job of a name, also where its store was deleted meanwhile; `failed` hears if that cannot be written.
+    /// Notes the job of a name, also where its store was deleted meanwhile; `failed` gets the error if that cannot be written.
     /// Does not wait for it: see [`OnceNames::written`].
     pub(crate) fn created(
         &self,
