@@ -93,7 +93,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word that users see.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotSent => "not_sent",
@@ -139,7 +138,6 @@ pub struct Details {
     pub service_message: Option<String>,
     /// The beginning of the answer's body.
     pub body: Option<String>,
-    /// The service's `x-request-id`.
     pub request_id: Option<String>,
     /// How long the service asked to wait.
     pub retry_after: Option<Duration>,

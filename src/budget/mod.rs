@@ -159,7 +159,6 @@ impl Budget {
         file.store.within(deadline, asked).await
     }
 
-    /// How many requests would be granted now.
     pub async fn left(&self) -> Result<u64> {
         if let Some(file) = &self.ledger.0.file {
             let ledger = Arc::clone(file);
@@ -265,7 +264,6 @@ impl File {
     }
 }
 
-/// The entry of one request.
 #[derive(Debug)]
 #[must_use = "a ticket that is dropped before `sending` is withdrawn"]
 pub struct Ticket {

@@ -93,7 +93,6 @@ pub struct Hold {
     pub by_service: bool,
 }
 
-/// How a request ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestEnd {
     /// The service refused it because its limit was reached (429).
@@ -119,7 +118,6 @@ impl Account {
         (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
     }
 
-    /// Enters a request, and returns its number.
     pub fn enter(&mut self, now: Millis) -> i64 {
         let number = self.next;
         self.next += 1;

@@ -38,7 +38,6 @@ pub(crate) fn fields(call: &Call) -> LogFields {
     LogFields { method: call.method.to_string(), path: call.path.as_str().to_owned(), ..LogFields::default() }
 }
 
-/// The line about an attempt that went well.
 pub(crate) fn answered(
     call: &Call,
     settings: &Settings,
@@ -114,7 +113,6 @@ fn held(call: &Call, slot: Slot) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// The line before a wait for the budget.
 pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
     let (why, _) = held(call, slot);
     let text = format!(

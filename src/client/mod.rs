@@ -179,7 +179,6 @@ impl Client {
         self.budget_of(Limit::Analytics)
     }
 
-    /// The budget of a limit, if one is kept.
     pub fn budget_of(&self, limit: Limit<'_>) -> Option<Budget> {
         let terms = match limit {
             Limit::Analytics => self.settings.terms,
@@ -198,7 +197,6 @@ impl Client {
         self.books.clock.today()
     }
 
-    /// The exports in its store, if it has one.
     pub fn exports(&self) -> Option<&Exports> {
         self.books.exports.as_ref()
     }

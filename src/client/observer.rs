@@ -83,7 +83,6 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// A wait longer than this is long.
     pub const LONG: Duration = Duration::from_secs(10);
 
     /// A wait of this length, up to a time of day.
@@ -123,13 +122,11 @@ impl Note {
         Self { level, text, waiting: None, about: None }
     }
 
-    /// The same, with what it is about.
     pub(crate) fn about(self, about: impl Into<About>) -> Self {
         Self { about: Some(about.into()), ..self }
     }
 }
 
-/// Receives reports from a running call.
 pub trait Observer: Send + Sync {
     fn note(&self, note: Note);
 

@@ -11,7 +11,6 @@ pub struct Stats {
     waited_micros: AtomicU64,
 }
 
-/// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Snapshot {
     /// Requests that left this machine, retries included; a connection that could not be made is none.
@@ -31,7 +30,6 @@ impl Stats {
         }
     }
 
-    /// A request leaves.
     pub(super) fn sent(&self, retry: bool) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.retries.fetch_add(u64::from(retry), Ordering::Relaxed);

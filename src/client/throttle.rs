@@ -34,11 +34,8 @@ impl Lane {
 /// Calls of one kind are not sent for a while.
 #[derive(Debug, Clone, Copy)]
 pub struct Throttled {
-    /// When calls are sent again.
     pub until: Instant,
-    /// What the service asked for.
     pub asked: Duration,
-    /// The status that it asked with.
     pub status: u16,
 }
 

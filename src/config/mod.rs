@@ -47,7 +47,6 @@ pub struct Settings {
     pub job_path: Template,
     /// What the connections need to know.
     pub wire: Wire,
-    /// The request budget, if there is one.
     pub terms: Option<Terms>,
     /// The budget of new jobs in each project, if there is one.
     pub job_terms: Option<Terms>,

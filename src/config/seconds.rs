@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// A finite number of seconds above zero.
 pub fn seconds(what: &str, value: f64) -> Result<Duration> {
     positive(what, value, value > 0.0, "above 0")
 }
 
-/// A finite number of seconds, 0 included.
 pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
     positive(what, value, value >= 0.0, "0 or more")
 }

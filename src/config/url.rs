@@ -44,7 +44,6 @@ impl Segment {
         Self(text.to_owned())
     }
 
-    /// The id as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -195,7 +194,6 @@ impl BaseUrl {
         self.loopback
     }
 
-    /// The URL of one request.
     pub fn join(
         &self,
         template: &Template,

@@ -44,7 +44,6 @@ pub struct Checkpoint {
     pub(crate) slice: usize,
     /// Rows handed out since the export began, in all its parts.
     pub rows: u64,
-    /// Whether the end was reached.
     pub done: bool,
     /// The totals that the export began with.
     pub totals: Option<Totals>,

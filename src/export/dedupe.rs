@@ -113,7 +113,6 @@ pub(crate) struct Seen {
     earlier: Spread<u32>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
     pages: VecDeque<Brought>,
-    /// How many pages came.
     count: u32,
     /// How many pages are remembered; `None`: all.
     window: Option<usize>,

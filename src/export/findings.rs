@@ -11,9 +11,7 @@ use crate::listing::rows::{Page, Totals};
 pub enum Finding {
     /// Pages are not as long as was asked for, though there is more.
     Irregular {
-        /// Rows received.
         received: usize,
-        /// Rows asked for.
         limit: u32,
     },
     /// Rows came again, unchanged, and were dropped.
@@ -21,9 +19,7 @@ pub enum Finding {
     /// Rows came again with other values; all were kept.
     Differing(u64),
     Totals {
-        /// When the export began.
         first: Totals,
-        /// Last seen.
         last: Totals,
     },
     /// Pages had invalid characters.

@@ -10,9 +10,7 @@ use crate::dates::slices::Slice;
 use crate::export::findings::Finding;
 use crate::listing::rows::Rows;
 
-/// Receives reports from a running export.
 pub trait ExportObserver: Observer {
-    /// How many rows came so far.
     fn progress(&self, _rows: u64) {}
 
     /// A page of these rows came.
@@ -62,7 +60,6 @@ impl Relay {
         Arc::new(Asked { trace: state.trace.clone(), debugs: state.debugs, relay: Arc::clone(self) })
     }
 
-    /// How many requests were sent.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }

@@ -97,7 +97,6 @@ pub(crate) fn whole<T: TryFrom<u64>>(what: &str, value: &Bound<'_, PyAny>) -> Py
     })
 }
 
-/// A `TypeError` that says what was expected and what came.
 pub(crate) fn wrong_type(what: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let found = value.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{what} must be {expected}, not {found}"))
@@ -159,7 +158,6 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
     Ok(Some(Moment::parse(what, &text)?))
 }
 
-/// A period as people name it.
 pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
     let Some(value) = value.filter(|value| !value.is_none()) else {
         return Ok(None);
@@ -216,7 +214,6 @@ fn ends(
     Ok((Some(Moment::of(period.days.from)), Some(Moment::of(period.days.to))))
 }
 
-/// A range of whole days, in slices.
 pub(crate) fn slices(
     period: Option<&Bound<'_, PyAny>>,
     from: Option<&Bound<'_, PyAny>>,
@@ -382,7 +379,6 @@ pub(crate) fn named_tuple<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
     import(py, "docplatform.types")?.getattr(name)
 }
 
-/// Totals as their named tuple.
 pub(crate) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
     Ok(named_tuple(py, "Totals")?.call_out((totals.human, totals.ai, totals.total))?.unbind())
 }

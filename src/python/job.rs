@@ -22,7 +22,6 @@ pub(crate) struct PyJob {
     pub(crate) inner: job::Job,
 }
 
-/// A core job as its Python object.
 pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, PyJob { inner: job })?.into_any())
 }

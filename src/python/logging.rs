@@ -41,7 +41,6 @@ pub(crate) fn debugs(py: Python<'_>) -> PyResult<bool> {
     }
 }
 
-/// Logs a line.
 pub(crate) fn emit(py: Python<'_>, note: &Note) -> PyResult<()> {
     errors::watching(py, log(py, note)).map(drop)
 }

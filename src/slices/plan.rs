@@ -37,7 +37,6 @@ pub struct Planned {
 }
 
 impl Plan {
-    /// Requests to be sent in all.
     pub fn requests(&self) -> u64 {
         self.slices.iter().map(|slice| slice.requests).sum()
     }

@@ -57,7 +57,6 @@ pub struct Filled {
 pub struct FailedSlice {
     pub project: String,
     pub slice: Slice,
-    /// Why not.
     pub error: Error,
 }
 

@@ -15,7 +15,6 @@ use crate::store::patience;
 
 /// "docp": what `file` and `PRAGMA application_id` show.
 const APPLICATION_ID: i64 = 0x646f_6370;
-/// The version of the tables.
 const SCHEMA_VERSION: i64 = 2;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;

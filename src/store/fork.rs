@@ -24,7 +24,6 @@ static OPEN_FILES: Mutex<OpenFiles> =
     Mutex::new(OpenFiles { connections: 0, locked: BTreeMap::new(), next: 0 });
 /// Notified when a connection was closed, and when a fork is over.
 static CHANGED: Condvar = Condvar::new();
-/// Threads that are about to fork.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {

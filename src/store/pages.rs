@@ -64,7 +64,6 @@ impl PageExtent {
     }
 }
 
-/// Which page of an export.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Which {
     /// The one that begins there.

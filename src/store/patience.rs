@@ -16,7 +16,6 @@ thread_local! {
     static CURRENT: RefCell<Option<Patience>> = const { RefCell::new(None) };
 }
 
-/// The patience of one piece of work.
 #[derive(Clone)]
 pub(super) struct Patience {
     until: Instant,

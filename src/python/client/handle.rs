@@ -118,7 +118,6 @@ impl Handle {
         )
     }
 
-    /// As `repr`, for notebooks.
     pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         let settings = &self.settings;
         let stats = self.stats.snapshot();

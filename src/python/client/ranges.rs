@@ -207,7 +207,6 @@ impl BaseClient {
         self.face.run(py, self.op(name, ask, convert::totals))
     }
 
-    /// What some slices cost.
     fn plan(
         &self,
         name: &'static str,
@@ -221,7 +220,6 @@ impl BaseClient {
         self.face.run(py, self.op(name, look, |py, plan| planned(py, &plan)))
     }
 
-    /// What each slice has.
     fn trend(
         &self,
         name: &'static str,
@@ -245,7 +243,6 @@ impl BaseClient {
         self.face.run(py, op.progress(bar))
     }
 
-    /// Two periods, path by path.
     fn compare(
         &self,
         name: &'static str,

@@ -33,7 +33,6 @@ use crate::table::{Builder, Table};
 /// What is known of an export besides its rows.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Meta {
-    /// The name of Python's class.
     pub(crate) class: String,
     /// What the rows are of; `None`: of anything else a path lists.
     endpoint: Option<String>,
@@ -200,7 +199,6 @@ impl Data {
     }
 }
 
-/// A day that was noted as text.
 pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let day = text.map(str::parse).transpose().map_err(Error::bug)?;
     day.map(|day| convert::day(py, day)).transpose()

@@ -35,7 +35,6 @@ const MAX_SHARED: usize = 1000;
 #[pyclass(frozen, subclass, module = "docplatform", sequence, name = "Table")]
 pub(crate) struct BaseTable(Data);
 
-/// A table as Python's class for it.
 pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
     let class = data.meta.class.clone();
     let base = PyClassInitializer::from(BaseTable(data));
@@ -58,7 +57,6 @@ getters! {
 }
 
 impl BaseTable {
-    /// The number of a field's column.
     fn field(&self, name: &str) -> PyResult<usize> {
         let found = self.0.table.layout().fields.iter().position(|field| field.name == name);
         found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))

@@ -9,7 +9,6 @@ use crate::slices::plan::Plan;
 use crate::slices::sync::{FailedSlice, Filled, Sync};
 use crate::store::What;
 
-/// A plan as its named tuple.
 pub(crate) fn planned(py: Python<'_>, plan: &Plan) -> PyResult<Py<PyAny>> {
     let class = convert::named_tuple(py, "PlanSlice")?;
     let slices = plan.slices.iter().map(|planned| {

@@ -119,7 +119,6 @@ impl RowReader {
         crate::lock(&self.state)
     }
 
-    /// Who works on it.
     pub(crate) fn inside(&self) -> &Arc<Inside> {
         &self.inside
     }
@@ -139,7 +138,6 @@ impl RowReader {
         self.state().place().text()
     }
 
-    /// Has an error tell where the export stands.
     pub(crate) fn tell_checkpoint(
         self: &Arc<Self>,
     ) -> impl Fn(&Bound<'_, PyAny>) -> PyResult<()> + Send + 'static {
@@ -147,7 +145,6 @@ impl RowReader {
         move |error| errors::tell_checkpoint(error, Some(reader.checkpoint()))
     }
 
-    /// Whether its client keeps what was fetched.
     pub(crate) fn has_store(&self) -> bool {
         self.handle.client().is_ok_and(|client| client.settings().store.is_some())
     }
@@ -162,7 +159,6 @@ impl RowReader {
         format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
     }
 
-    /// As `repr`, for notebooks.
     pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
         let place = self.state().place();
         let mut fields = vec![("path", place.listing.path().to_owned())];

@@ -18,7 +18,6 @@ use crate::python::listing::reader::PageAtHand;
 use crate::python::listing::reader::RowReader;
 use crate::python::listing::rows;
 
-/// What is left of a page.
 pub(crate) struct Rest {
     pub(crate) rows: Vec<Py<PyAny>>,
     pub(crate) totals: Option<Totals>,
@@ -36,7 +35,6 @@ pub(crate) struct How {
 }
 
 impl RowReader {
-    /// A row of the current page.
     pub(crate) fn take_row(&self) -> Option<Py<PyAny>> {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.closed)?;
@@ -45,7 +43,6 @@ impl RowReader {
         Some(row)
     }
 
-    /// All that is left of the current page.
     pub(crate) fn take_rest(&self) -> Option<Rest> {
         let mut state = self.state();
         let page = state.page.as_mut().filter(|page| !page.is_spent())?;
