@@ -71,14 +71,14 @@ pub async fn compare(
     let of = Subject { endpoint, what: What::Pages };
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
-    let (mut sides, mut totals) = ([Side::default(), Side::default()], Vec::new());
-    for (period, side) in [now, before].into_iter().zip(&mut sides) {
+    let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
+    for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
         let listing = Listing::days(endpoint, project, period.days);
         begins(Checkpoint::new(base_url, listing, endpoint.max_page_size, 0));
         let take = |turn: Turn| side.add(&turn.rows);
         let read = reader.pages(of, project, period.days, false, None, take).await?;
-        totals.push(read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?);
+        *totals = read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
         warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
         if period.days.to > client.today() {
             warnings.push(format!("{} is not over, so its numbers are of fewer days", period.name()));
@@ -86,8 +86,7 @@ pub async fn compare(
             warnings.push(format!("{} may still change, because it ended only recently", period.name()));
         }
     }
-    let [totals, totals_before] =
-        <[Totals; 2]>::try_from(totals).map_err(|_| Error::bug("a comparison has two sides"))?;
+    let [totals, totals_before] = totals;
     Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests() })
 }
 
