@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
-use docplatform::export::pager::{Paging, WINDOW};
+use docplatform::export::pager::Paging;
 use proptest::prelude::*;
 
 use super::cases;
@@ -144,8 +144,7 @@ proptest! {
     fn an_export_of_one_piece_costs_no_request_too_many(rows in 0..60_usize, page_size in 1..14_u32, prefetch in 0..2_u32) {
         let service = Service { caps: vec![u64::MAX], least: 0, shown: vec![true; rows] };
         let (script, _) = service.serve(Faults(0));
-        let paging = Paging { prefetch, window: Some(WINDOW), ..PLAIN };
-        let (paths, error) = export(&script, start(page_size), paging, &[usize::MAX]);
+        let (paths, error) = export(&script, start(page_size), Paging { prefetch, ..PLAIN }, &[usize::MAX]);
         prop_assert_eq!((paths, error), (service.paths(), None));
         prop_assert_eq!(script.count(), rows.div_ceil(page_size as usize).max(1));
     }

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use crate::budget::ledger::place;
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
-    Recorder, Script, Step, analytics, bare, call, client_in_store, client_with, create, good, handle,
-    job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, all_of, analytics, bare, call, client_in_store, client_with, create, get, good,
+    handle, job_body, message, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 
 const LIMIT: u64 = 10;
@@ -59,10 +59,11 @@ async fn no_hour_has_more_new_jobs_than_the_budget_grants() {
 #[tokio::test(start_paused = true)]
 async fn each_project_has_its_own_and_only_new_jobs_count() {
     let script = Script::each(|_| created());
-    let client = client_with(&script, &Options { requests_per_hour: Some(1), ..budgeted() }, 0.0);
-    let (job, observer) = (create_in(&client, "demo").await.unwrap(), Recorder::default());
-    job::message(&client, segment("demo"), job.id.clone(), prompt(), &observer).await.unwrap();
-    job::get(&client, &segment("demo"), &job.id, None, &observer).await.unwrap();
+    let both = Options { requests_per_hour: Some(1), ..budgeted() };
+    let client = client_with(&script, &both, 0.0).on_budget(WaitOrStop::Stop);
+    create_in(&client, "demo").await.unwrap();
+    message(&client, "More", &Recorder::default()).await.unwrap();
+    get(&client, &Recorder::default()).await.unwrap();
     create_in(&client, "blog").await.unwrap();
     call(&client, analytics()).await.unwrap();
     assert_eq!((left(&client, "demo").await, left(&client, "blog").await), (LIMIT - 1, LIMIT - 1));
@@ -153,10 +154,7 @@ async fn creations_in_flight_hold_up_no_read_under_a_budget() {
     let script = Script::each(|sent| if sent.method == http::Method::POST { Step::Never } else { good() });
     let options = Options { jobs_per_hour: Some(1_000), requests_per_hour: Some(5), ..options() };
     let client = client_with(&script, &options, 0.0);
-    for _ in 0..4 * MAX_WRITES {
-        let client = client.clone();
-        tokio::spawn(async move { create_in(&client, "demo").await });
-    }
+    all_of(4 * MAX_WRITES, &client, |client| async move { create_in(&client, "demo").await });
     tokio::time::sleep(millis(1)).await;
     assert_eq!(script.in_flight(), MAX_WRITES);
     let begun = Instant::now();

@@ -14,16 +14,15 @@ use docplatform::error::{Kind, Outcome};
 use docplatform::http::MAX_READS;
 use docplatform::store::Store;
 use futures_util::FutureExt as _;
-use futures_util::future::join_all;
 use http::HeaderMap;
 use tempfile::TempDir;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
-use crate::helpers::service::{Headers, LIMIT, Service, Window, send};
+use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
-    BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, fail, far, good, millis, options, read,
-    secs,
+    BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, millis, options,
+    read, secs,
 };
 
 const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
@@ -58,6 +57,13 @@ async fn spend(budget: &Budget, wanted: usize) -> usize {
         }
     }
     granted
+}
+
+/// A request that is answered with a 429, which holds for ten minutes.
+async fn refused(budget: &Budget) {
+    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
+    ticket.sending();
+    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
 }
 
 /// A clock that a test sets.
@@ -96,9 +102,7 @@ async fn what_one_client_spent_another_one_sees() {
 async fn a_refusal_holds_for_all_clients() {
     let (_directory, path) = place();
     let (first, second) = (budget(&path, Hands::new().clock()), budget(&path, Hands::new().clock()));
-    let Grant::Granted(mut ticket) = first.acquire(far()).await.unwrap() else { panic!("there is one") };
-    ticket.sending();
-    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    refused(&first).await;
     // The answer is recorded in the background; asking the same client comes after that.
     assert_eq!(first.left().await.unwrap(), 0);
     let Grant::Wait(slot) = second.acquire(far()).await.unwrap() else { panic!("it is held") };
@@ -131,17 +135,6 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
 }
 
 #[tokio::test]
-async fn set_back_the_clock_holds_up_for_an_hour_at_most() {
-    let (_directory, path) = place();
-    let hands = Hands::new();
-    assert_eq!(spend(&budget(&path, hands.clock()), 100).await, 100);
-    hands.set(|now| now - 1_000_000_000);
-    assert_eq!(spend(&budget(&path, hands.clock()), 1).await, 0);
-    hands.set(|now| now + 3_601_000);
-    assert_eq!(spend(&budget(&path, hands.clock()), 1).await, 1);
-}
-
-#[tokio::test]
 async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself() {
     let (_directory, path) = place();
     let (hands, steady) = (Hands::new(), Hands::new());
@@ -154,41 +147,23 @@ async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself()
     steady.set(|now| now + 3_601_000);
     assert_eq!(spend(&client, 101).await, 100);
 
-    let refused = budget(&path, hands.clock().beside(&steady.clock()));
+    let client = budget(&path, hands.clock().beside(&steady.clock()));
     hands.set(|now| now + 1_000_000_000);
-    let Grant::Granted(mut ticket) = refused.acquire(far()).await.unwrap() else { panic!("there is one") };
-    ticket.sending();
-    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    refused(&client).await;
     // By then it is in the file.
-    assert_eq!(refused.left().await.unwrap(), 0);
+    assert_eq!(client.left().await.unwrap(), 0);
     hands.set(|now| now + 1_000_000_000);
-    assert_eq!(refused.left().await.unwrap(), 0);
+    assert_eq!(client.left().await.unwrap(), 0);
     steady.set(|now| now + 601_000);
-    assert_eq!(refused.left().await.unwrap(), 99);
+    assert_eq!(client.left().await.unwrap(), 99);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_share_the_hour() {
     let (_directory, path) = place();
-    let clients = (0..6).map(|_| budget(&path, Clock::system())).collect::<Vec<_>>();
-    let all = clients.iter().map(|client| {
-        let client = client.clone();
-        tokio::spawn(async move { spend(&client, 30).await })
-    });
-    let granted: usize = join_all(all).await.into_iter().map(Result::unwrap).sum();
-    assert_eq!(granted, 100);
-}
-
-#[tokio::test(start_paused = true)]
-async fn two_clients_of_one_store_keep_the_hour_together() {
-    let (_directory, path) = place();
-    let service = Service::new(Window::Rolling, true, Headers::None);
-    let clock = Clock::steady();
-    let begun = Instant::now();
-    let clients = [budget(&path, clock.clone()), budget(&path, clock)];
-    join_all(clients.iter().map(|client| send(client, &service, 60, secs(20)))).await;
-    assert_eq!((service.accepted(), service.refused(), service.most_in_an_hour()), (120, 0, 100));
-    assert!(begun.elapsed() < secs(3600 + 20 * 20 + 60), "{:?}", begun.elapsed());
+    let clients = (0..6).map(|_| budget(&path, Clock::system()));
+    let all = clients.map(|client| tokio::spawn(async move { spend(&client, 30).await }));
+    assert_eq!(ends(all.collect()).await.iter().sum::<usize>(), 100);
 }
 
 #[tokio::test]
@@ -265,22 +240,6 @@ pub(crate) fn in_a_transaction(path: &Path) -> rusqlite::Connection {
     other
 }
 
-#[tokio::test]
-async fn the_workers_go_on_while_another_process_holds_the_lock() {
-    let (_directory, path) = place();
-    let budget = budget(&path, Clock::system());
-    let lock = in_a_transaction(&path);
-    let asking = tokio::spawn({
-        let budget = budget.clone();
-        async move { spend(&budget, 1).await }
-    });
-    // This test has one worker: nobody would get any further if that one waited.
-    tokio::spawn(async {}).await.unwrap();
-    assert!(!asking.is_finished());
-    drop(lock);
-    assert_eq!(asking.await.unwrap(), 1);
-}
-
 /// Nobody waits for the file longer than for the call, and none waits for those before it.
 #[tokio::test(start_paused = true)]
 async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
@@ -290,17 +249,18 @@ async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
     let client = client_in_store(&script, &settings, &Store::open(&path).unwrap(), Clock::steady());
     let lock = in_a_transaction(&path);
     let begun = Instant::now();
-    let calls = all_of(MAX_READS, || {
-        let client = client.clone();
-        Box::pin(async move { (fail(&client, analytics()).await, Instant::now()) })
-    });
+    let calls =
+        all_of(
+            MAX_READS,
+            &client,
+            |client| async move { (fail(&client, analytics()).await, Instant::now()) },
+        );
     yield_now().await;
     call(&client, read()).await.unwrap();
     assert_eq!(begun.elapsed(), secs(0), "what needs no budget goes on");
     // By hand: the clock does not move by itself while the store's thread is at work.
     advance(secs(2)).await;
-    for each in calls {
-        let (error, at) = each.await.unwrap();
+    for (error, at) in ends(calls).await {
         assert_eq!((error.kind, error.outcome), (Kind::Store, Some(Outcome::NotSent)), "{error}");
         assert_eq!(at.duration_since(begun), secs(2));
     }

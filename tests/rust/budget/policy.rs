@@ -1,6 +1,5 @@
 //! The budget's policy, on a clock that nobody waits for.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::budget::policy::{Account, Hold, RequestEnd};
@@ -92,7 +91,12 @@ async fn an_hour_that_others_began_costs_one_refusal() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_holds_as_long_as_it_says() {
+async fn a_429_holds_as_long_as_it_says_and_nothing_else_does() {
+    for status in [200, 400, 401, 500, 503] {
+        let budget = budget(TERMS);
+        ticket(&budget).await.answered(status, &HeaderMap::new(), Some(secs(600)));
+        assert_eq!(wait(&budget).await, Duration::ZERO, "{status}");
+    }
     for (lines, announced, expected) in [
         (&[][..], Some(secs(1234)), secs(1234)),
         (&[], Some(secs(0)), secs(0)),
@@ -137,25 +141,13 @@ async fn a_shorter_refusal_does_not_end_a_longer_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_a_429_is_a_refusal() {
-    for status in [200, 400, 401, 500, 503] {
-        let budget = budget(TERMS);
-        ticket(&budget).await.answered(status, &HeaderMap::new(), Some(secs(600)));
-        assert_eq!(wait(&budget).await, Duration::ZERO, "{status}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_reserve_is_left_to_others() {
-    let budget = budget(Terms::new(100, 30).unwrap());
+async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
+    let careful = || budget(Terms::new(100, 30).unwrap());
+    let budget = careful();
     assert_eq!(budget.left().await.unwrap(), 70);
     spend(&budget, 70).await;
     assert_eq!((budget.left().await.unwrap(), wait(&budget).await), (0, secs(3601)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_reserve_holds_for_what_the_service_tells_as_well() {
-    let budget = budget(Terms::new(100, 30).unwrap());
+    let budget = careful();
     let announced = headers(&[("ratelimit", "\"default\";r=32;t=100")]);
     ticket(&budget).await.answered(200, &announced, None);
     assert_eq!(budget.left().await.unwrap(), 2);
@@ -244,15 +236,6 @@ async fn one_whose_answer_never_came_counts_no_shorter() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_never_sent_is_given_back() {
-    let budget = budget(Terms::new(1, 0).unwrap());
-    drop(budget.acquire(far()).await.unwrap());
-    assert_eq!(budget.left().await.unwrap(), 1, "nobody began to send");
-    drop(ticket(&budget).await);
-    assert_eq!(budget.left().await.unwrap(), 0, "cancelled on its way: the service may have it");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_wait_ends_when_it_says() {
     let budget = budget(Terms::new(3, 0).unwrap());
     for _ in 0..3 {
@@ -276,13 +259,6 @@ impl Hands {
         Self { account: Account { next: 1, ..Account::default() }, now }
     }
 
-    fn spend(&mut self, count: usize) {
-        for _ in 0..count {
-            let Grant::Granted(number) = self.account.acquire(TERMS, self.now) else { panic!("spent") };
-            self.account.settle(number, &RequestEnd::default(), self.now);
-        }
-    }
-
     fn wait(&mut self) -> Millis {
         match self.account.acquire(TERMS, self.now) {
             Grant::Granted(_) => 0,
@@ -294,25 +270,21 @@ impl Hands {
 const YEAR: Millis = 365 * 24 * 3_600_000;
 
 #[test]
-fn a_clock_that_was_ahead_holds_nobody_up_for_longer_than_an_hour() {
-    let mut hands = Hands::new(2 * YEAR);
-    hands.spend(100);
-    hands.now -= YEAR;
-    assert_eq!(hands.wait(), 3_601_000, "all of them may have been sent just now");
-    hands.now += 3_601_000;
-    assert_eq!(hands.wait(), 0);
-}
-
-#[test]
-fn so_does_a_request_whose_answer_never_came() {
-    let mut hands = Hands::new(2 * YEAR);
-    for _ in 0..100 {
-        assert!(matches!(hands.account.acquire(TERMS, hands.now), Grant::Granted(_)));
+fn a_clock_that_is_set_back_gives_nothing_away_and_holds_nobody_up_for_longer_than_an_hour() {
+    // By so much; and how long requests count after that hour whose answers never came.
+    for (back, unanswered) in [(YEAR, 0), (5_000, 0), (YEAR, 30_000)] {
+        let mut hands = Hands::new(2 * YEAR);
+        for _ in 0..LIMIT {
+            let Grant::Granted(number) = hands.account.acquire(TERMS, hands.now) else { panic!("spent") };
+            if unanswered == 0 {
+                hands.account.settle(number, &RequestEnd::default(), hands.now);
+            }
+        }
+        hands.now -= back;
+        assert_eq!(hands.wait(), 3_601_000, "all of them may have been sent just now");
+        hands.now += 3_601_000 + unanswered;
+        assert_eq!(hands.wait(), 0);
     }
-    hands.now -= YEAR;
-    assert_eq!(hands.wait(), 3_601_000);
-    hands.now += 3_601_000 + 30_000;
-    assert_eq!(hands.wait(), 0);
 }
 
 #[test]
@@ -323,14 +295,6 @@ fn a_refusal_lasts_as_long_as_it_did_before_the_clock_was_set_back() {
     hands.account.settle(number, &refused, hands.now);
     hands.now -= YEAR;
     assert_eq!(hands.wait(), 600_000);
-}
-
-#[test]
-fn a_clock_that_is_a_little_behind_gives_nothing_away() {
-    let mut hands = Hands::new(YEAR);
-    hands.spend(100);
-    hands.now -= 5_000;
-    assert_eq!(hands.wait(), 3_601_000);
 }
 
 /// A request on its way to the service: when it is counted, and when its answer is here.
@@ -421,14 +385,4 @@ proptest! {
             prop_assert!(matches!(account.acquire(TERMS, until), Grant::Granted(_)));
         }
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn callers_who_wait_get_their_slots_as_they_come() {
-    let budget = Arc::new(budget(Terms::new(2, 0).unwrap()));
-    let service = Service::new(Window::Rolling, true, Headers::None);
-    let begun = Instant::now();
-    join_all((0..6).map(|_| send(&budget, &service, 1, millis(10)))).await;
-    assert_eq!(service.most_in_an_hour(), 2);
-    assert!(begun.elapsed() < 2 * HOUR + secs(60), "{:?}", begun.elapsed());
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::client::{Client, ClientStore, WaitOrStop};
+use docplatform::client::{Client, WaitOrStop};
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome};
 use docplatform::store::Store;
 use tokio::time::Instant;
 
-use crate::budget::ledger::{key, owner, place};
-use crate::helpers::service::{HOUR, Headers, LIMIT, Service, Window, most_in_an_hour};
+use crate::budget::ledger::place;
+use crate::helpers::service::{HOUR, LIMIT, most_in_an_hour};
 use crate::helpers::support::{
-    KEY, Recorder, Script, Step, all_of, analytics, bare, call, client_with, fail, good, handle, json,
-    millis, options, read, reply, secs, with_retry_after,
+    Recorder, Script, Step, analytics, bare, call, client_in_store_with, client_with, fail, good, handle,
+    json, options, reply, secs, with_retry_after,
 };
 
 fn budgeted() -> Options {
@@ -25,47 +25,9 @@ fn client(script: &Arc<Script>) -> Client {
     client_with(script, &budgeted(), 0.0)
 }
 
-/// A service that counts.
-fn counting(service: Arc<Service>) -> Arc<Script> {
-    Script::each(move |_| {
-        let (status, headers) = service.answer();
-        let mut answer = reply(status, "{}").after(millis(200));
-        for (name, value) in &headers {
-            let name: &'static str = name.as_str().to_owned().leak();
-            answer = answer.header(name, value.as_bytes());
-        }
-        answer.into()
-    })
-}
-
 /// What the budget still grants.
 async fn left(client: &Client) -> u64 {
     client.budget().unwrap().left().await.unwrap()
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_hour_of_requests_and_a_bit_is_done_when_the_hour_is_over() {
-    for headers in [Headers::None, Headers::Draft, Headers::Epoch] {
-        let service = Arc::new(Service::new(Window::Rolling, true, headers));
-        let script = counting(Arc::clone(&service));
-        let client = client(&script);
-        let begun = Instant::now();
-        let some = || {
-            let client = client.clone();
-            let some = async move {
-                for _ in 0..15 {
-                    call(&client, analytics()).await.unwrap();
-                }
-            };
-            Box::pin(some) as _
-        };
-        for task in all_of(8, some) {
-            task.await.unwrap();
-        }
-        assert_eq!((service.accepted(), service.refused()), (120, 0), "{headers:?}");
-        assert!(service.most_in_an_hour() <= LIMIT, "{headers:?}");
-        assert!(begun.elapsed() < secs(3630), "{headers:?}: {:?}", begun.elapsed());
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,17 +64,6 @@ async fn without_waiting_the_error_says_when_the_budget_resets() {
     let wait = error.resets_at.unwrap().duration_since(jiff::Timestamp::now()).unsigned_abs();
     assert!((secs(3590)..secs(3602)).contains(&wait), "{wait:?}");
     assert_eq!(script.count(), LIMIT);
-}
-
-#[tokio::test(start_paused = true)]
-async fn only_analytics_cost() {
-    let script = Script::each(|_| good());
-    let client = client(&script);
-    for _ in 0..3 {
-        call(&client, read()).await.unwrap();
-        call(&client, analytics()).await.unwrap();
-    }
-    assert_eq!(left(&client).await, 97);
 }
 
 #[tokio::test(start_paused = true)]
@@ -179,14 +130,12 @@ async fn a_refusal_is_tried_again_within_max_retries_and_never_at_once() {
                     header.map_or_else(|| bare(429), |text| with_retry_after(429, text))
                 });
                 let (_directory, path) = place();
-                let remembered = stored.then(|| ClientStore {
-                    store: Store::open(&path).unwrap(),
-                    clock: Clock::steady(),
-                    owner: owner(key(KEY)),
-                });
-                let settings = budgeted().validate(|_| None).unwrap();
-                let (transport, stats) = (Arc::clone(&script) as _, Arc::default());
-                let client = Client::new(settings, transport, stats, || 1.0, remembered);
+                let client = if stored {
+                    let store = Store::open(&path).unwrap();
+                    client_in_store_with(&script, &budgeted(), &store, Clock::steady(), 1.0)
+                } else {
+                    client_with(&script, &budgeted(), 1.0)
+                };
                 let begun = Instant::now();
                 let error = fail(&client.on_budget(on_budget), analytics()).await;
                 if on_budget == WaitOrStop::Stop && held.is_some() {
@@ -223,23 +172,6 @@ async fn a_refusal_holds_for_handles_with_a_budget_and_without_one() {
         let error = fail(second, analytics()).await;
         assert_eq!((error.outcome, script.count()), (Some(Outcome::NotSent), 1), "{error}");
         assert_eq!(error.kind, if budget_first { Kind::HeldBack } else { Kind::Budget });
-    }
-}
-
-/// Rows: B5, M1.
-#[tokio::test(start_paused = true)]
-async fn without_a_budget_a_refusal_is_tried_again_within_max_retries_and_max_retry_after() {
-    for (header, attempts) in [
-        ("0", 3),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 3),
-        ("", 3),
-        ("soon", 3),
-        ("9999999999999999999999999", 1),
-    ] {
-        let script = Script::each(move |_| with_retry_after(429, header));
-        let error = fail(&client_with(&script, &options(), 1.0), analytics()).await;
-        assert_eq!((error.status, script.count()), (Some(429), attempts), "{header}");
-        assert_eq!(script.gaps(), [secs(2), secs(4)][..attempts - 1], "{header}");
     }
 }
 

@@ -100,23 +100,6 @@ fn every_status_that_refuses() {
     }
 }
 
-/// Rows: A1, A2, A5, A6, A9.
-#[test]
-fn no_failure_lets_a_write_be_sent_again_unless_it_proves_that_nothing_happened() {
-    let lost = [
-        Failure::Ambiguous { reason: text(), timeout: true },
-        Failure::Ambiguous { reason: text(), timeout: false },
-        Failure::BodyLost { head: head(201).into(), reason: text(), timeout: false },
-        Failure::Unreadable { head: head(201).into(), reason: text(), body: Bytes::new() },
-    ];
-    for failure in lost.into_iter().chain((100..1000).map(refused)) {
-        let verdict = judge(true, &failure);
-        if verdict.retry.is_some() {
-            assert_eq!(failure.head().map(|head| head.status), Some(429), "{failure:?}");
-        }
-    }
-}
-
 /// Rows: B1.
 #[test]
 fn backoff_doubles_up_to_its_cap() {

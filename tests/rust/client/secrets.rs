@@ -1,15 +1,17 @@
 //! The key and the prompt are in nothing that is shown, also where the service echoes them (reliability.md, H).
 
 use docplatform::client::Call;
+use docplatform::config::Options;
 use docplatform::error::Error;
 use docplatform::http::Outgoing;
-use docplatform::job::wait::{Target, Wait};
+use docplatform::job::wait::{Target, Wait, wait};
 use docplatform::job::{self, Prompt};
 
 use crate::helpers::support::{
-    KEY, Recorder, Reply, Script, Step, client, create, fail, job_body, json, options, read, reply, secs,
-    segment, with_retry_after, write,
+    KEY, Recorder, Reply, Script, Step, client, client_with, create, fail, get, job_body, json, message,
+    options, read, reply, secs, segment, with_retry_after, write,
 };
+use crate::job::waits::how;
 
 /// What only a prompt says, early and late in it, and in all that has to be escaped somewhere.
 const PROMPT: &str = "\u{1f469}\u{200d}\u{1f4bb} \"falcon\" z\u{e9}bu /badger\\ <otter> &\n\u{7f}heron \u{202e}lynx\tand then \
@@ -20,22 +22,16 @@ const WORDS: [&str; 8] = ["falcon", "z\u{e9}bu", "badger", "otter", "heron", "ly
 /// The shortest piece of a key that counts as a leak.
 const PIECE: usize = 8;
 
-/// All that a failure shows anywhere.
-fn shown(error: &Error, recorder: &Recorder) -> String {
-    format!("{error} {error:?} {error:#?} {} {:?}", recorder.log(), recorder.notes())
-}
-
-fn assert_no_key(shown: &str, name: &str) {
-    for start in 0..=KEY.len() - PIECE {
-        let piece = &KEY[start..start + PIECE];
+fn assert_no_secret(shown: &str, name: &str) {
+    for piece in (0..=KEY.len() - PIECE).map(|start| &KEY[start..start + PIECE]).chain(WORDS) {
         assert!(!shown.contains(piece), "{name}: {piece:?} in {shown}");
     }
 }
 
-fn assert_no_prompt(shown: &str, name: &str) {
-    for word in WORDS {
-        assert!(!shown.contains(word), "{name}: {word:?} in {shown}");
-    }
+/// Nor does anything that a failure shows anywhere.
+fn assert_shows_no_secret(error: &Error, recorder: &Recorder, name: &str) {
+    let shown = format!("{error} {error:?} {error:#?} {} {:?}", recorder.log(), recorder.notes());
+    assert_no_secret(&shown, name);
 }
 
 /// `text` as JSON of ASCII alone, as many servers write it.
@@ -72,7 +68,7 @@ fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
         ("JSON elsewhere", reply(422, format!("{{\"input\": {quoted}}}"))),
         ("JSON elsewhere in ASCII", reply(422, format!("{{\"input\": {ascii}}}"))),
         ("server error", reply(500, text.clone())),
-        ("throttled", told_reply(&quoted)),
+        ("throttled", reply(429, format!("{{\"message\": {quoted}}}")).header("retry-after", "3600")),
         ("success that is no job", reply(201, format!("{{\"prompt\": {quoted}}}"))),
         ("success that is no job, in ASCII", reply(201, format!("{{\"prompt\": {ascii}}}"))),
         ("success that is no JSON", reply(201, text)),
@@ -85,10 +81,6 @@ fn echoes(padding: &str, secret: &str) -> Vec<(&'static str, Reply)> {
     ]
 }
 
-fn told_reply(quoted: &str) -> Reply {
-    reply(429, format!("{{\"message\": {quoted}}}")).header("retry-after", "3600")
-}
-
 /// So that what comes after them lies across every cut that is made, at one place or another.
 fn paddings() -> impl Iterator<Item = String> {
     let cuts = [60, 120, 256, 500].into_iter().flat_map(|cut| (cut - 56..cut).step_by(7));
@@ -97,105 +89,67 @@ fn paddings() -> impl Iterator<Item = String> {
 
 /// Rows: H2.
 #[tokio::test(start_paused = true)]
-async fn the_key_is_never_shown_however_the_service_repeats_it() {
+async fn neither_key_nor_prompt_is_ever_shown_however_the_service_repeats_it() {
     for padding in paddings() {
-        let padding = format!("{padding} ");
-        for (name, echo) in echoes(&padding, KEY) {
-            let script = Script::new([echo]);
-            let recorder = Recorder::default();
-            let error = create(&client(&script), "Fix the docs", &recorder).await.unwrap_err();
-            assert_no_key(&shown(&error, &recorder), &format!("{name}, behind {}", padding.len()));
+        for secret in [&format!(" {KEY}"), PROMPT] {
+            for (name, echo) in echoes(&padding, secret) {
+                let script = Script::new([echo]);
+                let recorder = Recorder::default();
+                let error = create(&client(&script), PROMPT, &recorder).await.unwrap_err();
+                let case = format!("{name}, behind {}", padding.len());
+                assert_shows_no_secret(&error, &recorder, &case);
+            }
         }
     }
 }
 
-/// Of whatever answer has `value` in a header that errors show.
-async fn assert_no_header_shows_the_key(value: &str, case: &str) {
-    for step in [
-        reply(302, "").header("location", value),
-        reply(404, "").header("x-request-id", value),
-        reply(200, "<html>").header("content-type", value),
-        reply(200, "").header("content-encoding", value),
-    ] {
-        let script = Script::new([step]);
+#[tokio::test(start_paused = true)]
+async fn the_prompt_is_not_shown_by_a_message_or_a_poll_either() {
+    for ((name, told), (_, polled)) in echoes("no: ", PROMPT).into_iter().zip(echoes("no: ", PROMPT)) {
         let recorder = Recorder::default();
-        let error = client(&script).call(read(), &recorder, json).await.unwrap_err();
-        assert_no_key(&shown(&error, &recorder), case);
+        let error = message(&client(&Script::new([told])), PROMPT, &recorder).await.unwrap_err();
+        assert_shows_no_secret(&error, &recorder, name);
+        let client = client(&Script::new([reply(201, job_body("active")), polled, reply(401, "")]));
+        let job = create(&client, PROMPT, &recorder).await.unwrap();
+        let target = Target::just_written(job, Prompt::parse(PROMPT.to_owned()).unwrap());
+        let short = Wait { timeout: Some(secs(1)), ..how() };
+        let error = wait(&client, target, short, &recorder).await.unwrap_err();
+        assert_shows_no_secret(&error, &recorder, name);
     }
 }
 
 /// Rows: H2.
 #[tokio::test(start_paused = true)]
-async fn the_key_is_never_shown_from_a_header() {
-    for padding in paddings() {
-        let value = format!("{padding} {KEY}/x");
-        assert_no_header_shows_the_key(&value, &format!("behind {}", padding.len())).await;
-    }
-}
-
-/// Rows: H2.
-#[tokio::test(start_paused = true)]
-async fn the_key_is_not_shown_from_a_header_that_breaks_off_within_it() {
-    for length in PIECE..KEY.len() {
-        let value = format!("no {}", &KEY[..length]);
-        assert_no_header_shows_the_key(&value, &format!("the first {length} letters")).await;
+async fn the_key_is_never_shown_from_a_header_nor_where_that_breaks_off_within_it() {
+    let whole = paddings().map(|padding| format!("{padding} {KEY}/x"));
+    let cut = (PIECE..KEY.len()).map(|length| format!("no {}", &KEY[..length]));
+    for value in whole.chain(cut) {
+        for step in [
+            reply(302, "").header("location", &value),
+            reply(404, "").header("x-request-id", &value),
+            reply(200, "<html>").header("content-type", &value),
+            reply(200, "").header("content-encoding", &value),
+        ] {
+            let recorder = Recorder::default();
+            let error = client(&Script::new([step])).call(read(), &recorder, json).await.unwrap_err();
+            assert_shows_no_secret(&error, &recorder, &value);
+        }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_key_is_never_shown_where_it_stands_for_data() {
     let odd = KEY.replace('/', ".");
-    let settings = docplatform::config::Options { api_key: Some(odd.as_str().into()), ..options() };
+    let settings = Options { api_key: Some(odd.as_str().into()), ..options() };
     for length in 0..60 {
         let id = format!("{}{odd}", "x".repeat(length));
         let script = Script::new([reply(200, format!("{{\"id\": \"{id}\", \"status\": \"active\"}}"))]);
-        let client = crate::helpers::support::client_with(&script, &settings, 0.0);
         let recorder = Recorder::default();
-        let error =
-            job::get(&client, &segment("demo"), &segment("job_1"), None, &recorder).await.unwrap_err();
-        let shown = shown(&error, &recorder);
+        let error = get(&client_with(&script, &settings, 0.0), &recorder).await.unwrap_err();
+        let shown = format!("{error:?} {:?}", recorder.notes());
         for start in 0..=odd.len() - PIECE {
             assert!(!shown.contains(&odd[start..start + PIECE]), "{length}: {shown}");
         }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_prompt_is_never_shown_however_the_service_repeats_it() {
-    for padding in paddings() {
-        for (name, echo) in echoes(&padding, PROMPT) {
-            let script = Script::new([echo]);
-            let recorder = Recorder::default();
-            let error = create(&client(&script), PROMPT, &recorder).await.unwrap_err();
-            assert_no_prompt(&shown(&error, &recorder), &format!("{name}, behind {}", padding.len()));
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_prompt_of_a_message_is_never_shown_either() {
-    for (name, echo) in echoes("no: ", PROMPT) {
-        let script = Script::new([echo]);
-        let recorder = Recorder::default();
-        let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
-        let error = job::message(&client(&script), segment("demo"), segment("job_1"), prompt, &recorder)
-            .await
-            .unwrap_err();
-        assert_no_prompt(&shown(&error, &recorder), name);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_prompt_is_not_shown_by_a_poll_either() {
-    for (name, echo) in echoes("no: ", PROMPT) {
-        let script = Script::new([reply(201, job_body("active")), echo, reply(401, "")]);
-        let (client, recorder) = (client(&script), Recorder::default());
-        let prompt = Prompt::parse(PROMPT.to_owned()).unwrap();
-        let job = create(&client, PROMPT, &recorder).await.unwrap();
-        let wait = Wait { timeout: Some(secs(1)), ..crate::job::waits::how() };
-        let target = Target::just_written(job, prompt);
-        let error = docplatform::job::wait::wait(&client, target, wait, &recorder).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &recorder), name);
     }
 }
 
@@ -205,37 +159,25 @@ async fn the_prompt_of_another_call_is_not_shown_where_a_job_names_it() {
     for prompt in [&quoted, &ascii_json(PROMPT)] {
         let script = Script::new([reply(200, format!("{{\"id\": 5, \"prompt\": {prompt}, \"status\": 5}}"))]);
         let recorder = Recorder::default();
-        let (demo, job) = (segment("demo"), segment("job_1"));
-        let error = job::get(&client(&script), &demo, &job, None, &recorder).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &recorder), "a job with a wrong type");
+        let error = get(&client(&script), &recorder).await.unwrap_err();
+        assert_shows_no_secret(&error, &recorder, "a job with a wrong type");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_that_the_service_cuts_is_not_shown_either() {
-    let prompt = "heron and falcon, then the otter, then the walrus";
+async fn a_prompt_that_the_service_cuts_is_not_shown_either_whatever_white_space_is_around_it() {
+    let prompt = "\n  heron and falcon, then the otter, then the walrus\n";
     for kept in [8, 12, 20, 30, 45] {
         for end in ["\u{2026}", "...", " [...]"] {
             for quotes in ["'", "\"", "\u{ab}", ""] {
-                let echo = format!("not accepted: {quotes}{}{end}{quotes}", &prompt[..kept]);
+                let echo = format!("not accepted: {quotes}{}{end}{quotes}", &prompt.trim()[..kept]);
                 let script = Script::new([reply(400, serde_json::json!({ "error": echo }).to_string())]);
                 let recorder = Recorder::default();
                 let error = create(&client(&script), prompt, &recorder).await.unwrap_err();
-                assert_no_prompt(&shown(&error, &recorder), &format!("{echo:?}"));
+                assert_shows_no_secret(&error, &recorder, &echo);
                 assert!(error.message.contains("withheld: it repeats the prompt"), "{error}");
             }
         }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn white_space_around_a_prompt_does_not_matter() {
-    let script = Script::each(|_| reply(400, r#"{"error": "bad: falcon and heron"}"#).into());
-    for prompt in ["\n  falcon and heron\n", "falcon and heron"] {
-        let recorder = Recorder::default();
-        let error = create(&client(&script), prompt, &recorder).await.unwrap_err();
-        assert_no_prompt(&shown(&error, &recorder), prompt);
-        assert_eq!(error.service_message.as_deref(), Some("[withheld: it repeats the prompt]"));
     }
 }
 
@@ -261,7 +203,7 @@ async fn attempts_and_log_lines_hide_what_the_last_error_hides() {
     let recorder = Recorder::default();
     let error = client(&script).call(read(), &recorder, json).await.unwrap_err();
     assert_eq!(error.attempts.len(), 3);
-    assert_no_key(&shown(&error, &recorder), "three attempts");
+    assert_shows_no_secret(&error, &recorder, "three attempts");
     let withheld = "[withheld: it repeats the API key]";
     assert!(error.attempts[1].error.ends_with(&format!("{withheld} (request id {withheld})")), "{error:?}");
     assert_eq!(recorder.notes().iter().filter(|note| note.text.contains(withheld)).count(), 3);
@@ -293,8 +235,7 @@ async fn nothing_prints_the_key_or_the_prompt() {
         ("call", format!("{call:?} {call:#?}")),
         ("prompt", format!("{prompt:?} {prompt:#?}")),
     ] {
-        assert_no_key(&shown, name);
-        assert_no_prompt(&shown, name);
+        assert_no_secret(&shown, name);
         assert!(!shown.contains("102, 97, 108, 99, 111, 110"), "{name}: bytes are letters too: {shown}");
     }
 }
@@ -305,7 +246,7 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
     let script = Script::each(|_| Step::Ambiguous);
     let query = vec![("q".to_owned(), "falcon".to_owned())];
     let error = fail(&client(&script), Call { query, ..read() }).await;
-    assert_no_prompt(&format!("{error} {error:?}"), "query");
+    assert_no_secret(&format!("{error} {error:?}"), "query");
 
     let script = Script::new([with_retry_after(401, "0"), Step::Unsent { fatal: true }]);
     let client = client(&script);
@@ -316,5 +257,5 @@ async fn errors_name_the_ids_and_the_host_and_log_lines_do_not() {
     assert!(error.message.contains("(project 'walrus', job 'otter\\u{202e}')"), "{error}");
     let error = job::get(&client, &project, &job, None, &log).await.unwrap_err();
     assert!(error.message.contains("docs.example.com:443: scripted"), "{error}");
-    assert_no_prompt(&log.log(), "log");
+    assert_no_secret(&log.log(), "log");
 }

@@ -1,40 +1,35 @@
 //! What the calls of one client share besides the throttle: permits and the retry quota (reliability.md, B6).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use docplatform::client::Call;
 use docplatform::config::Options;
+use docplatform::config::url::Template;
 use docplatform::error::Kind;
 use docplatform::http::{MAX_READS, MAX_WRITES};
-use docplatform::job::wait::{Target, Wait, wait};
+use docplatform::job::wait::{Wait, wait};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, fail, good, handle, millis,
-    options, read, reply, secs, segment, write,
+    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, ends, fail, good, handle,
+    millis, options, read, reply, secs, write,
 };
-use crate::job::waits::how;
+use crate::job::waits::{how, target};
 
 /// Rows: F7.
 #[tokio::test(start_paused = true)]
 async fn only_so_many_are_in_flight() {
     let script = Script::each(|_| reply(200, "{}").after(secs(1)).into());
     let client = client(&script);
-    let reads = all_of(100, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, read()).await.map(drop) })
-    });
+    let reads = all_of(100, &client, |client| async move { call(&client, read()).await.map(drop) });
     sleep(millis(500)).await;
     assert_eq!(script.in_flight(), MAX_READS);
-    let writes = all_of(50, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, write()).await.map(drop) })
-    });
+    let writes = all_of(50, &client, |client| async move { call(&client, write()).await.map(drop) });
     sleep(millis(200)).await;
     assert_eq!(script.in_flight(), MAX_READS + MAX_WRITES, "reads do not keep writes waiting");
-    for each in reads.into_iter().chain(writes) {
-        each.await.unwrap().unwrap();
-    }
+    assert!(ends(reads).await.iter().chain(&ends(writes).await).all(Result::is_ok));
     assert_eq!((script.count(), script.most_in_flight()), (150, MAX_READS + MAX_WRITES));
     assert!(script.most_in_flight() <= 64);
 }
@@ -54,46 +49,21 @@ async fn a_call_in_its_pause_takes_no_place() {
     let script =
         Script::each(|request| if request.url.path().ends_with("thing") { bare(503) } else { good() });
     let client = client_with(&script, &options(), 1.0);
-    let pausing = all_of(2 * MAX_READS, || {
-        let client = client.clone();
-        Box::pin(async move { fail(&client, read()).await })
-    });
+    let pausing = all_of(2 * MAX_READS, &client, |client| async move { fail(&client, read()).await });
     sleep(secs(1)).await;
     let begun = Instant::now();
-    let other = Call { path: docplatform::config::url::Template::own("/v2/other".to_owned()), ..analytics() };
+    let other = Call { path: Template::own("/v2/other".to_owned()), ..analytics() };
     call(&client, other).await.unwrap();
     assert_eq!(begun.elapsed(), Duration::ZERO);
-    for each in pausing {
-        each.await.unwrap();
-    }
+    ends(pausing).await;
 }
 
 /// Rows: B6.
 #[tokio::test(start_paused = true)]
-async fn successes_pay_for_retries_again() {
-    let down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let script = Script::each({
-        let down = std::sync::Arc::clone(&down);
-        move |_| if down.load(std::sync::atomic::Ordering::Relaxed) { bare(500) } else { good() }
-    });
-    let client = client(&script);
-    while fail(&client, read()).await.attempts.len() > 1 {}
-    for _ in 0..14 {
-        down.store(false, std::sync::atomic::Ordering::Relaxed);
-        call(&client, read()).await.unwrap();
-        down.store(true, std::sync::atomic::Ordering::Relaxed);
-    }
-    let tried: Vec<_> = [fail(&client, read()).await, fail(&client, read()).await]
-        .iter()
-        .map(|error| error.attempts.len())
-        .collect();
-    assert_eq!(tried, [2, 1], "fourteen successes, one retry");
-}
-
-/// Rows: B6.
-#[tokio::test(start_paused = true)]
-async fn a_call_without_quota_raises_its_first_error() {
-    let script = Script::each(|_| bare(500));
+async fn a_call_without_quota_raises_its_first_error_until_successes_have_paid_for_a_retry() {
+    let down = Arc::new(AtomicBool::new(true));
+    let is_down = Arc::clone(&down);
+    let script = Script::each(move |_| if is_down.load(Ordering::Relaxed) { bare(500) } else { good() });
     let client = client(&script);
     while fail(&client, read()).await.attempts.len() > 1 {}
     let error = fail(&client, read()).await;
@@ -101,6 +71,14 @@ async fn a_call_without_quota_raises_its_first_error() {
     assert!(!error.deadline_exceeded, "{error}");
     let handle = handle(&client, Options { max_retries: 9, ..options() });
     assert_eq!(fail(&handle, read()).await.attempts.len(), 1, "handles share the quota");
+    down.store(false, Ordering::Relaxed);
+    for _ in 0..14 {
+        call(&client, read()).await.unwrap();
+    }
+    down.store(true, Ordering::Relaxed);
+    for attempts in [2, 1] {
+        assert_eq!(fail(&client, read()).await.attempts.len(), attempts, "fourteen successes, one retry");
+    }
 }
 
 /// Rows: B6, F7.
@@ -111,20 +89,10 @@ async fn waits_for_thousands_of_jobs_do_not_storm_a_service_that_is_down() {
     let client = client_with(&script, &options(), 0.5);
     let begun = Instant::now();
     let how = Wait { timeout: Some(secs(30)), poll_interval: secs(30), ..how() };
-    let waits = all_of(WAITS, || {
-        let client = client.clone();
-        let target = Target {
-            project: segment("demo"),
-            id: segment("job_1"),
-            last: None,
-            rest_first: false,
-            prompt: None,
-        };
-        Box::pin(async move { wait(&client, target, how, &Recorder::default()).await.unwrap_err() })
+    let waits = all_of(WAITS, &client, |client| async move {
+        wait(&client, target(), how, &Recorder::default()).await.unwrap_err()
     });
-    for each in waits {
-        assert_eq!(each.await.unwrap().kind, Kind::WaitTimeout);
-    }
+    assert!(ends(waits).await.iter().all(|error| error.kind == Kind::WaitTimeout));
     // Each looks at once and once more at its end, and 100 retries are paid for.
     assert_eq!(script.count(), 2 * WAITS + 100);
     assert!(script.most_in_flight() <= MAX_READS);

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::error::Outcome;
-use docplatform::http::MAX_READS;
 use tokio::time::{Instant, sleep};
 
 use crate::helpers::support::{
-    Recorder, Script, Step, all_of, analytics, bare, call, client, client_with, fail, good, handle, json,
-    millis, options, read, reply, secs, with_retry_after, write,
+    Recorder, Script, Step, all_of, analytics, bare, call, client, client_throwing, client_with, dice, ends,
+    fail, good, handle, json, millis, options, read, secs, with_retry_after, write,
 };
 
 /// Answers 429 once, then well.
@@ -24,61 +22,18 @@ fn once(retry_after: &'static str) -> Arc<Script> {
 
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
-async fn one_throttled_caller_makes_all_wait() {
-    let script = once("5");
-    let client = client_with(&script, &options(), 1.0);
-    let begun = Instant::now();
-    let first = tokio::spawn({
-        let client = client.clone();
-        async move { call(&client, analytics()).await }
-    });
-    while script.in_flight() > 0 || script.count() == 0 {
-        tokio::task::yield_now().await;
-    }
-    let others = all_of(49, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, analytics()).await })
-    });
-    first.await.unwrap().unwrap();
-    for other in others {
-        other.await.unwrap().unwrap();
-    }
-    let sent = script.sent();
-    assert_eq!(sent.len(), 51);
-    assert!(sent[1..].iter().all(|request| request.at - begun >= secs(5)));
-    assert!(sent[1..].iter().all(|request| request.at - begun <= millis(5600)));
-}
-
-/// Rows: B7.
-#[tokio::test(start_paused = true)]
-async fn throttled_callers_come_back_at_different_times() {
+async fn one_throttled_caller_makes_all_wait_and_come_back_at_different_times() {
     let script = once("60");
-    let dice = std::sync::Mutex::new(fastrand());
-    let settings = options().validate(|_| None).unwrap();
-    let jitter = move || (dice.lock().unwrap())();
-    let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
+    let client = client_throwing(&script, &options(), dice());
     fail(&handle(&client, Options { max_retries: 0, ..options() }), read()).await;
     let begun = Instant::now();
-    for waiting in all_of(20, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, read()).await.map(drop) })
-    }) {
-        waiting.await.unwrap().unwrap();
-    }
+    let waiting = all_of(20, &client, |client| async move { call(&client, read()).await.map(drop) });
+    assert!(ends(waiting).await.iter().all(Result::is_ok));
     let mut times: Vec<_> = script.sent()[1..].iter().map(|request| request.at - begun).collect();
     assert!(times.iter().all(|time| (secs(60)..=secs(66)).contains(time)), "{times:?}");
     times.sort();
     times.dedup();
     assert!(times.len() > 10, "{times:?}");
-}
-
-/// Numbers from 0 to 1 in no obvious order.
-fn fastrand() -> impl FnMut() -> f64 {
-    let mut last = 7_u32;
-    move || {
-        last = last.wrapping_mul(1_103_515_245).wrapping_add(12_345);
-        f64::from(last >> 8) / f64::from(1 << 24)
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,55 +170,6 @@ async fn a_throttle_lasts_for_a_day_at_most_and_never_ends_early() {
     assert_eq!(script.count(), 2, "after a day it is open");
     call(&hasty, read()).await.unwrap();
     call(&client, read()).await.unwrap();
-}
-
-/// Rows: B7.
-#[tokio::test(start_paused = true)]
-async fn a_shorter_wait_does_not_end_a_longer_one() {
-    let mut times = 0;
-    let script = Script::each(move |_| {
-        times += 1;
-        match times {
-            1 => reply(429, "").header("retry-after", "50").after(millis(500)).into(),
-            2 => reply(429, "").header("retry-after", "10").after(secs(1)).into(),
-            _ => good(),
-        }
-    });
-    let client = client(&script);
-    let both = all_of(2, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, read()).await.map(drop) })
-    });
-    for each in both {
-        each.await.unwrap().unwrap();
-    }
-    assert_eq!(script.gaps()[0], Duration::ZERO);
-    assert!(script.gaps()[1] >= secs(50), "{:?}", script.gaps());
-}
-
-/// Rows: B7.
-#[tokio::test(start_paused = true)]
-async fn calls_in_line_are_throttled_too() {
-    // One in flight is answered with a wait; those after it have passed the throttle, but do not have a permit yet.
-    let mut times = 0;
-    let script = Script::each(move |_| {
-        times += 1;
-        let answer = if times == 1 { reply(429, "").header("retry-after", "30") } else { reply(200, "{}") };
-        answer.after(secs(u64::from(times <= MAX_READS))).into()
-    });
-    let client = handle(&client(&script), Options { max_retries: 0, ..options() });
-    let begun = Instant::now();
-    let all = all_of(2 * MAX_READS, || {
-        let client = client.clone();
-        Box::pin(async move { call(&client, read()).await.is_ok() })
-    });
-    let mut good = 0;
-    for each in all {
-        good += usize::from(each.await.unwrap());
-    }
-    assert_eq!(good, 2 * MAX_READS - 1);
-    let late: Vec<_> = script.sent().into_iter().skip(MAX_READS).map(|sent| sent.at - begun).collect();
-    assert!(late.iter().all(|at| *at >= secs(31)), "{late:?}");
 }
 
 #[tokio::test(start_paused = true)]

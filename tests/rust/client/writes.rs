@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use docplatform::config::Options;
+use docplatform::config::url::Template;
 use docplatform::error::{Error, Kind, Outcome};
+use docplatform::http::MAX_WRITES;
 use docplatform::job;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Script, Step, bare, call, client, client_with, create, fail, job_body, options, read, reply,
-    secs, segment, with_retry_after, write,
+    self, KEY, Recorder, Script, Step, all_of, bare, call, client, client_with, create, ends, fail, get,
+    handle, job_body, json, message, options, prompt, read, reply, secs, segment, with_retry_after, write,
 };
 
 /// Creates a job against `step` alone: any second request would fail the test.
@@ -24,14 +27,6 @@ async fn create_once(step: impl Into<Step>) -> Error {
 fn assert_unconfirmed(error: &Error, outcome: Outcome) {
     assert_eq!((error.kind, error.outcome), (Kind::UnconfirmedWrite, Some(outcome)), "{error}");
     assert!(error.message.contains("not sent again automatically"), "{error}");
-}
-
-/// Rows: A1.
-#[tokio::test(start_paused = true)]
-async fn a_connection_that_breaks_off_leaves_the_outcome_unknown() {
-    let error = create_once(Step::Ambiguous).await;
-    assert_unconfirmed(&error, Outcome::Unknown);
-    assert_eq!((error.status, error.body.as_deref()), (None, None));
 }
 
 /// Rows: A2, A9.
@@ -97,9 +92,8 @@ async fn a_write_that_never_had_a_connection_was_not_sent_whichever_timer_ends_i
         [(1.0, 90.0, "no connection within 2 s (3 attempts)"), (90.0, 1.5, "within the call's deadline")]
     {
         let script = Script::each(|_| Step::Connecting);
-        let hasty = docplatform::config::Options { timeout, deadline, ..options() };
-        let client = crate::helpers::support::handle(&client(&script), hasty);
-        let error = fail(&client, write()).await;
+        let hasty = handle(&client(&script), Options { timeout, deadline, ..options() });
+        let error = fail(&hasty, write()).await;
         assert_eq!((error.kind, error.outcome), (Kind::Connect, Some(Outcome::NotSent)), "{error}");
         assert!(error.message.contains(words), "{error}");
         assert!(error.attempts.iter().all(|attempt| !attempt.sent));
@@ -145,8 +139,7 @@ async fn an_identifier_is_never_repaired() {
 
     let script =
         Script::new([reply(200, &b"{\"id\": \"job_1\", \"status\": \"active\", \"model\": \"\xff\"}"[..])]);
-    let job =
-        job::get(&client(&script), &segment("demo"), &segment("job_1"), None, &Recorder::default()).await;
+    let job = get(&client(&script), &Recorder::default()).await;
     assert_eq!(job.unwrap().model.as_deref(), Some("\u{fffd}"), "what only describes is");
 }
 
@@ -163,13 +156,11 @@ async fn from_the_first_byte_on_the_outcome_or_the_job_is_known() {
     assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
 
     let recorder = Recorder::default();
-    job::message(&client, segment("demo"), segment("job_1"), crate::helpers::support::prompt(), &recorder)
-        .await
-        .unwrap();
+    message(&client, "More", &recorder).await.unwrap();
     assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), Some(2)));
 
     let recorder = Recorder::default();
-    client.call(write(), &recorder, crate::helpers::support::json).await.unwrap();
+    client.call(write(), &recorder, json).await.unwrap();
     assert_eq!((recorder.outcomes(), recorder.outcomes_before_job()), (known.to_vec(), None));
 }
 
@@ -238,11 +229,17 @@ async fn redirects_are_never_followed_and_their_location_is_shown_safely() {
 /// Rows: A1.
 #[tokio::test(start_paused = true)]
 async fn no_setting_makes_a_write_go_out_again() {
-    for step in [Step::Ambiguous, bare(500), with_retry_after(503, "1"), reply(201, "{").broken().into()] {
+    for (step, outcome) in [
+        (Step::Ambiguous, Outcome::Unknown),
+        (bare(500), Outcome::Unknown),
+        (with_retry_after(503, "1"), Outcome::Unknown),
+        (reply(201, "{").broken().into(), Outcome::Applied),
+    ] {
         let script = Script::new([step]);
-        let many = docplatform::config::Options { max_retries: 100, max_retry_after: 1e6, ..options() };
+        let many = Options { max_retries: 100, max_retry_after: 1e6, ..options() };
         let error = fail(&client_with(&script, &many, 0.0), write()).await;
-        assert_eq!((error.kind, script.count()), (Kind::UnconfirmedWrite, 1));
+        assert_unconfirmed(&error, outcome);
+        assert_eq!(script.count(), 1);
     }
 }
 
@@ -262,9 +259,7 @@ async fn an_interrupted_write_says_what_is_known_of_it() {
     assert_eq!((script.in_flight(), script.count()), (0, 2), "the connection went with it");
 
     let recorder = Recorder::default();
-    let waiting =
-        tokio::time::timeout(secs(5), crate::helpers::support::create(&client, "Fix the docs", &recorder));
-    drop(waiting);
+    drop(support::create(&client, "Fix the docs", &recorder));
     assert_eq!(recorder.outcomes(), [], "nothing was begun");
 }
 
@@ -272,9 +267,7 @@ async fn an_interrupted_write_says_what_is_known_of_it() {
 async fn a_write_that_stands_in_line_was_not_sent() {
     let script = Script::new([with_retry_after(429, "30")]);
     let client = client(&script);
-    let options = docplatform::config::Options { max_retries: 0, ..options() };
-    let hasty = client.with(options.validate(|_| None).unwrap()).unwrap();
-    fail(&hasty, write()).await;
+    fail(&handle(&client, Options { max_retries: 0, ..options() }), write()).await;
     let recorder = Recorder::default();
     assert!(tokio::time::timeout(secs(5), create(&client, "Fix", &recorder)).await.is_err());
     assert_eq!(recorder.outcome(), Some(Outcome::NotSent));
@@ -296,15 +289,7 @@ async fn requests_carry_what_the_contract_says() {
     let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
     let client = client(&script);
     create(&client, "Fix \u{e9}\"\n", &Recorder::default()).await.unwrap();
-    job::message(
-        &client,
-        segment("a~b&c"),
-        segment("job_1"),
-        job::Prompt::parse("More".to_owned()).unwrap(),
-        &Recorder::default(),
-    )
-    .await
-    .unwrap();
+    job::message(&client, segment("a~b&c"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
     let sent = script.sent();
     assert_eq!(sent[0].method, "POST");
     assert_eq!(sent[0].url.as_str(), "https://docs.example.com/api/v2/agent/demo/job");
@@ -312,7 +297,7 @@ async fn requests_carry_what_the_contract_says() {
     assert_eq!(sent[0].body.as_deref(), Some("{\"prompt\":\"Fix \u{e9}\\\"\\n\"}".as_bytes()));
     for request in &sent {
         let header = |name: &str| request.headers.get(name).map(|value| value.to_str().unwrap());
-        assert_eq!(header("authorization").unwrap(), format!("Bearer {}", crate::helpers::support::KEY));
+        assert_eq!(header("authorization").unwrap(), format!("Bearer {KEY}"));
         assert_eq!(request.headers.get_all("authorization").iter().count(), 1);
         assert!(request.headers["authorization"].is_sensitive());
         assert_eq!(header("accept-encoding"), Some("identity"));
@@ -327,66 +312,27 @@ async fn an_answer_about_another_job_is_not_taken_for_the_one_asked_for() {
     let other = r#"{"id": "job_2", "status": "completed"}"#;
     let script = Script::new([reply(200, other), reply(200, other)]);
     let client = client(&script);
-    let error =
-        job::get(&client, &segment("demo"), &segment("job_1"), None, &Recorder::default()).await.unwrap_err();
+    let error = get(&client, &Recorder::default()).await.unwrap_err();
     assert_eq!(error.kind, Kind::Response);
     assert!(error.message.contains("job_2"), "{error}");
-    let prompt = job::Prompt::parse("More".to_owned()).unwrap();
-    let error = job::message(&client, segment("demo"), segment("job_1"), prompt, &Recorder::default()).await;
-    assert_unconfirmed(&error.unwrap_err(), Outcome::Applied);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_write_without_a_place_in_time_was_not_sent() {
-    let script = Script::each(|_| Step::Never);
-    let client = client_with(
-        &script,
-        &docplatform::config::Options { timeout: 20.0, deadline: 30.0, ..options() },
-        0.0,
-    );
-    let calls = (0..13).map(|_| {
-        let client = client.clone();
-        tokio::spawn(async move { fail(&client, write()).await })
-    });
-    let calls: Vec<_> = calls.collect();
-    let mut errors = Vec::new();
-    for call in calls {
-        errors.push(call.await.unwrap());
-    }
-    let last = errors.pop().unwrap();
-    assert_eq!((last.kind, last.outcome), (Kind::Timeout, Some(Outcome::NotSent)), "{last}");
-    assert!(
-        last.deadline_exceeded && last.message.contains("not sent within its deadline of 30 s"),
-        "{last}"
-    );
-    assert!(errors.iter().all(|error| error.outcome == Some(Outcome::Unknown)));
-    assert_eq!(script.count(), 12);
-    assert_eq!(client.stats().snapshot().requests, 12);
+    let error = message(&client, "More", &Recorder::default()).await.unwrap_err();
+    assert_unconfirmed(&error, Outcome::Applied);
 }
 
 /// It would go out with no time left for its answer.
 #[tokio::test(start_paused = true)]
 async fn a_write_whose_place_comes_within_the_last_second_of_its_deadline_is_not_sent() {
     let script = Script::each(|_| reply(201, job_body("active")).after(Duration::from_millis(29_500)).into());
-    let client = client_with(
-        &script,
-        &docplatform::config::Options { timeout: 20.0, deadline: 30.0, ..options() },
-        0.0,
-    );
-    let others: Vec<_> = (0..12)
-        .map(|_| {
-            let client = client.clone();
-            tokio::spawn(async move { call(&client, write()).await })
-        })
-        .collect();
+    let client = client_with(&script, &Options { timeout: 20.0, deadline: 30.0, ..options() }, 0.0);
+    let others = all_of(MAX_WRITES, &client, |client| async move { call(&client, write()).await.map(drop) });
     tokio::task::yield_now().await;
     let begun = Instant::now();
     let error = fail(&client, write()).await;
-    assert_eq!((error.outcome, begun.elapsed()), (Some(Outcome::NotSent), secs(29)), "{error}");
-    for other in others {
-        other.await.unwrap().unwrap();
-    }
-    assert_eq!((script.count(), client.stats().snapshot().requests), (12, 12));
+    assert_eq!((error.kind, error.outcome), (Kind::Timeout, Some(Outcome::NotSent)), "{error}");
+    assert!(error.deadline_exceeded && begun.elapsed() == secs(29), "{:?}", begun.elapsed());
+    assert!(error.message.contains("not sent within its deadline of 30 s"), "{error}");
+    assert!(ends(others).await.iter().all(Result::is_ok));
+    assert_eq!((script.count(), client.stats().snapshot().requests), (MAX_WRITES, MAX_WRITES as u64));
 }
 
 /// Rows: M2.
@@ -412,7 +358,7 @@ async fn a_call_with_an_error_before_anything_was_sent_sends_nothing() {
     let script = Script::new::<Step>([]);
     let client = client(&script);
     let mut broken = write();
-    broken.path = docplatform::config::url::Template::own("/v2/{project_id}".to_owned());
+    broken.path = Template::own("/v2/{project_id}".to_owned());
     assert_eq!(call(&client, broken).await.unwrap_err().kind, Kind::Argument);
     assert_eq!((script.count(), client.stats().snapshot().requests), (0, 0));
 }

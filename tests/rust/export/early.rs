@@ -10,34 +10,23 @@ use docplatform::listing::rows::{Page, Rows, Totals};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::helpers::site::{PLAIN, asked, export, page, pager, row, start, turn};
-use crate::helpers::support::{Script, Step, query, reply};
+use crate::helpers::site::{PLAIN, Site, asked, page, pager, row, start, turn};
+use crate::helpers::support::{Script, Step, reply};
 
 const AHEAD: Paging = Paging { prefetch: 1, ..PLAIN };
 
-/// Numbered rows, as the service spells them: without a space.
 fn rows(numbers: std::ops::Range<u64>) -> Vec<String> {
-    numbers.map(|number| row(&format!("/{number}"), number).replace(' ', "")).collect()
+    numbers.map(|number| row(&format!("/{number}"), number)).collect()
 }
 
-fn body(rows: &[String], total: u64, has_more: bool) -> String {
-    page(rows, total, has_more).replace(' ', "")
-}
-
-/// `all` rows in pages of ten, or what `other` says of an offset.
-fn serve(all: u64, other: impl Fn(u64) -> Option<String> + Send + 'static) -> Arc<Script> {
-    Script::each(move |request| -> Step {
-        let number = |name| query(&request.url, name).unwrap();
-        let offset = number("offset");
-        let end = (offset + number("limit")).min(all);
-        let usual = || body(&rows(offset..end), all, end < all);
-        reply(200, other(offset).unwrap_or_else(usual)).into()
-    })
+/// A thousand rows, and this instead of the second page of ten.
+fn serve(second: impl Fn() -> Step + Send + 'static) -> Arc<Script> {
+    Site::new(1000).serve_but(move |offset| (offset == 10).then(&second))
 }
 
 /// The first page, which is not known to be plain before it is read, and the one after it.
-async fn two_pages(script: &Arc<Script>, paging: Paging) -> (Pager, Result<usize>) {
-    let mut pager = pager(script, 10, paging);
+async fn two_pages(script: &Arc<Script>) -> (Pager, Result<usize>) {
+    let mut pager = pager(script, 10, AHEAD);
     turn(&mut pager).await.unwrap().unwrap();
     let second = turn(&mut pager).await.map(|page| page.map_or(0, |page| page.rows.len()));
     (pager, second)
@@ -83,54 +72,16 @@ async fn the_next_request_goes_out_before_the_page_is_read() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_export_costs_what_it_costs_without() {
-    for all in [0, 1, 9, 10, 11, 20, 95, 100] {
-        let mut expected = None;
-        for prefetch in [0, 1] {
-            let script = serve(all, |_| None);
-            let paths = export(pager(&script, 10, Paging { prefetch, ..PLAIN })).await.unwrap().paths;
-            assert_eq!(paths.len() as u64, all);
-            let asked = asked(&script);
-            assert_eq!(*expected.get_or_insert_with(|| asked.clone()), asked, "{all} rows");
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn max_rows_are_kept_to() {
-    for (max_rows, expected) in [
-        (10, vec![(0, 10)]),
-        (20, vec![(0, 10), (10, 10)]),
-        (25, vec![(0, 10), (10, 10), (20, 5)]),
-        (30, vec![(0, 10), (10, 10), (20, 10)]),
-    ] {
-        let script = serve(1000, |_| None);
-        let paging = Paging { max_rows: Some(max_rows), ..AHEAD };
-        assert_eq!(export(pager(&script, 10, paging)).await.unwrap().paths.len() as u64, max_rows);
-        assert_eq!(asked(&script), expected);
-    }
-}
-
-/// Rows: E2.
-#[tokio::test(start_paused = true)]
-async fn the_same_page_again_is_the_last_that_is_asked_for() {
-    let script = serve(1000, |_| Some(body(&rows(0..10), 1000, true)));
-    let (_, second) = two_pages(&script, AHEAD).await;
-    assert_eq!(second.unwrap_err().kind, Kind::Pagination);
-    assert_eq!(script.count(), 2);
-}
-
 /// Rows: E1, E4.
 #[tokio::test(start_paused = true)]
 async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
     // The second page: empty, short, too long, with the word for a path where none is.
     let twice = |text: &str| rows(10..19).join(",") + text;
     for odd in [
-        body(&[], 1000, true),
-        body(&rows(10..19), 1000, true),
-        body(&rows(10..25), 1000, true),
-        body(
+        page(&[], 1000, true),
+        page(&rows(10..19), 1000, true),
+        page(&rows(10..25), 1000, true),
+        page(
             &[twice(
                 r#",{"path":"/\"path\":","human":1,"ai":1,"total":1},{"path":"/x","human":1,"ai":1,"total":1}"#,
             )],
@@ -138,10 +89,8 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
             true,
         ),
     ] {
-        let script = serve(1000, move |offset| (offset == 10).then(|| odd.clone()));
-        let mut pager = pager(&script, 10, AHEAD);
-        turn(&mut pager).await.unwrap().unwrap();
-        let _ = turn(&mut pager).await;
+        let script = serve(move || reply(200, odd.clone()).into());
+        let _ = two_pages(&script).await;
         let asked = asked(&script);
         assert_eq!(&asked[..2], [(0, 10), (10, 10)]);
         // What is requested after it is requested with what it said in mind.
@@ -151,10 +100,11 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_requested_after_the_last_page() {
-    let nested = body(&rows(10..20), 20, false).replacen('{', r#"{"x":{"visitors":[],"hasMore":true},"#, 1);
-    for last in [body(&rows(10..20), 20, false), nested] {
-        let script = serve(1000, move |offset| (offset == 10).then(|| last.clone()));
-        let (mut pager, second) = two_pages(&script, AHEAD).await;
+    let last = page(&rows(10..20), 20, false);
+    let nested = last.replacen('{', r#"{"x":{"visitors":[],"hasMore":true},"#, 1);
+    for last in [last, nested] {
+        let script = serve(move || reply(200, last.clone()).into());
+        let (mut pager, second) = two_pages(&script).await;
         assert_eq!(second.unwrap(), 10);
         assert!(turn(&mut pager).await.unwrap().is_none());
         assert_eq!(script.count(), 2);
@@ -163,21 +113,17 @@ async fn nothing_is_requested_after_the_last_page() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_cannot_be_read_costs_at_most_the_one_that_it_promised() {
-    let script = serve(1000, |offset| {
-        (offset == 10).then(|| body(&rows(10..20), 1000, true).replace(r#""human":13"#, r#""human":-13"#))
-    });
-    let (_, second) = two_pages(&script, AHEAD).await;
+    let unreadable = page(&rows(10..20), 1000, true).replace(r#""human":13"#, r#""human":-13"#);
+    let script = serve(move || reply(200, unreadable.clone()).into());
+    let (_, second) = two_pages(&script).await;
     assert_eq!(second.unwrap_err().kind, Kind::Response);
     assert_eq!(asked(&script), [(0, 10), (10, 10), (20, 10)]);
     tokio::task::yield_now().await;
     assert_eq!(script.in_flight(), 0, "and that is dropped");
 
     for status in [404, 401] {
-        let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-            10 => reply(status, body(&rows(10..20), 1000, true)).into(),
-            offset => reply(200, body(&rows(offset..offset + 10), 1000, true)).into(),
-        });
-        let (_, second) = two_pages(&script, AHEAD).await;
+        let script = serve(move || reply(status, page(&rows(10..20), 1000, true)).into());
+        let (_, second) = two_pages(&script).await;
         second.unwrap_err();
         assert_eq!(script.count(), 2, "an error's body promises nothing");
     }

@@ -34,32 +34,6 @@ async fn a_service_that_caps_its_pages_is_followed_row_by_row() {
     }
 }
 
-/// Rows: E4.
-#[tokio::test(start_paused = true)]
-async fn a_service_that_leaves_rows_out_after_cutting_its_pages_gives_every_row_once() {
-    type Shown = fn(u64) -> bool;
-    let filters: [(&str, Shown); 5] = [
-        ("every tenth is hidden", |n| n % 10 != 3),
-        ("every second", |n| n % 2 == 0),
-        ("all but a few", |n| n % 5 == 0),
-        ("a gap", |n| !(100..115).contains(&n)),
-        ("a late start of it", |n| n < 200 || n % 3 == 0),
-    ];
-    for (name, shown) in filters {
-        for prefetch in [0, 1, 3] {
-            let site = Site::new(400).filtered(shown);
-            let script = site.serve();
-            let export = export(pager(&script, 25, Paging { prefetch, ..PLAIN })).await.unwrap();
-            assert_eq!(export.paths, site.paths(), "{name}, prefetch {prefetch}");
-            assert!(
-                export.findings.iter().all(|finding| !finding.is_change()),
-                "{name}: the data did not move: {:?}",
-                export.findings
-            );
-        }
-    }
-}
-
 /// Rows: E4, E5.
 #[tokio::test(start_paused = true)]
 async fn rows_that_many_pages_bring_again_are_still_known() {
@@ -69,27 +43,12 @@ async fn rows_that_many_pages_bring_again_are_still_known() {
     let mut all = Vec::new();
     let mut pager = pager(&script, 250, PLAIN);
     while let Ok(Some(turn)) = turn(&mut pager).await {
-        all.extend(crate::helpers::site::names(&turn.rows));
+        all.extend(names(&turn.rows));
     }
     let mut once = all.clone();
     once.sort();
     once.dedup();
     assert!(all.len() == once.len() && all.len() > 90, "{} rows, {} of them once", all.len(), once.len());
-}
-
-/// Rows: E4.
-#[tokio::test(start_paused = true)]
-async fn max_rows_counts_what_is_handed_out_also_over_short_pages() {
-    for site in [Site::new(300).capped(7), Site::new(300).filtered(|n| n % 3 != 2)] {
-        for max_rows in [1, 6, 7, 8, 20, 100] {
-            for prefetch in [0, 1, 4] {
-                let script = site.serve();
-                let paging = Paging { max_rows: Some(max_rows), prefetch, ..PLAIN };
-                let export = export(pager(&script, 20, paging)).await.unwrap();
-                assert_eq!(export.paths, site.paths()[..usize::try_from(max_rows).unwrap()]);
-            }
-        }
-    }
 }
 
 /// Rows: E5.
@@ -158,14 +117,15 @@ async fn the_same_page_again_is_an_error() {
 /// Rows: E2.
 #[tokio::test(start_paused = true)]
 async fn a_service_that_ignores_the_offset_ends_in_an_error_also_while_its_counts_move() {
-    for (prefetch, moving) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+    // A page that stands still is asked for twice, and none beyond it.
+    for (prefetch, moving, most) in [(0, 0, 2), (0, 1, 2), (1, 0, 2), (1, 1, 3)] {
         let mut requests = 0;
         let script = Script::each(move |_| {
             requests += moving;
             reply(200, page(&[row("/0", requests), row("/1", requests)], 9, true)).into()
         });
         assert_eq!(fails(&script, 2, Paging { prefetch, ..PLAIN }).await.kind, Kind::Pagination);
-        assert!(script.count() <= 2 + prefetch as usize);
+        assert!(script.count() <= most, "{}", script.count());
     }
 }
 
@@ -180,24 +140,6 @@ async fn a_broken_rule_is_an_error_at_the_next_request_too() {
     }
 }
 
-/// Rows: E4.
-#[tokio::test(start_paused = true)]
-async fn rows_of_unknown_shape_follow_the_same_rules() {
-    for site in [Site::new(100), Site::new(100).capped(7), Site::new(100).filtered(|n| n % 4 != 0)] {
-        let script = site.serve();
-        let export = export(pager_at(&script, start_json(20), PLAIN)).await.unwrap();
-        let paths: Vec<_> = export
-            .paths
-            .iter()
-            .map(|row| {
-                serde_json::from_str::<serde_json::Value>(row).unwrap()["path"].as_str().unwrap().to_owned()
-            })
-            .collect();
-        assert_eq!(paths, site.paths());
-        assert!(script.sent()[0].url.path().ends_with("/v1/analytics/demo/feedback"));
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn rows_of_unknown_shape_may_stand_there_twice() {
     // In full pages: nothing can have brought a row again but the service itself.
@@ -206,6 +148,7 @@ async fn rows_of_unknown_shape_may_stand_there_twice() {
     let export = export(pager_at(&script, start_json(2), PLAIN)).await.unwrap();
     assert_eq!(export.paths.iter().filter(|row| row.contains("\"/0\"")).count(), 3);
     assert_eq!(export.findings, []);
+    assert!(script.sent()[0].url.path().ends_with("/v1/analytics/demo/feedback"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -28,7 +28,7 @@ fn three(second: [(&str, u64); 2], third: [(&str, u64); 2]) -> Arc<Script> {
     ])
 }
 
-/// Rows: E5.
+/// Rows: E5, E7.
 #[tokio::test(start_paused = true)]
 async fn an_identical_repeat_is_dropped_and_counted() {
     let script = three([("/1", 1), ("/2", 2)], [("/0", 0), ("/3", 3)]);
@@ -175,29 +175,6 @@ async fn totals_that_move_are_reported_with_both_values() {
     assert_eq!(export.paths.len(), 4);
     let [warning] = &export.warnings[..] else { panic!("{:?}", export.warnings) };
     assert!(warning.contains("total=10") && warning.contains("total=12"), "{warning}");
-}
-
-/// Rows: E7.
-#[tokio::test(start_paused = true)]
-async fn rows_that_were_pushed_back_are_seen_twice() {
-    // Two rows are put before the others between the first and the second request.
-    let mut requests = 0;
-    let script = Script::each(move |request| {
-        requests += 1;
-        let (offset, limit) = (query(&request.url, "offset").unwrap(), query(&request.url, "limit").unwrap());
-        let all: Vec<_> = match requests {
-            1 => (0..30).map(|n| format!("/{n}")).collect(),
-            _ => (-2..30).map(|n| format!("/{n}")).collect(),
-        };
-        let end = (offset + limit).min(all.len() as u64);
-        let range = usize::try_from(offset).unwrap()..usize::try_from(end).unwrap();
-        let rows: Vec<_> = all[range].iter().map(|path| row(path, 1)).collect();
-        reply(200, page(&rows, all.len() as u64, end < all.len() as u64)).into()
-    });
-    let export = export(pager(&script, 10, PLAIN)).await.unwrap();
-    assert_eq!(export.paths, Site::new(30).paths());
-    assert!(export.findings.contains(&Finding::Dropped(2)), "{:?}", export.findings);
-    assert!(export.findings.iter().all(Finding::is_change));
 }
 
 /// Rows: E5.

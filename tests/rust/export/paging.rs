@@ -11,9 +11,12 @@ use docplatform::listing::endpoint::VISITORS;
 use docplatform::listing::rows::Totals;
 use tokio::time::{sleep, timeout};
 
-use crate::helpers::site::{PLAIN, Site, asked, export, page, pager, pager_at, pages, row, shape, turn};
+use crate::export::resume::reread;
+use crate::helpers::site::{
+    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, shape, turn,
+};
 use crate::helpers::support::{
-    BASE_URL, Recorder, Script, Step, bare, client, query, secs, segment, with_retry_after,
+    BASE_URL, Recorder, Script, Step, bare, client, secs, segment, with_retry_after,
 };
 
 #[tokio::test(start_paused = true)]
@@ -139,7 +142,7 @@ async fn a_dropped_request_is_gone_and_is_asked_for_again() {
                     assert_eq!(script.in_flight(), 0, "prefetch {prefetch}");
                 }
                 Ok(Ok(Some(turn))) => {
-                    paths.extend(crate::helpers::site::names(&turn.rows));
+                    paths.extend(names(&turn.rows));
                     dropped = 0;
                 }
                 Ok(Ok(None)) => break,
@@ -154,12 +157,7 @@ async fn a_dropped_request_is_gone_and_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn an_abandoned_export_leaves_no_request_under_way() {
     for (prefetch, under_way) in [(0, 0), (1, 1), (4, 4)] {
-        let mut first = true;
-        let site = Site::new(1000);
-        let script = Script::each(move |request| match std::mem::take(&mut first) {
-            true => site.answer(0, query(&request.url, "limit").unwrap()),
-            false => Step::Never,
-        });
+        let script = Site::new(1000).serve_but(|offset| (offset > 0).then_some(Step::Never));
         let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
         turn(&mut pager).await.unwrap();
         sleep(secs(1)).await;
@@ -170,31 +168,30 @@ async fn an_abandoned_export_leaves_no_request_under_way() {
     }
 }
 
-/// Rows: E10.
+/// Rows: B2, B14, E10.
 #[tokio::test(start_paused = true)]
-async fn an_export_continues_after_an_error() {
+async fn an_export_continues_after_an_error_here_or_from_its_checkpoint() {
     for prefetch in [0, 1, 3] {
         for failing in [|| bare(401), || bare(500), || Step::Ambiguous, || with_retry_after(429, "3600")] {
             let mut failures = 0;
             let site = Site::new(50);
-            let served = site.clone();
-            let script = Script::each(move |request| {
-                let offset = query(&request.url, "offset").unwrap();
-                if offset == 20 && failures < 3 {
-                    failures += 1;
-                    return failing();
-                }
-                served.answer(offset, query(&request.url, "limit").unwrap())
+            let script = site.serve_but(move |offset| {
+                failures += u32::from(offset == 20);
+                (offset == 20 && failures <= 3).then(failing)
             });
             let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
             let (mut paths, mut errors) = (Vec::new(), 0);
             loop {
                 match turn(&mut pager).await {
-                    Ok(Some(turn)) => paths.extend(crate::helpers::site::names(&turn.rows)),
+                    Ok(Some(turn)) => paths.extend(names(&turn.rows)),
                     Ok(None) => break,
                     Err(error) => {
                         assert_eq!(paths.len(), 20, "{error}");
-                        assert_eq!(pager.place().offset, 20);
+                        let place = reread(pager.place());
+                        assert_eq!((place.offset, place.rows), (20, 20));
+                        let elsewhere = site.serve();
+                        let rest = export(pager_at(&elsewhere, place, PLAIN)).await.unwrap();
+                        assert_eq!((&rest.paths[..], asked(&elsewhere)[0]), (&site.paths()[20..], (20, 10)));
                         errors += 1;
                         sleep(secs(3600)).await;
                     }

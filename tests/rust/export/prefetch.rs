@@ -1,14 +1,14 @@
 //! Prefetch: certain pages at 1, speculative ones above (api.md, "Visitors").
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
+use docplatform::config::Options;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::Paging;
 use tokio::time::{Instant, sleep};
 
-use crate::helpers::site::{PLAIN, Site, export, names, pager, turn};
-use crate::helpers::support::{Recorder, Script, Step, bare, query, reply, secs, with_retry_after};
+use crate::helpers::site::{PLAIN, Site, export, names, pager, pager_of, start, turn};
+use crate::helpers::support::{Recorder, Step, bare, client_with, options, secs, with_retry_after};
 
 #[tokio::test(start_paused = true)]
 async fn the_next_page_comes_while_the_caller_works_on_this_one() {
@@ -50,34 +50,19 @@ async fn speculation_goes_at_most_n_minus_one_requests_beyond_the_end() {
 async fn pages_stay_in_order_when_later_ones_are_faster() {
     let site = Site::new(100);
     let served = site.clone();
-    let script = Script::each(move |request| {
-        let offset = query(&request.url, "offset").unwrap();
-        let slow = Duration::from_secs(100 - offset);
-        served.clone().latency(slow).answer(offset, query(&request.url, "limit").unwrap())
-    });
+    let script =
+        site.serve_but(move |offset| Some(served.clone().latency(secs(100 - offset)).answer(offset, 10)));
     // 100 s is more than one attempt may take; the first pages are merely slow.
-    let options = docplatform::config::Options {
-        timeout: 200.0,
-        deadline: 300.0,
-        ..crate::helpers::support::options()
-    };
-    let client = crate::helpers::support::client_with(&script, &options, 0.0);
-    let pager = crate::helpers::site::pager_of(
-        client,
-        crate::helpers::site::start(10),
-        Paging { prefetch: 8, ..PLAIN },
-    );
+    let options = Options { timeout: 200.0, deadline: 300.0, ..options() };
+    let client = client_with(&script, &options, 0.0);
+    let pager = pager_of(client, start(10), Paging { prefetch: 8, ..PLAIN });
     assert_eq!(export(pager).await.unwrap().paths, site.paths());
 }
 
 /// Rows: E14.
 #[tokio::test(start_paused = true)]
 async fn requests_beyond_the_end_are_dropped_with_it() {
-    let site = Site::new(20);
-    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-        offset if offset < 20 => site.answer(offset, query(&request.url, "limit").unwrap()),
-        _ => Step::Never,
-    });
+    let script = Site::new(20).serve_but(|offset| (offset >= 20).then_some(Step::Never));
     let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
     turn(&mut pager).await.unwrap();
     sleep(secs(1)).await;
@@ -91,22 +76,14 @@ async fn requests_beyond_the_end_are_dropped_with_it() {
 #[tokio::test(start_paused = true)]
 async fn an_error_beyond_the_end_is_nobodys() {
     let site = Site::new(20);
-    let served = site.clone();
-    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-        offset if offset < 20 => served.answer(offset, query(&request.url, "limit").unwrap()),
-        _ => bare(400),
-    });
+    let script = site.serve_but(|offset| (offset >= 20).then(|| bare(400)));
     let export = export(pager(&script, 10, Paging { prefetch: 4, ..PLAIN })).await.unwrap();
     assert_eq!(export.paths, site.paths());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
-    let site = Site::new(40);
-    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-        20 => bare(403),
-        offset => site.answer(offset, query(&request.url, "limit").unwrap()),
-    });
+    let script = Site::new(40).serve_but(|offset| (offset == 20).then(|| bare(403)));
     let mut pager = pager(&script, 10, Paging { prefetch: 4, ..PLAIN });
     let mut rows = Vec::new();
     for _ in 0..2 {
@@ -121,13 +98,9 @@ async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
 #[tokio::test(start_paused = true)]
 async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
     let mut requests = 0;
-    let site = Site::new(20);
-    let script = Script::each(move |request| {
+    let script = Site::new(20).serve_but(move |_| {
         requests += 1;
-        match requests {
-            2 => with_retry_after(503, "1"),
-            _ => site.answer(query(&request.url, "offset").unwrap(), 10),
-        }
+        (requests == 2).then(|| with_retry_after(503, "1"))
     });
     let mut pager = pager(&script, 10, Paging { prefetch: 1, ..PLAIN });
     turn(&mut pager).await.unwrap();
@@ -142,12 +115,9 @@ async fn findings_of_a_prefetched_page_are_reported_when_it_is_asked_for() {
 /// Rows: D18.
 #[tokio::test(start_paused = true)]
 async fn a_panic_ahead_is_a_panic_and_no_hang() {
-    let asked = Arc::new(Mutex::new(0));
-    let script = Script::each(move |_| {
-        let mut asked = asked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *asked += 1;
-        assert!(*asked < 2, "scripted panic");
-        reply(200, crate::helpers::site::page(&[crate::helpers::site::row("/0", 1)], 1, true)).into()
+    let script = Site::new(9).serve_but(|offset| {
+        assert!(offset < 1, "scripted panic");
+        None
     });
     let mut pager = pager(&script, 1, Paging { prefetch: 1, ..PLAIN });
     turn(&mut pager).await.unwrap();

@@ -1,19 +1,16 @@
 //! Checkpoints: after every row, in another process, and only where they belong (reliability.md, E10 and E11).
 
-use std::time::Duration;
-
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::{Pager, Paging, Turn};
 use docplatform::listing::Listing;
 use docplatform::listing::endpoint::VISITORS;
-use tokio::time::Instant;
 
 use crate::helpers::site::{
-    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
+    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
 };
-use crate::helpers::support::{BASE_URL, KEY, Script, Step, bare, query, secs, segment, with_retry_after};
+use crate::helpers::support::{BASE_URL, KEY, Script, Step, segment};
 
 /// As another process would read it.
 pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
@@ -53,6 +50,7 @@ async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
             let mut pager = pager_at(&script, beginning, PLAIN);
             let all = turns(&mut pager).await;
             let every: Vec<_> = all.iter().flat_map(|turn| names(&turn.rows)).collect();
+            assert_eq!(every.len(), site.paths().len(), "{name}");
             let mut row = 0;
             for turn in &all {
                 for handed in 0..=turn.rows.len() {
@@ -77,41 +75,6 @@ async fn a_regular_export_resumes_without_asking_for_a_row_again() {
         let script = Site::new(100).serve();
         export(pager_at(&script, first.mark.behind(handed), PLAIN)).await.unwrap();
         assert_eq!(asked(&script)[0], (offset, 10));
-    }
-}
-
-/// Rows: B2, B14, E10.
-#[tokio::test(start_paused = true)]
-async fn an_export_that_failed_on_page_seven_goes_on_with_page_seven() {
-    for failing in [|| with_retry_after(429, "3600"), || bare(401), || Step::Ambiguous, || bare(500)] {
-        for prefetch in [0, 1, 4] {
-            let site = Site::new(95);
-            let served = site.clone();
-            let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-                60 => failing(),
-                offset => served.answer(offset, query(&request.url, "limit").unwrap()),
-            });
-            let mut pager = pager(&script, 10, Paging { prefetch, ..PLAIN });
-            let (mut paths, mut place) = (Vec::new(), start(10));
-            let begun = Instant::now();
-            let error = loop {
-                match turn(&mut pager).await {
-                    Ok(page) => {
-                        let page = page.unwrap();
-                        paths.extend(names(&page.rows));
-                        place = page.mark.behind(page.rows.len());
-                    }
-                    Err(error) => break error,
-                }
-            };
-            assert_eq!((paths.len(), place.offset, place.rows), (60, 60, 60));
-            if error.status == Some(429) {
-                assert_eq!((error.retry_after, begun.elapsed()), (Some(secs(3600)), Duration::ZERO));
-            }
-            let script = site.serve();
-            paths.extend(export(pager_at(&script, reread(&place), PLAIN)).await.unwrap().paths);
-            assert_eq!((paths, asked(&script)[0]), (site.paths(), (60, 10)));
-        }
     }
 }
 
@@ -156,8 +119,8 @@ async fn dropped_repeats_are_not_asked_for_again() {
     let script =
         pages([page(&[row("/0", 0), row("/1", 0)], 9, true), page(&[row("/1", 0), row("/0", 0)], 9, true)]);
     let mut pager = pager(&script, 2, PLAIN);
-    crate::helpers::site::turn(&mut pager).await.unwrap();
-    let empty = crate::helpers::site::turn(&mut pager).await.unwrap().unwrap();
+    site::turn(&mut pager).await.unwrap();
+    let empty = site::turn(&mut pager).await.unwrap().unwrap();
     assert_eq!((empty.rows.len(), empty.mark.behind(0).offset), (0, 4), "a page of repeats is behind us");
 }
 

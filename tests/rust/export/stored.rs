@@ -20,8 +20,8 @@ use tokio::time::advance;
 
 use crate::budget::ledger::{in_a_transaction, place};
 use crate::export::resume::{reread, sites, turns};
-use crate::helpers::site::{PLAIN, Site, asked, export, names, turn};
-use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, query, secs, segment};
+use crate::helpers::site::{PLAIN, Site, asked, export, names, start_json, turn};
+use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, secs, segment};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -40,7 +40,7 @@ impl Shop {
         Self { _directory: directory, store, day: Arc::new(AtomicI64::new(END + 2)) }
     }
 
-    fn client(&self, script: &Arc<Script>) -> Client {
+    pub(crate) fn client(&self, script: &Arc<Script>) -> Client {
         self.client_with(script, &options())
     }
 
@@ -154,16 +154,6 @@ async fn a_page_waits_for_a_locked_store_no_longer_than_its_deadline() {
 }
 
 #[tokio::test]
-async fn totals_alone_are_kept_too() {
-    let (shop, script) = (Shop::new(), Site::new(25).serve());
-    for _ in 0..2 {
-        let totals = source::totals(&shop.client(&script), &listing(), &Recorder::default()).await.unwrap();
-        assert_eq!((totals.total, asked(&script)), (25, vec![(0, 1)]));
-    }
-    assert_eq!(shop.read(&script, 10).await.len(), 25);
-}
-
-#[tokio::test]
 async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
     for (name, site, page_size) in sites() {
         for prefetch in [0, 1, 3] {
@@ -226,30 +216,6 @@ async fn whole_pages_are_fetched_from_the_beginning_on() {
 }
 
 #[tokio::test]
-async fn what_is_resumed_after_a_short_page_leaves_no_gap_behind_it() {
-    let (shop, site) = (Shop::new(), Site::new(75));
-    let whole = site.paths();
-    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-        0 => site.clone().capped(7).answer(0, 10),
-        offset => site.answer(offset, 10),
-    });
-    let mut pager = shop.pager(&script, january(10, 0), PLAIN);
-    turn(&mut pager).await.unwrap();
-    let second = turn(&mut pager).await.unwrap().unwrap();
-    let place = reread(&second.mark.behind(second.rows.len()));
-    let third = turn(&mut shop.pager(&script, place, PLAIN)).await.unwrap().unwrap();
-    // Within a page, with several asked for at one time.
-    let ahead = Paging { prefetch: 3, ..PLAIN };
-    let rest = export(shop.pager(&script, reread(&third.mark.behind(5)), ahead)).await.unwrap();
-    assert_eq!(rest.paths, whole[22..]);
-    let pages = [0, 7, 17, 27, 37, 47, 57, 67];
-    assert_eq!(asked(&script)[..pages.len()], pages.map(|offset| (offset, 10)));
-    let fetched = script.count();
-    assert_eq!(shop.read(&script, 10).await, whole);
-    assert_eq!(script.count(), fetched);
-}
-
-#[tokio::test]
 async fn with_refresh_it_is_fetched_again_once() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     shop.read(&script, 10).await;
@@ -268,8 +234,7 @@ async fn with_refresh_it_is_fetched_again_once() {
 async fn sibling_endpoints_are_not_kept() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     for _ in 0..2 {
-        let place = crate::helpers::site::start_json(10);
-        export(shop.pager(&script, place, PLAIN)).await.unwrap();
+        export(shop.pager(&script, start_json(10), PLAIN)).await.unwrap();
     }
     assert_eq!(script.count(), 6);
 }

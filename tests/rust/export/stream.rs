@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::export::observer::ExportObserver;
-use docplatform::export::pager::{Paging, Turn};
+use docplatform::export::pager::Turn;
 use docplatform::export::service::ServicePages;
 use docplatform::export::stream::{ExportStream, Remainder};
 use docplatform::table::Table;
@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, export, names, pager_at, start, text};
-use crate::helpers::support::{Recorder, Script, Step, client, query, secs};
+use crate::helpers::support::{Recorder, Script, Step, bare, client, secs};
 
 fn stream(script: &Arc<Script>, page_size: u32) -> ExportStream {
     let place = start(page_size);
@@ -53,13 +53,9 @@ async fn a_table_has_all_rows_and_the_checkpoint_after_them_however_pages_are_ca
 
 /// A site whose page at `offset` never comes the first time.
 fn stalls_at(offset: u64, site: &Site) -> Arc<Script> {
-    let (site, mut stalled) = (site.clone(), false);
-    Script::each(move |request| {
-        let number = |name| query(&request.url, name).unwrap();
-        if number("offset") == offset && !std::mem::replace(&mut stalled, true) {
-            return Step::Never;
-        }
-        site.answer(number("offset"), number("limit"))
+    let mut stalled = false;
+    site.serve_but(move |asked| {
+        (asked == offset && !std::mem::replace(&mut stalled, true)).then_some(Step::Never)
     })
 }
 
@@ -179,11 +175,7 @@ async fn after_a_file_that_was_left_rows_start_again_where_it_began() {
 #[tokio::test(start_paused = true)]
 async fn what_came_before_an_error_is_a_table_with_its_checkpoint() {
     let site = Site::new(47);
-    let served = site.clone();
-    let script = Script::each(move |request| match query(&request.url, "offset").unwrap() {
-        30 => crate::helpers::support::bare(404),
-        offset => served.answer(offset, query(&request.url, "limit").unwrap()),
-    });
+    let script = site.serve_but(|offset| (offset == 30).then(|| bare(404)));
     for delivered in [true, false] {
         let mut stream = stream(&script, 10);
         stream.gather(all(10), &observer()).await.unwrap_err();
@@ -191,7 +183,7 @@ async fn what_came_before_an_error_is_a_table_with_its_checkpoint() {
         assert_eq!(paths(&table), site.paths()[..30]);
         if delivered {
             let last = stream.arrived().unwrap();
-            let rest = pager_at(&site.serve(), reread(&last.behind(last.rows())), Paging { ..PLAIN });
+            let rest = pager_at(&site.serve(), reread(&last.behind(last.rows())), PLAIN);
             assert_eq!(export(rest).await.unwrap().paths, site.paths()[30..]);
         }
         // A caller that did not get it finds its rows where they were.

@@ -28,17 +28,15 @@ pub(crate) struct Site {
     date: Option<&'static str>,
 }
 
-/// A row on the wire.
+/// A row as the service spells it: without a space.
 pub(crate) fn row(path: &str, count: u64) -> String {
-    format!(r#"{{"path": "{path}", "human": {count}, "ai": 0, "total": {count}}}"#)
+    format!(r#"{{"path":"{path}","human":{count},"ai":0,"total":{count}}}"#)
 }
 
 /// A visitors object.
 pub(crate) fn page(rows: &[String], total: u64, has_more: bool) -> String {
-    let rows = rows.join(", ");
-    format!(
-        r#"{{"totals": {{"human": {total}, "ai": 0, "total": {total}}}, "visitors": [{rows}], "hasMore": {has_more}}}"#
-    )
+    let (totals, rows) = (format!(r#"{{"human":{total},"ai":0,"total":{total}}}"#), rows.join(","));
+    format!(r#"{{"totals":{totals},"visitors":[{rows}],"hasMore":{has_more}}}"#)
 }
 
 impl Site {
@@ -103,10 +101,19 @@ impl Site {
 
     /// The service.
     pub(crate) fn serve(&self) -> Arc<Script> {
+        self.serve_but(|_| None)
+    }
+
+    /// The service, but for what `other` says of a request for the rows from an offset on.
+    pub(crate) fn serve_but(
+        &self,
+        mut other: impl FnMut(u64) -> Option<Step> + Send + 'static,
+    ) -> Arc<Script> {
         let site = self.clone();
         Script::each(move |request| {
             let number = |name| query(&request.url, name).unwrap();
-            site.answer(number("offset"), number("limit"))
+            let offset = number("offset");
+            other(offset).unwrap_or_else(|| site.answer(offset, number("limit")))
         })
     }
 }

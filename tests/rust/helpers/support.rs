@@ -17,8 +17,9 @@ use docplatform::job::observer::JobObserver;
 use docplatform::job::{self, Job, Prompt};
 use docplatform::store::Store;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use http::Method;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 pub(crate) use crate::helpers::script::{Reply, Script, Step, bare, query, reply, with_retry_after};
@@ -133,24 +134,50 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// A client whose dice always show `jitter`.
-pub(crate) fn client_with(script: &Arc<Script>, options: &Options, jitter: f64) -> Client {
+/// A client with dice of its own.
+pub(crate) fn client_throwing(
+    script: &Arc<Script>,
+    options: &Options,
+    dice: impl Fn() -> f64 + Send + Sync + 'static,
+) -> Client {
     let settings = options.validate(|_| None).unwrap();
-    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), move || jitter, None)
+    Client::new(settings, Arc::clone(script) as _, Arc::<Stats>::default(), dice, None)
 }
 
-/// A client without jitter that remembers in `store`.
+/// A client whose dice always show `jitter`.
+pub(crate) fn client_with(script: &Arc<Script>, options: &Options, jitter: f64) -> Client {
+    client_throwing(script, options, move || jitter)
+}
+
+/// Numbers from 0 to 1 in no obvious order.
+pub(crate) fn dice() -> impl Fn() -> f64 + Send + Sync + 'static {
+    let random = Mutex::new(fastrand::Rng::with_seed(7));
+    move || random.lock().unwrap().f64()
+}
+
+/// A client that remembers in `store`.
+pub(crate) fn client_in_store_with(
+    script: &Arc<Script>,
+    options: &Options,
+    store: &Store,
+    clock: Clock,
+    jitter: f64,
+) -> Client {
+    let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
+    let owner = Owner { base_url: BASE_URL.to_owned(), organization };
+    let remembered = ClientStore { store: store.clone(), clock, owner };
+    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
+    Client::new(settings, Arc::clone(script) as _, stats, move || jitter, Some(remembered))
+}
+
+/// The same without jitter.
 pub(crate) fn client_in_store(
     script: &Arc<Script>,
     options: &Options,
     store: &Store,
     clock: Clock,
 ) -> Client {
-    let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());
-    let owner = Owner { base_url: BASE_URL.to_owned(), organization };
-    let remembered = ClientStore { store: store.clone(), clock, owner };
-    let (settings, stats) = (options.validate(|_| None).unwrap(), Arc::<Stats>::default());
-    Client::new(settings, Arc::clone(script) as _, stats, || 0.0, Some(remembered))
+    client_in_store_with(script, options, store, clock, 0.0)
 }
 
 /// A client with the usual settings and no jitter: the shortest pauses.
@@ -209,8 +236,19 @@ pub(crate) async fn fail(client: &Client, of: Call) -> Error {
 }
 
 /// Creates a job in the project "demo".
-pub(crate) async fn create(client: &Client, prompt: &str, recorder: &Recorder) -> Result<Job> {
-    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), recorder).await
+pub(crate) async fn create(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
+    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), observer).await
+}
+
+/// Sends a message to the job of [`job_body`].
+pub(crate) async fn message(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
+    let prompt = Prompt::parse(prompt.to_owned()).unwrap();
+    job::message(client, segment("demo"), segment("job_1"), prompt, observer).await
+}
+
+/// Reads the job of [`job_body`].
+pub(crate) async fn get(client: &Client, observer: &dyn JobObserver) -> Result<Job> {
+    job::get(client, &segment("demo"), &segment("job_1"), None, observer).await
 }
 
 /// Any prompt.
@@ -228,10 +266,16 @@ pub(crate) fn handle(client: &Client, change: Options) -> Client {
     client.with(change.validate(|_| None).unwrap()).unwrap()
 }
 
-/// Starts `count` of them.
-pub(crate) fn all_of<T: Send + 'static>(
+/// Begins `count` calls of a client at one time.
+pub(crate) fn all_of<F: Future<Output: Send + 'static> + Send + 'static>(
     count: usize,
-    future: impl Fn() -> futures_util::future::BoxFuture<'static, T>,
-) -> Vec<tokio::task::JoinHandle<T>> {
-    (0..count).map(|_| tokio::spawn(future())).collect()
+    client: &Client,
+    work: impl Fn(Client) -> F,
+) -> Vec<JoinHandle<F::Output>> {
+    (0..count).map(|_| tokio::spawn(work(client.clone()))).collect()
+}
+
+/// What they come to.
+pub(crate) async fn ends<T>(all: Vec<JoinHandle<T>>) -> Vec<T> {
+    join_all(all).await.into_iter().map(std::result::Result::unwrap).collect()
 }

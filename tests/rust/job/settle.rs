@@ -1,22 +1,22 @@
 //! A message to a finished job: its old status is not taken for the new one (reliability.md, F2).
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use docplatform::client::Client;
 use docplatform::client::observer::{Note, Observer};
 use docplatform::error::{Kind, Outcome, Result};
 use docplatform::export::observer::ExportObserver;
+use docplatform::job::Job;
 use docplatform::job::observer::JobObserver;
 use docplatform::job::wait::{Target, Wait, wait};
-use docplatform::job::{Job, message};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Script, Step, bare, client, client_with, job_body, options, prompt, reply, secs, segment,
-    with_retry_after,
+    Recorder, Script, Step, bare, client, client_throwing, client_with, get, job_body, message, options,
+    prompt, reply, secs, with_retry_after,
 };
 use crate::job::waits::{how, shows, times};
 
@@ -25,26 +25,33 @@ async fn follow_up(steps: Vec<Step>, how: Wait) -> (Result<Job>, Vec<f64>) {
     let begun = Instant::now();
     let script = Script::new(steps);
     let client = client_with(&script, &options(), 0.5);
-    let recorder = Recorder::default();
-    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &recorder).await.unwrap();
-    let result = wait(&client, Target::just_written(job, prompt()), how, &recorder).await;
+    let result = follow_up_by(&client, how, &Recorder::default()).await;
     (result, times(&script, begun)[1..].to_vec())
+}
+
+async fn follow_up_by(client: &Client, how: Wait, observer: &dyn JobObserver) -> Result<Job> {
+    let job = message(client, "More", observer).await.unwrap();
+    wait(client, Target::just_written(job, prompt()), how, observer).await
+}
+
+/// As long as an old status may show.
+fn settling() -> Wait {
+    Wait { settle: secs(15), ..how() }
 }
 
 /// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn an_old_final_status_is_not_taken_for_the_new_one() {
-    let settling = Wait { settle: secs(15), ..how() };
     let steps = ["completed", "completed", "completed", "active", "completed"].map(shows);
-    let (job, polls) = follow_up(steps.into(), settling).await;
+    let (job, polls) = follow_up(steps.into(), settling()).await;
     assert_eq!((job.unwrap().status.as_str(), polls), ("completed", vec![2.0, 5.0, 9.5, 16.25]));
 
     // A failure of yesterday neither.
     let steps = ["failed", "failed", "active", "completed"].map(shows);
-    assert_eq!(follow_up(steps.into(), settling).await.0.unwrap().status, "completed");
+    assert_eq!(follow_up(steps.into(), settling()).await.0.unwrap().status, "completed");
 
     // After the grace it counts, and a look is due just then, not an interval later.
-    let (job, polls) = follow_up((0..5).map(|_| shows("completed")).collect(), settling).await;
+    let (job, polls) = follow_up((0..5).map(|_| shows("completed")).collect(), settling()).await;
     assert_eq!((job.unwrap().status.as_str(), polls), ("completed", vec![2.0, 5.0, 9.5, 15.0]));
 
     let (job, polls) =
@@ -71,17 +78,14 @@ impl JobObserver for Slow {
 #[tokio::test(start_paused = true)]
 async fn an_old_status_does_not_settle_while_the_caller_looks_at_it() {
     let script = Script::new(["completed", "completed", "active", "completed"].map(shows));
-    let client = client(&script);
-    let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Slow).await.unwrap();
-    let settling = Wait { settle: secs(15), ..how() };
-    wait(&client, Target::just_written(job, prompt()), settling, &Slow).await.unwrap();
+    follow_up_by(&client(&script), settling(), &Slow).await.unwrap();
     assert_eq!(script.count(), 4, "the first poll was taken too early to count");
 }
 
 /// Rows: F2.
 #[tokio::test(start_paused = true)]
 async fn a_status_that_never_settles_within_the_timeout_is_a_timeout() {
-    let short = Wait { settle: secs(15), timeout: Some(secs(5)), ..how() };
+    let short = Wait { timeout: Some(secs(5)), ..settling() };
     let (result, polls) = follow_up((0..3).map(|_| shows("completed")).collect(), short).await;
     assert_eq!((result.unwrap_err().kind, polls), (Kind::WaitTimeout, vec![2.0, 5.0]));
 }
@@ -99,17 +103,12 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
             if requests > 2 && begun.elapsed() < secs(600) { failing() } else { shows("completed") }
         });
         // Every rest is a throw of the dice.
-        let throws = std::sync::atomic::AtomicU32::new(0);
-        let jitter = move || {
-            assert!(throws.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 1000, "{name}: it spins");
+        let throws = AtomicU32::new(0);
+        let client = client_throwing(&script, &options(), move || {
+            assert!(throws.fetch_add(1, Ordering::Relaxed) < 1000, "{name}: it spins");
             0.5
-        };
-        let settings = options().validate(|_| None).unwrap();
-        let client = Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
-        let job = message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await;
-        let settling = Wait { settle: secs(15), ..how() };
-        let target = Target::just_written(job.unwrap(), prompt());
-        wait(&client, target, settling, &Recorder::default()).await.unwrap();
+        });
+        follow_up_by(&client, settling(), &Recorder::default()).await.unwrap();
         // By then intervals are 30 s long.
         assert!(script.count() < 3 * 30, "{name}: {} requests", script.count());
         if name == "throttled" {
@@ -124,11 +123,7 @@ async fn an_error_while_an_old_status_settles_does_not_make_polls_come_faster() 
 async fn an_old_status_does_not_settle_on_its_way_here() {
     let slow = |status| reply(200, job_body(status)).after(secs(20)).into();
     let script = Script::new([shows("completed"), slow("completed"), shows("active"), shows("completed")]);
-    let client = client(&script);
-    let job =
-        message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
-    let settling = Wait { settle: secs(15), ..how() };
-    wait(&client, Target::just_written(job, prompt()), settling, &Recorder::default()).await.unwrap();
+    follow_up_by(&client(&script), settling(), &Recorder::default()).await.unwrap();
     assert_eq!(script.count(), 4, "the first poll was asked for too early to count");
 }
 
@@ -150,12 +145,7 @@ async fn an_error_of_the_wait_says_that_the_write_was_applied() {
     // A poll of another was throttled before.
     let script = Script::new([with_retry_after(429, "3600"), shows("active")]);
     let client = client(&script);
-    docplatform::job::get(&client, &segment("demo"), &segment("job_2"), None, &Recorder::default())
-        .await
-        .unwrap_err();
-    let job =
-        message(&client, segment("demo"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
-    let error =
-        wait(&client, Target::just_written(job, prompt()), short, &Recorder::default()).await.unwrap_err();
+    get(&client, &Recorder::default()).await.unwrap_err();
+    let error = follow_up_by(&client, short, &Recorder::default()).await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::Applied)));
 }

@@ -9,8 +9,8 @@ use docplatform::job::wait::{Target, Wait, wait};
 use tokio::time::Instant;
 
 use crate::helpers::support::{
-    Recorder, Reply, Script, Step, bare, client, client_with, create, job_body, millis, options, prompt,
-    reply, secs, segment, with_retry_after,
+    Recorder, Reply, Script, Step, all_of, bare, client, client_throwing, client_with, create, dice, ends,
+    job_body, millis, options, prompt, reply, secs, segment, with_retry_after,
 };
 use crate::job::intervals::DEFAULTS;
 
@@ -33,6 +33,13 @@ pub(crate) async fn wait_for(script: &Arc<Script>, how: Wait) -> Result<Job> {
 
 async fn wait_with(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
     wait(&client_with(script, &options(), 0.5), target(), how, recorder).await
+}
+
+/// Creates a job, and waits for it.
+async fn create_and_wait(script: &Arc<Script>, how: Wait, recorder: &Recorder) -> Result<Job> {
+    let client = client_with(script, &options(), 0.5);
+    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how, recorder).await
 }
 
 /// The times of all requests, in seconds since `begun`.
@@ -145,42 +152,29 @@ async fn an_id_that_would_confuse_a_terminal_is_defused() {
 /// Rows: B15.
 #[tokio::test(start_paused = true)]
 async fn a_job_may_be_missing_right_after_it_was_created() {
-    let script =
-        Script::new([reply(201, job_body("active")).into(), bare(404), bare(404), shows("completed")]);
-    let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
-    wait(&client, Target::just_written(job, prompt()), how(), &Recorder::default()).await.unwrap();
-    assert_eq!(script.count(), 4);
-
-    // Not all of a service's machines know it at the same time.
-    let script =
-        Script::new([reply(201, job_body("active")).into(), shows("active"), bare(404), shows("completed")]);
-    let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
-    wait(&client, Target::just_written(job, prompt()), how(), &Recorder::default()).await.unwrap();
+    for polls in [
+        vec![bare(404), bare(404), shows("completed")],
+        // Not all of a service's machines know it at the same time.
+        vec![shows("active"), bare(404), shows("completed")],
+    ] {
+        let count = polls.len();
+        let script = Script::new(std::iter::once(shows("active")).chain(polls));
+        create_and_wait(&script, how(), &Recorder::default()).await.unwrap();
+        assert_eq!(script.count(), 1 + count);
+    }
 
     // A second wait, with what the first one returned.
-    let script = Script::new([
-        reply(201, job_body("active")).into(),
-        shows("active"),
-        bare(404),
-        bare(404),
-        shows("completed"),
-    ]);
-    let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
-    let short = Wait { timeout: Some(Duration::ZERO), ..how() };
+    let script = Script::new([shows("active"), shows("active"), bare(404), bare(404), shows("completed")]);
     let recorder = Recorder::default();
-    assert!(wait(&client, Target::just_written(job, prompt()), short, &recorder).await.is_err());
+    let short = Wait { timeout: Some(Duration::ZERO), ..how() };
+    assert!(create_and_wait(&script, short, &recorder).await.is_err());
     let again = Target { last: recorder.last(), ..target() };
-    wait(&client, again, how(), &Recorder::default()).await.unwrap();
+    wait(&client_with(&script, &options(), 0.5), again, how(), &Recorder::default()).await.unwrap();
 
     let begun = Instant::now();
     let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
-    let client = client_with(&script, &options(), 0.5);
-    let job = create(&client, "Fix", &Recorder::default()).await.unwrap();
     let recorder = Recorder::default();
-    let error = wait(&client, Target::just_written(job, prompt()), how(), &recorder).await.unwrap_err();
+    let error = create_and_wait(&script, how(), &recorder).await.unwrap_err();
     assert_eq!((error.kind, error.status), (Kind::Status, Some(404)));
     assert_eq!(times(&script, begun)[1..], [2.0, 5.0, 9.5, 16.25], "for ten seconds, and no more");
     assert_eq!(recorder.last().unwrap().id.as_str(), "job_1", "what was created is not lost");
@@ -262,23 +256,15 @@ async fn throttled_waits_do_not_come_back_all_at_once() {
     let script = Script::each(move |_| {
         if std::mem::take(&mut throttled) { with_retry_after(429, "300") } else { shows("completed") }
     });
-    let dice = std::sync::atomic::AtomicU32::new(0);
-    let jitter = move || f64::from(dice.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100) / 100.0;
-    let settings = options().validate(|_| None).unwrap();
-    let client =
-        docplatform::client::Client::new(settings, Arc::clone(&script) as _, Arc::default(), jitter, None);
+    let client = client_throwing(&script, &options(), dice());
     let begun = Instant::now();
-    let waits: Vec<_> = (0..50)
-        .map(|_| {
-            let client = client.clone();
-            tokio::spawn(async move { wait(&client, target(), how(), &Recorder::default()).await.map(drop) })
-        })
-        .collect();
-    for each in waits {
-        each.await.unwrap().unwrap();
-    }
+    let waits = all_of(50, &client, |client| async move {
+        wait(&client, target(), how(), &Recorder::default()).await.map(drop)
+    });
+    assert!(ends(waits).await.iter().all(Result::is_ok));
     let mut polls = times(&script, begun)[1..].to_vec();
     assert!(polls.iter().all(|at| (300.0..=306.0).contains(at)), "{polls:?}");
+    polls.sort_by(f64::total_cmp);
     polls.dedup();
     assert!(polls.len() > 10, "{polls:?}");
 }

@@ -14,7 +14,7 @@ use docplatform::slices::compare::{Compared, Movers, compare, is_significant, mo
 
 use crate::export::stored::{END, Shop};
 use crate::helpers::site::{integer, page, row, text};
-use crate::helpers::support::{Recorder, Script, client, options, query, reply, segment};
+use crate::helpers::support::{Recorder, Script, client, query, reply, segment};
 
 /// A path's readers.
 type Paths = BTreeMap<String, u64>;
@@ -50,7 +50,7 @@ async fn compared_by(client: &Client) -> Compared {
 }
 
 async fn compared(shop: &Shop, script: &Arc<Script>) -> Compared {
-    compared_by(&shop.client_with(script, &options())).await
+    compared_by(&shop.client(script)).await
 }
 
 #[tokio::test]

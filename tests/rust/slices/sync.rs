@@ -19,7 +19,7 @@ use crate::export::stored::{END, Shop};
 use crate::helpers::script::Sent;
 use crate::helpers::site::Site;
 use crate::helpers::support::{
-    Recorder, Script, Step, bare, millis, options, query, reply, secs, segment, with_retry_after,
+    Recorder, Script, Step, bare, millis, query, reply, secs, segment, with_retry_after,
 };
 
 /// Days of January 2026, all of which have settled on the shop's first day; February's have not.
@@ -61,14 +61,10 @@ async fn run(client: &Client, wanted: &SyncScope, on_running: WaitOrStop) -> Syn
     sync(client, client.exports().unwrap(), wanted, on_running, Arc::new(Recorder::default())).await
 }
 
-fn shop() -> (Shop, impl Fn(&Shop, &Arc<Script>) -> Client) {
-    (Shop::new(), |shop, script| shop.client_with(script, &options()))
-}
-
 #[tokio::test(start_paused = true)]
 async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
-    let ((shop, client), script) = (shop(), serve(|_, _| None));
-    let client = client(&shop, &script);
+    let (shop, script) = (Shop::new(), serve(|_, _| None));
+    let client = shop.client(&script);
     let wanted = wanted(&["a", "b"], days("2026-01-31", "2026-02-03"));
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     assert_eq!(filled, Filled { slices: 6, cached: 0, open: 4, requests: 6, rows: 180 });
@@ -77,8 +73,7 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
     // Somebody has looked at one of them meanwhile.
     shop.day.store(END + 3, Ordering::Relaxed);
-    let one = SyncScope { slices: days("2026-02-02", "2026-02-03"), ..wanted_of("a") };
-    run(&client, &one, WaitOrStop::Wait).await;
+    run(&client, &self::wanted(&["a"], days("2026-02-02", "2026-02-03")), WaitOrStop::Wait).await;
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     // The first of February has settled by now.
     assert_eq!((filled.cached, filled.open, filled.requests), (2, 2, 4));
@@ -86,10 +81,6 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
         all_asked(&script)[7..],
         [day("a", "02-01"), day("b", "02-01"), day("b", "02-02"), day("a", "02-02")]
     );
-}
-
-fn wanted_of(project: &str) -> SyncScope {
-    wanted(&[project], Vec::new())
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,8 +94,8 @@ async fn a_day_or_a_project_that_fails_holds_up_no_other() {
             _ => None,
         }
     });
-    let (shop, client) = shop();
-    let client = client(&shop, &script);
+    let shop = Shop::new();
+    let client = shop.client(&script);
     let wanted = wanted(&["a", "gone", "b", "c"], days("2026-01-01", "2026-01-04"));
     let found = run(&client, &wanted, WaitOrStop::Wait).await;
     let failures: Vec<_> = found
@@ -129,12 +120,12 @@ async fn what_fails_each_time_keeps_nothing_out_for_ever() {
     // Three in front that fail each time; one whose first days do; and one which ends a sync alone, for others to be first.
     let first = ["a", "b", "c"];
     for status in [404, 422, 500] {
-        let (shop, client) = shop();
+        let shop = Shop::new();
         let script = serve(move |project, from| {
             let refused = first.contains(&project) || (project == "d" && from < "2026-01-06");
             refused.then(|| bare(status))
         });
-        let client = client(&shop, &script);
+        let client = shop.client(&script);
         let wanted = wanted(&["a", "b", "c", "d", "e", "f"], days("2026-01-01", "2026-01-11"));
         let there = if status == 404 { 20 } else { 25 };
         let mut cached = 0;
@@ -153,9 +144,9 @@ async fn what_fails_each_time_keeps_nothing_out_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn a_project_that_fails_comes_last() {
     let script = serve(|project, _| (project == "a").then(|| reply(200, "{}").into()));
-    let (shop, client) = shop();
+    let shop = Shop::new();
     let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-11"));
-    let found = run(&client(&shop, &script), &wanted, WaitOrStop::Wait).await;
+    let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
     assert_eq!((found.filled.rows, found.given_up), (20 * 30, true));
     // Three of its ten days show that the others would not come either; the first one's turn was the first.
     let failures: Vec<_> = found.failures.iter().map(|failure| failure.project.as_str()).collect();
@@ -167,11 +158,10 @@ async fn a_project_that_fails_comes_last() {
 async fn where_nothing_but_failures_come_it_is_given_up() {
     let many = ["a", "b", "c", "d", "e", "f", "g"];
     for (status, good, asked) in [(403, 0, 3), (404, 0, 3), (403, 2, 7), (503, 0, 9), (503, 2, 2 + 9)] {
-        let (shop, client) = shop();
+        let shop = Shop::new();
         let script = serve(move |project, _| (project >= &*many[good]).then(|| bare(status)));
-        let found =
-            run(&client(&shop, &script), &wanted(&many, days("2026-01-01", "2026-01-02")), WaitOrStop::Wait)
-                .await;
+        let wanted = wanted(&many, days("2026-01-01", "2026-01-02"));
+        let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert_eq!(script.count(), asked, "{status} behind {good}");
         assert_eq!(found.given_up, status == 503 || good == 0, "{status} behind {good}");
         assert_eq!(found.failures.len(), if found.given_up { 3 } else { 5 });
@@ -186,10 +176,10 @@ async fn what_is_wrong_with_everything_ends_it() {
         (|| with_retry_after(429, "3600"), Kind::Status, 2),
         (|| Step::Unsent { fatal: true }, Kind::Connect, 1),
     ] {
-        let (shop, client) = shop();
+        let shop = Shop::new();
         let script = serve(move |project, _| (project == "b").then(step));
         let wanted = wanted(&["a", "b", "c"], days("2026-01-01", "2026-01-02"));
-        let found = run(&client(&shop, &script), &wanted, WaitOrStop::Wait).await;
+        let found = run(&shop.client(&script), &wanted, WaitOrStop::Wait).await;
         assert_eq!((found.ended.unwrap().kind, found.filled.requests), (kind, requests));
         assert_eq!((found.filled.rows, script.count(), found.failures.len()), (30, 2, 0));
     }
@@ -197,16 +187,16 @@ async fn what_is_wrong_with_everything_ends_it() {
 
 #[tokio::test]
 async fn of_two_the_second_waits_or_leaves() {
-    let (shop, client) = shop();
+    let shop = Shop::new();
     let script = Script::each(|_| Step::Never);
-    let first = client(&shop, &script);
+    let first = shop.client(&script);
     let wanted = wanted(&["a"], days("2026-01-01", "2026-01-02"));
     let mut running = Box::pin(run(&first, &wanted, WaitOrStop::Wait));
     while script.count() == 0 {
         assert!(timeout(secs(1), &mut running).await.is_err() || script.count() > 0);
     }
     let quick = serve(|_, _| None);
-    let second = client(&shop, &quick);
+    let second = shop.client(&quick);
     let ended = run(&second, &wanted, WaitOrStop::Stop).await.ended.unwrap();
     assert_eq!(ended.kind, Kind::StoreBusy);
     let recorder = Arc::new(Recorder::default());
@@ -224,8 +214,8 @@ async fn of_two_the_second_waits_or_leaves() {
 
 #[tokio::test(start_paused = true)]
 async fn a_sync_that_waits_for_another_is_announced_once_it_has_waited_for_long() {
-    let ((shop, client), script) = (shop(), serve(|_, _| None));
-    let client = client(&shop, &script);
+    let (shop, script) = (Shop::new(), serve(|_, _| None));
+    let client = shop.client(&script);
     let lock = client.exports().unwrap().lock().await.unwrap().unwrap();
     let recorder = Arc::new(Recorder::default());
     let (observer, begun) = (Arc::clone(&recorder), Instant::now());

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use docplatform::client::{Client, ClientStore, Stats, WaitOrStop};
+use docplatform::client::WaitOrStop;
 use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::dates::Moment;
@@ -21,9 +21,8 @@ use docplatform::slices::sync::{Filled, SyncScope, sync};
 use docplatform::store::{Store, What};
 use tokio::time::Instant;
 
-use crate::budget::ledger::{key, owner};
 use crate::helpers::site::Site;
-use crate::helpers::support::{KEY, Recorder, Script, millis, options, segment};
+use crate::helpers::support::{Recorder, Script, client_in_store, millis, options, segment};
 
 const PROJECTS: usize = 10;
 const DAYS: usize = 30;
@@ -65,15 +64,10 @@ async fn child_that_syncs() {
     let directory = PathBuf::from(env::var_os(PLACE).unwrap());
     let (base, begun) = (log(&directory).last().map_or(BEGUN, |(at, _)| *at), Instant::now());
     let now = move || base + u64::try_from(begun.elapsed().as_millis()).unwrap();
-    let remembered = ClientStore {
-        store: Store::open(&directory.join("visitors.db")).unwrap(),
-        clock: Clock::new(move || SystemTime::UNIX_EPOCH + Duration::from_millis(now())),
-        owner: owner(key(KEY)),
-    };
+    let store = Store::open(&directory.join("visitors.db")).unwrap();
+    let clock = Clock::new(move || SystemTime::UNIX_EPOCH + Duration::from_millis(now()));
     let options = Options { requests_per_hour: Some(PER_HOUR), ..options() };
-    let settings = options.validate(|_| None).unwrap();
-    let script = serve(&directory, now);
-    let client = Client::new(settings, script, Arc::<Stats>::default(), || 0.0, Some(remembered));
+    let client = client_in_store(&serve(&directory, now), &options, &store, clock);
     let day = |text| Moment::parse("date", text).unwrap();
     let wanted = SyncScope {
         projects: (0..PROJECTS).map(|number| segment(&format!("project-{number}"))).collect(),

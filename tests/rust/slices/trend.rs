@@ -20,6 +20,9 @@ use crate::export::stored::{END, Shop};
 use crate::helpers::site::Site;
 use crate::helpers::support::{Recorder, Script, options, segment};
 
+const TOTALS: Subject = Subject { endpoint: VISITORS, what: What::Totals };
+const PAGES: Subject = Subject { endpoint: VISITORS, what: What::Pages };
+
 /// The day on the shop's clock.
 fn today(shop: &Shop) -> Date {
     let day = shop.day.load(Ordering::Relaxed);
@@ -33,15 +36,11 @@ fn quarter(shop: &Shop) -> Vec<Slice> {
 }
 
 async fn totals(client: &Client, slices: &[Slice]) -> Trend {
-    trend(
-        client,
-        &segment("demo"),
-        slices,
-        Subject { endpoint: VISITORS, what: What::Totals },
-        Arc::new(Recorder::default()),
-    )
-    .await
-    .unwrap()
+    trended(client, slices, TOTALS).await
+}
+
+async fn trended(client: &Client, slices: &[Slice], of: Subject) -> Trend {
+    trend(client, &segment("demo"), slices, of, Arc::new(Recorder::default())).await.unwrap()
 }
 
 fn client(shop: &Shop, script: &Arc<Script>, settle_days: u32) -> Client {
@@ -57,14 +56,7 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
         for day in 1..5 {
             shop.day.store(END + 2 + day, Ordering::Relaxed);
             let days = quarter(&shop);
-            let planned = plan(
-                &client,
-                &segment("demo"),
-                days.clone(),
-                Subject { endpoint: VISITORS, what: What::Totals },
-            )
-            .await
-            .unwrap();
+            let planned = plan(&client, &segment("demo"), days.clone(), TOTALS).await.unwrap();
             assert_eq!(planned.requests(), each_day, "{settle_days}");
             let trend = totals(&client, &days).await;
             assert_eq!((trend.table.len(), trend.requests), (90, each_day), "{settle_days}");
@@ -84,11 +76,7 @@ async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
     let client = client(&shop, &script, 2);
     let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
     let days = slices(&from, &to, Some(Every::Day)).unwrap();
-    let wanted = SyncScope {
-        projects: vec![segment("demo")],
-        slices: days.clone(),
-        of: Subject { endpoint: VISITORS, what: What::Totals },
-    };
+    let wanted = SyncScope { projects: vec![segment("demo")], slices: days.clone(), of: TOTALS };
     let recorder = Arc::new(Recorder::default());
     let filled = sync(&client, client.exports().unwrap(), &wanted, WaitOrStop::Stop, recorder).await.filled;
     assert_eq!((filled.open, filled.requests), (3, 7));
@@ -102,23 +90,13 @@ async fn a_plan_is_what_is_sent_where_the_pages_are_known() {
     let client = client(&shop, &script, 30_000);
     let days = quarter(&shop).split_off(85);
     let demo = segment("demo");
-    let cost = || plan(&client, &demo, days.clone(), Subject { endpoint: VISITORS, what: What::Pages });
+    let cost = || plan(&client, &demo, days.clone(), PAGES);
     let floor = cost().await.unwrap();
     assert_eq!((floor.requests(), floor.slices.iter().any(|slice| slice.exact)), (5, false));
     for _ in 0..2 {
-        let recorder = Arc::new(Recorder::default());
         let before = script.count();
         let planned = cost().await.unwrap();
-        let sent = trend(
-            &client,
-            &segment("demo"),
-            &days,
-            Subject { endpoint: VISITORS, what: What::Pages },
-            recorder,
-        )
-        .await
-        .unwrap()
-        .requests;
+        let sent = trended(&client, &days, PAGES).await.requests;
         assert_eq!((sent, script.count() - before), (15, 15));
         assert_eq!((planned.requests() == 15, planned.slices[0].exact), (before > 0, before > 0));
     }
@@ -130,22 +108,9 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_of_any() {
     let client = client(&shop, &script, 30_000);
     let days = quarter(&shop).split_off(83);
     let demo = segment("demo");
-    let fetched = &days[..3];
-    trend(
-        &client,
-        &demo,
-        fetched,
-        Subject { endpoint: VISITORS, what: What::Pages },
-        Arc::new(Recorder::default()),
-    )
-    .await
-    .unwrap();
+    trended(&client, &days[..3], PAGES).await;
     let cost = async |slices: &[Slice]| {
-        let planned =
-            plan(&client, &demo, slices.to_vec(), Subject { endpoint: VISITORS, what: What::Pages })
-                .await
-                .unwrap()
-                .slices;
+        let planned = plan(&client, &demo, slices.to_vec(), PAGES).await.unwrap().slices;
         planned.iter().map(|slice| (slice.requests, slice.exact, slice.estimated)).collect::<Vec<_>>()
     };
     assert_eq!(cost(&days[2..5]).await, [(3, true, false), (3, false, true), (3, false, true)]);
@@ -154,10 +119,6 @@ async fn a_plan_estimates_from_ranges_of_about_the_same_length_else_of_any() {
     assert_eq!(cost(&[whole]).await, [(3, false, true)]);
     let elsewhere = Slice { from: days[5].from, to: days[6].to.checked_add(20.days()).unwrap() };
     assert_eq!(cost(&[elsewhere]).await, [(3, false, true)]);
-    let other = segment("other");
-    let planned =
-        plan(&client, &other, days[3..4].to_vec(), Subject { endpoint: VISITORS, what: What::Pages })
-            .await
-            .unwrap();
+    let planned = plan(&client, &segment("other"), days[3..4].to_vec(), PAGES).await.unwrap();
     assert_eq!((planned.requests(), planned.slices[0].estimated), (1, false), "of another project");
 }

@@ -218,16 +218,6 @@ async fn pages_in_any_order_make_one_export() {
 }
 
 #[tokio::test]
-async fn short_pages_are_followed_as_the_pager_follows_them() {
-    let shop = shop();
-    let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
-    for (offset, rows, has_more) in [(0, 50, true), (50, 50, true), (100, 20, false)] {
-        shop.exports.put(export, shop.page(offset, 250, rows, has_more), None).await.unwrap();
-    }
-    assert_eq!(shop.stock(&settled()).await.finished.unwrap().rows, 120);
-}
-
-#[tokio::test]
 async fn a_page_that_two_processes_fetched_is_kept_once() {
     let shop = shop();
     let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
@@ -292,24 +282,18 @@ async fn what_a_person_deletes_is_gone() {
 }
 
 #[tokio::test]
-async fn a_page_that_was_damaged_is_an_error() {
-    let shop = shop();
-    shop.fetch(&settled(), 1, false).await;
-    shop.store.run(|connection| Ok(connection.execute("UPDATE page SET body = x'00'", [])?)).await.unwrap();
-    let finished = shop.stock(&settled()).await.finished.unwrap();
-    assert!(shop.exports.page(finished.id, 0).await.unwrap_err().message.contains("damaged"));
-}
-
-#[tokio::test]
-async fn a_page_size_of_0_is_damage() {
-    let shop = shop();
-    shop.fetch(&settled(), 1, false).await;
-    shop.store
-        .run(|connection| Ok(connection.execute("UPDATE export SET page_size = 0", [])?))
-        .await
-        .unwrap();
-    let error = shop.exports.stock(settled(), What::Pages, 250).await.unwrap_err();
-    assert!(error.message.contains("damaged"), "{error}");
+async fn damage_is_an_error() {
+    for sql in ["UPDATE page SET body = x'00'", "UPDATE export SET page_size = 0"] {
+        let shop = shop();
+        shop.fetch(&settled(), 1, false).await;
+        shop.store.run(move |connection| Ok(connection.execute(sql, [])?)).await.unwrap();
+        let page = async {
+            let stock = shop.exports.stock(settled(), What::Pages, 250).await?;
+            shop.exports.page(stock.finished.unwrap().id, 0).await
+        };
+        let error = page.await.unwrap_err();
+        assert!(error.message.contains("damaged"), "{error}");
+    }
 }
 
 /// A body as the service sends them.
