@@ -18,6 +18,10 @@ const APPLICATION_ID: i64 = 0x646f_6370;
 const SCHEMA_VERSION: i64 = 2;
 /// The bytes of salt that key the fingerprints.
 const SALT_BYTES: usize = 32;
+/// Numbers the exports of a new file from anywhere on: a process that began one in a file that was deleted meanwhile finds
+/// its number nowhere in the next file, and so takes no export of another range for its own.
+const START_NUMBERS: &str =
+    "INSERT INTO sqlite_sequence (name, seq) VALUES ('export', abs(random() % 2147483648))";
 
 /// The path, in such a form that it means the same when the working directory changes.
 pub(super) fn resolve(path: &Path) -> Result<PathBuf, Fault> {
@@ -171,6 +175,7 @@ fn fill(connection: &mut Connection) -> Result<(), Fault> {
     if before.is_none() {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.execute("INSERT INTO meta (name, value) VALUES ('salt', ?1)", [salt])?;
+        transaction.execute(START_NUMBERS, [])?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     // Another process may have been faster.

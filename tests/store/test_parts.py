@@ -62,7 +62,7 @@ def test_a_part_does_not_change_when_the_store_does(store: Path) -> None:
     assert read(part) == before
     (later,) = parts(store=store)
     assert len(read(later)) == 1
-    alter(store, "DELETE FROM export WHERE id = 1")
+    alter(store, "DELETE FROM export WHERE id = (SELECT min(id) FROM export)")
     with pytest.raises(Exception, match="deleted meanwhile"):
         read(part)
 

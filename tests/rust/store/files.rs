@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use docplatform::budget::{Grant, Ledger};
 use docplatform::clock::Clock;
 use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
-use docplatform::store::{Fault, Store, after_fork, before_fork};
+use docplatform::store::{
+    ClientStore, Exports, Fault, Range, Store, StoredPage, What, after_fork, before_fork,
+};
 use http::HeaderMap;
 use rusqlite::Connection;
 
@@ -370,6 +373,32 @@ async fn a_store_that_is_removed_is_made_again() {
     fs::remove_file(&path).unwrap();
     spend(&store).await;
     assert!(path.exists());
+}
+
+/// Rows: M3.
+#[tokio::test]
+async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_next_store() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let exports = Exports(Arc::new(ClientStore { store, clock: Clock::system(), owner: owner(key(KEY)) }));
+    let begin = |project: &str| {
+        let range = Range {
+            project_id: Some(project.to_owned()),
+            path: "/v1/analytics/{project_id}/visitors".to_owned(),
+            date_from: None,
+            date_to: None,
+            settles: None,
+        };
+        exports.begin(range, What::Pages, 250, false)
+    };
+    let before = begin("before").await.unwrap();
+    all_closed();
+    fs::remove_file(&path).unwrap();
+    let after = begin("after").await.unwrap();
+    let page = StoredPage { offset: 0, asked: 250, rows: 1, has_more: false, seen: 1, body: b"{}".to_vec() };
+    let error = exports.put(before.id, page, None).await.unwrap_err();
+    assert!(error.message.contains("deleted meanwhile"), "{error}");
+    assert_eq!(exports.page(after.id, 0).await.unwrap(), None);
 }
 
 #[tokio::test]
