@@ -43,10 +43,11 @@ impl Client {
         observer: &dyn Observer,
     ) -> Result<Admitted<'a>> {
         let places = if call.is_write() { &self.shared.writes } else { &self.shared.reads };
-        // A 429 of a call with a budget stands in its ledger, which it may wait for beyond its deadline.
+        // A 429 of a call that a budget counts stands in its ledger, which it may wait for beyond its deadline. One of a message
+        // does not, and holds up new jobs as well.
         let throttled = || {
             let throttled = self.shared.throttle.throttled(call.lane);
-            throttled.filter(|throttled| budget.is_none() || throttled.status != 429)
+            throttled.filter(|throttled| budget.is_none() || !throttled.in_ledger)
         };
         let mut announced = None;
         loop {

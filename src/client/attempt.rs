@@ -95,7 +95,8 @@ impl Client {
         }
         // Its body may take a while.
         if let (Some(after), status @ (429 | 503)) = (after, incoming.status.as_u16()) {
-            self.shared.throttle.throttle(call.lane, status, after);
+            let in_ledger = status == 429 && call.limit().is_some();
+            self.shared.throttle.throttle(call.lane, status, after, in_ledger);
         }
         match entry.ticket.take() {
             Some(ticket) => ticket.answered(incoming.status.as_u16(), &incoming.headers, after),

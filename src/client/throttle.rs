@@ -37,6 +37,8 @@ pub struct Throttled {
     pub until: Instant,
     pub asked: Duration,
     pub status: u16,
+    /// Whether the ledger of a budget holds for as long.
+    pub in_ledger: bool,
 }
 
 /// Shared by a client and its handles, for one origin and key; one place for each lane.
@@ -51,12 +53,12 @@ impl Throttle {
     }
 
     /// A throttled answer asked all to wait.
-    pub fn throttle(&self, lane: Lane, status: u16, asked: Duration) {
+    pub fn throttle(&self, lane: Lane, status: u16, asked: Duration, in_ledger: bool) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
         if let Some(known) = lock(&self.0).get_mut(lane as usize)
             && known.is_none_or(|known| known.until < until)
         {
-            *known = Some(Throttled { until, asked, status });
+            *known = Some(Throttled { until, asked, status, in_ledger });
         }
     }
 }

@@ -117,6 +117,16 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
     assert_eq!(script.count(), 1);
 }
 
+/// Rows: B7.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_was_refused_holds_up_creations_too() {
+    let script = Script::new([with_retry_after(429, "600")]);
+    let client = client(&script);
+    message(&client, "More", &Recorder::default()).await.unwrap_err();
+    let error = create_in(&client, "demo").await.unwrap_err();
+    assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::NotSent)), "{error}");
+}
+
 /// Rows: A8.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_does_not_say_how_long_it_holds_ends_the_call_and_holds_for_an_hour() {
