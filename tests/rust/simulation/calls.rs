@@ -192,7 +192,8 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
     let (begun, project) = (world.now(), segment("alpha"));
     let created =
         job::create(&process.client, project.clone(), prompt(format!("plain {}", ear.tag)), &*ear).await;
-    check(process, ear.tag, created.as_ref().err(), world.now() - begun, longest(process), false);
+    let budget = world.scenario.settings.jobs.is_some();
+    check(process, ear.tag, created.as_ref().err(), world.now() - begun, longest(process), budget);
     let Ok(mut job) = created else { return Done::Yes };
     if message {
         let (ear, begun) = (process.ear(), world.now());

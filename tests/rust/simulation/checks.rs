@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::calls::retry;
 use crate::once::is_doubtful;
 use crate::process::{POLLS, jitter};
-use crate::scenario::{Export, Op, Scenario};
+use crate::scenario::{Export, Op, Scenario, Settings};
 use crate::world::{End, Sent, World, lines};
 
 /// The longest that a service's word is taken for, in seconds.
@@ -16,8 +16,12 @@ pub(crate) fn check(world: &World) {
     let sent = world.state().sent.clone();
     attempts(world, &sent);
     throttles(world, &sent);
-    if let Some((per_hour, reserve)) = world.scenario.settings.budget {
-        hours(world, &sent, (per_hour - reserve) as usize);
+    let Settings { budget, jobs, .. } = world.scenario.settings;
+    if let Some((per_hour, reserve)) = budget {
+        hours(world, sent.iter().filter(|sent| sent.lane == 2), (per_hour - reserve) as usize);
+    }
+    if let Some(per_hour) = jobs {
+        hours(world, sent.iter().filter(|sent| sent.creates()), per_hour as usize);
     }
     growth(world, &sent);
     whole_pages(world, &sent);
@@ -64,8 +68,7 @@ fn attempts(world: &World, sent: &[Sent]) {
             let (first, then) = (pair[0], pair[1]);
             let Some(ended) = first.ended else { continue };
             // What a 429 asks for under a budget is the ledger's to keep, however long.
-            let spent =
-                first.lane == 2 && settings.budget.is_some() && matches!(first.end, End::Status(429, _));
+            let spent = has_budget(settings, first) && matches!(first.end, End::Status(429, _));
             let longest = if spent { u64::MAX } else { settings.max_retry_after };
             let jitter = jitter(&world.scenario, first.process);
             match retry(first.end, first.write, number, jitter, longest) {
@@ -81,21 +84,23 @@ fn attempts(world: &World, sent: &[Sent]) {
 
 /// A client that was asked to wait sends nothing of the kind meanwhile.
 fn throttles(world: &World, sent: &[Sent]) {
-    let budget = world.scenario.settings.budget.is_some();
+    let settings = &world.scenario.settings;
     for first in sent {
         let (End::Status(status @ (429 | 503), told), Some(ended)) = (first.end, first.ended) else {
             continue;
         };
-        let spent = status == 429 && first.lane == 2 && budget;
+        let is_spent = status == 429 && has_budget(settings, first);
         let asked = match told {
             Some(asked) => asked.min(MAX_BELIEVED),
-            None if spent => 3_600,
+            None if is_spent => 3_600,
             None => continue,
         };
+        // What does not say for how long holds for what the budget is kept of.
+        let holds_for = |sent: &Sent| told.is_some() || sent.creates() == first.creates();
         let until = ended + asked * 1_000;
         let breaks = |sent: &&Sent| {
             let same = (sent.process, sent.life, sent.lane) == (first.process, first.life, first.lane);
-            same && sent.begun > ended && sent.begun < until
+            same && holds_for(sent) && sent.begun > ended && sent.begun < until
         };
         if let Some(then) = sent.iter().find(breaks) {
             world.violation(format!("asked to wait until {until}, and did not{}", lines([first, then])));
@@ -103,13 +108,19 @@ fn throttles(world: &World, sent: &[Sent]) {
     }
 }
 
+/// Whether a budget is kept of what a request does.
+fn has_budget(settings: &Settings, sent: &Sent) -> bool {
+    settings.budget.is_some() && sent.lane == 2 || settings.jobs.is_some() && sent.creates()
+}
+
 /// Never more than the budget in any hour, however the service counts.
-fn hours(world: &World, sent: &[Sent], most: usize) {
-    let only_back = world.scenario.jumps.iter().all(|jump| jump.by < 0);
+fn hours<'a>(world: &World, sent: impl Iterator<Item = &'a Sent>, most: usize) {
+    let Scenario { jumps, deletions, settings, .. } = &world.scenario;
+    let only_back = jumps.iter().all(|jump| jump.by < 0);
     // A clock that is set ahead makes what stands in the file look old; each client's own count still holds.
-    let shared = world.scenario.settings.store && only_back && world.scenario.jumps.len() < 2;
+    let shared = settings.store && only_back && jumps.len() < 2 && deletions.is_empty();
     let mut ledgers = BTreeMap::<_, Vec<(u64, u64)>>::new();
-    for sent in sent.iter().filter(|sent| sent.lane == 2) {
+    for sent in sent {
         let Some(left) = sent.left else { continue };
         let owner = if shared { (0, 0) } else { (sent.process, sent.life) };
         // Somewhere between the two the service counted it.
@@ -133,7 +144,8 @@ fn hours(world: &World, sent: &[Sent], most: usize) {
 fn growth(world: &World, sent: &[Sent]) {
     let connection = world.connection.lock().unwrap();
     let count = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
-    let left = sent.iter().filter(|sent| sent.lane == 2 && sent.left.is_some()).count() as i64;
+    let is_entered = |sent: &&Sent| (sent.lane == 2 || sent.creates()) && sent.left.is_some();
+    let left = sent.iter().filter(is_entered).count() as i64;
     let bad = |what: String| world.violation(what);
     let scenario = &world.scenario;
     let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use docplatform::store::{Desk, Fault, Store, StoreWork};
@@ -12,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use crate::dice::Dice;
-use crate::world::Life;
+use crate::world::{Life, World};
 
 /// The longest that a piece of work waits for a lock of the file.
 const MAX_LOCK_WAIT: u64 = 30_000;
@@ -100,35 +101,58 @@ fn perform(life: &Life, took: u64) -> bool {
         return false;
     }
     let world = &life.world;
-    let fails = (dice.next(), dice.chance(world.scenario.disk.failing));
-    let what = match fails {
-        _ if took >= MAX_LOCK_WAIT => Some(busy()),
-        (which, true) => Some(fault(which)),
-        _ => None,
-    };
-    let failed = what.is_some();
-    match what {
-        Some(fault) => work.perform(Err(fault.error(&world.path))),
-        None => work.perform(Ok(&mut world.connection.lock().unwrap())),
+    let number = world.works.fetch_add(1, Ordering::Relaxed) + 1;
+    if world.scenario.deletions.contains(&number) {
+        delete(world);
     }
-    if failed || world.scenario.disk.latency > 0 {
-        world.note(|| format!("disk of {}: {}", life.process, if failed { "failed" } else { "done" }));
+    let fails = (dice.next(), dice.chance(world.scenario.disk.failing));
+    let end = match fails {
+        _ if took >= MAX_LOCK_WAIT => WorkEnd::Unopened(busy()),
+        (which, true) => failure(which),
+        _ => WorkEnd::Done,
+    };
+    let told = match end {
+        WorkEnd::Done => "done",
+        WorkEnd::Unopened(_) => "failed",
+        WorkEnd::Uncommitted => "failed to commit",
+    };
+    if let WorkEnd::Unopened(fault) = &end {
+        work.perform(Err(fault.error(&world.path)));
+    } else {
+        let is_refused = matches!(end, WorkEnd::Uncommitted);
+        let mut connection = world.connection.lock().unwrap();
+        connection.commit_hook(is_refused.then_some(|| true)).unwrap();
+        work.perform(Ok(&mut connection));
+        connection.commit_hook(None::<fn() -> bool>).unwrap();
+    }
+    if !matches!(end, WorkEnd::Done) || world.scenario.disk.latency > 0 {
+        world.note(|| format!("disk of {}: {told}", life.process));
     }
     true
+}
+
+/// What becomes of a piece of work.
+enum WorkEnd {
+    Done,
+    /// The file cannot be opened.
+    Unopened(Fault),
+    /// It is done to its end, and then nothing of it stays.
+    Uncommitted,
 }
 
 fn busy() -> Fault {
     Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None))
 }
 
-fn fault(which: u64) -> Fault {
+fn failure(which: u64) -> WorkEnd {
     let sqlite = |code| Fault::Sqlite(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
-    match which % 4 {
+    WorkEnd::Unopened(match which % 6 {
         0 => Fault::Io(std::io::Error::from_raw_os_error(28)),
         1 => sqlite(rusqlite::ffi::SQLITE_FULL),
         2 => sqlite(rusqlite::ffi::SQLITE_IOERR),
-        _ => busy(),
-    }
+        3 => busy(),
+        _ => return WorkEnd::Uncommitted,
+    })
 }
 
 /// A connection to an empty store in memory: the tables of one that the client made.
@@ -147,6 +171,9 @@ pub(crate) fn in_memory(directory: &Path) -> Connection {
         memory.execute_batch(&statement.unwrap()).unwrap();
     }
     memory.execute("INSERT INTO meta (name, value) VALUES ('salt', zeroblob(32))", []).unwrap();
+    let numbers = "SELECT count(*) FROM sqlite_sequence WHERE name = 'export'";
+    let starts_anywhere: i64 = template.query_row(numbers, [], |row| row.get(0)).unwrap();
+    memory.execute("INSERT INTO meta (name, value) VALUES ('starts', ?1)", [starts_anywhere]).unwrap();
     #[cfg(keeps_statements)]
     crate::statements::keep(&memory);
     memory
@@ -157,7 +184,28 @@ pub(crate) fn empty(connection: &Connection) {
     connection
         .execute_batch(
             "DELETE FROM once; DELETE FROM page; DELETE FROM export; DELETE FROM request; DELETE FROM told;
-             DELETE FROM account; DELETE FROM sqlite_sequence;",
+             DELETE FROM account;",
         )
         .unwrap();
+    begin_file(connection, 0);
+}
+
+/// Somebody deletes the file: the next work makes another one.
+fn delete(world: &World) {
+    let connection = world.connection.lock().unwrap();
+    empty(&connection);
+    begin_file(&connection, world.works.load(Ordering::Relaxed));
+    drop(connection);
+    world.note(|| "the store is deleted".to_owned());
+}
+
+/// What each file has of its own, as the client begins it: a salt, and where the numbers of its exports start.
+fn begin_file(connection: &Connection, number: u64) {
+    connection.execute("DELETE FROM sqlite_sequence", []).unwrap();
+    for sql in [
+        "UPDATE meta SET value = cast(printf('%032d', ?1) AS BLOB) WHERE name = 'salt'",
+        "INSERT INTO sqlite_sequence (name, seq) SELECT 'export', ?1 * 1000 * value FROM meta WHERE name = 'starts'",
+    ] {
+        connection.execute(sql, [number.cast_signed()]).unwrap();
+    }
 }

@@ -30,6 +30,7 @@ ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
 EXPORT_TABLE, PAGES, EXPORTS = "src/store/export_table.rs", "src/store/pages.rs", "src/store/exports.rs"
 FINDINGS, RETRY_AFTER = "src/export/findings.rs", "src/http/retry_after.rs"
+FILE = "src/store/file.rs"
 ONCE, NAMES = "src/job/once.rs", "src/store/once.rs"
 
 MUTANTS: dict[str, tuple[str, str, str]] = {
@@ -156,7 +157,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "date.duration_since(now).unwrap_or(Duration::from_secs(50))",
     ),
     # throttle
-    "throttle-forgets": (ATTEMPT, "self.shared.throttle.throttle(call.lane, status, after);", ""),
+    "throttle-forgets": (
+        ATTEMPT,
+        "self.shared.throttle.throttle(call.lane, status, after, in_ledger);",
+        "",
+    ),
     "throttle-shorter-wins": (
         THROTTLE,
         "known.is_none_or(|known| known.until < until)",
@@ -164,6 +169,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "throttle-half-as-long": (THROTTLE, "asked.min(MAX_THROTTLE)", "asked.min(MAX_THROTTLE) / 2"),
     "throttle-passed-in-line": (ADMISSION, "if throttled().is_none() {", "if true {"),
+    "throttle-of-messages-passed": (
+        ADMISSION,
+        "budget.is_none() || !throttled.in_ledger",
+        "budget.is_none() || throttled.status != 429",
+    ),
     # budget
     "budget-one-more": (
         POLICY,
@@ -194,6 +204,13 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "Some(RequestEnd::default())",
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
+    "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
+    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(state.clock.steady_now())", "NONE"),
+    "budget-of-jobs-unused": (
+        CALL,
+        "Some(project) if creates => Some(Limit::Jobs(project))",
+        "Some(project) if creates => Some(Limit::Jobs(project)).filter(|_| false)",
+    ),
     "budget-file-loads-no-one-elses": (
         LEDGER,
         "account.entries.insert(row.get(0)?, entry);",
@@ -225,6 +242,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "offset",
     ),
     "store-goes-on-within-a-page": (STORED, "before.map_or(0, |page| page.next())", "0"),
+    "store-exports-begin-at-one": (FILE, "transaction.execute(START_NUMBERS, [])?;", ""),
     # once
     "once-frees-what-is-unknown": (
         CALL,

@@ -39,15 +39,17 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             lines(&sent)
         ));
     };
-    if made.len() > 1 {
+    // A store that is deleted takes its names with it.
+    if made.len() > 1 + world.scenario.deletions.len() {
         bad("made twice");
     }
     let scenario = &world.scenario;
     let is_calm = scenario.kills.is_empty() && scenario.disk_is_good();
     if !sent.is_empty() {
+        let budget = scenario.settings.jobs.is_some();
         // The wait for another's creation, the call, and what is written after it.
         let longest = 2 * longest(process) + if is_calm { 0 } else { 200_000 };
-        check(process, ear.tag, result.as_ref().err(), world.now() - begun, longest, false);
+        check(process, ear.tag, result.as_ref().err(), world.now() - begun, longest, budget);
     }
     match &result {
         Ok(job) => {
@@ -69,8 +71,8 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             }
             // The user looks, while nobody creates, and says what is there.
             let _alone = world.names[name as usize].write().await;
-            let found = self::made(world, name).pop();
-            let job = found.map(|(id, _)| JobOrId::Id(segment(&id)));
+            let mut found = self::made(world, name).into_iter().filter(|(_, of)| *of == text(name, prompt));
+            let job = found.next().map(|(id, _)| JobOrId::Id(segment(&id)));
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {
                 format!("{name} is resolved: {:?}", resolved.as_ref().err().map(|error| error.kind))

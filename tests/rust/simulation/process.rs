@@ -98,6 +98,7 @@ impl Process {
             max_retry_after: seconds(settings.max_retry_after),
             requests_per_hour: settings.budget.map(|(per_hour, _)| per_hour),
             reserve: settings.budget.map(|(_, reserve)| reserve),
+            jobs_per_hour: settings.jobs,
             ..Options::default()
         };
         let organization = Organization::Key(ApiKey::parse("api_key", &KEY.into()).unwrap());

@@ -109,9 +109,10 @@ impl Run {
             lines.push("          ...".to_owned());
         }
         lines.extend(words[last.max(first)..].iter().map(ToString::to_string));
-        let Scenario { faults, fault_chance, habits, disk, settings, kills, jumps, .. } = &self.scenario;
+        let Scenario { faults, fault_chance, habits, disk, settings, kills, jumps, deletions, .. } =
+            &self.scenario;
         lines.push("WORLD".to_owned());
-        lines.push(format!("{fault_chance} % {faults:?}, {kills:?}, {jumps:?}"));
+        lines.push(format!("{fault_chance} % {faults:?}, {kills:?}, {jumps:?}, deleted at {deletions:?}"));
         lines.extend([format!("{habits:?}"), format!("{disk:?}"), format!("{settings:?}")]);
         let clip = |line: String| line.chars().take(MAX_WIDTH).collect::<String>();
         lines.into_iter().map(clip).collect::<Vec<_>>().join("\n")

@@ -25,6 +25,8 @@ pub(crate) struct Scenario {
     pub(crate) processes: Vec<Vec<Op>>,
     pub(crate) kills: Vec<Kill>,
     pub(crate) jumps: Vec<Jump>,
+    /// Somebody deletes the store's file before the n-th work on it.
+    pub(crate) deletions: Vec<u64>,
 }
 
 /// How the service answers where nothing fails.
@@ -67,6 +69,8 @@ pub(crate) struct Disk {
 pub(crate) struct Settings {
     pub(crate) store: bool,
     pub(crate) budget: Option<(u64, u64)>,
+    /// How many new jobs an hour may have.
+    pub(crate) jobs: Option<u64>,
     pub(crate) stops: bool,
     pub(crate) max_retries: u32,
     pub(crate) deadline: u64,
@@ -186,6 +190,7 @@ impl Scenario {
         let settings = Settings {
             store: dice.chance(70),
             budget: dice.chance(50).then(|| (per_hour, dice.below(per_hour).min(dice.below(3)))),
+            jobs: None,
             stops: dice.chance(20),
             max_retries: dice.pick(&[2, 2, 2, 0, 1, 5]),
             deadline: dice.pick(&[90, 90, 30, 5, 300]),
@@ -207,10 +212,20 @@ impl Scenario {
                 Jump { at: dice.pick(&[10, 5_000, 60_000, 3_000_000]) + dice.below(5_000), by }
             })
             .collect();
+        let deletions = Vec::new();
         let mut scenario =
-            Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps };
+            Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps, deletions };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
+        scenario.add_rarities(&mut Dice::of(seed, &[9]));
         scenario
+    }
+
+    /// What few worlds have. It is drawn apart, so that all others are what they were before there was such a thing.
+    fn add_rarities(&mut self, dice: &mut Dice) {
+        self.settings.jobs = dice.chance(8).then(|| 1 + dice.below(3));
+        if dice.chance(8) {
+            self.deletions = (0..dice.pick(&[1, 1, 3])).map(|_| 2 + dice.below(60)).collect();
+        }
     }
 
     /// In every third world all is about one thing: what one process leaves is what the next one finds.
@@ -268,13 +283,15 @@ impl Scenario {
         }
         scenario.settings.budget = scenario.settings.budget.filter(|_| !is_cut());
         scenario.settings.store &= !is_cut();
+        scenario.settings.jobs = scenario.settings.jobs.filter(|_| !is_cut());
+        scenario.deletions.retain(|_| !is_cut());
         scenario
     }
 
     /// How many parts it has.
     pub(crate) fn parts(&self) -> usize {
         let ops: usize = self.processes.iter().map(Vec::len).sum();
-        ops + self.kills.len() + self.jumps.len() + self.faults.len() + 11
+        ops + self.kills.len() + self.jumps.len() + self.faults.len() + self.deletions.len() + 12
     }
 
     /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
@@ -297,7 +314,7 @@ impl Scenario {
 
     /// Whether all that is written stays, and at once.
     pub(crate) fn disk_is_good(&self) -> bool {
-        self.disk.latency == 0 && self.disk.failing == 0
+        self.disk.latency == 0 && self.disk.failing == 0 && self.deletions.is_empty()
     }
 }
 

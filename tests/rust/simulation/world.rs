@@ -37,6 +37,8 @@ pub(crate) struct World {
     steps: Vec<AtomicU64>,
     state: Mutex<State>,
     pub(crate) connection: Mutex<Connection>,
+    /// How many pieces of work were done on it.
+    pub(crate) works: AtomicU64,
     /// Work of processes that died: not even what dropping it would do goes on.
     pub(crate) buried: Mutex<Vec<StoreWork>>,
     /// Who looks what became of a name does so while nobody creates under it.
@@ -85,6 +87,13 @@ pub(crate) struct Sent {
     pub(crate) effect: Option<String>,
     /// The page that it got.
     pub(crate) page: Option<Answered>,
+}
+
+impl Sent {
+    /// Whether it makes a new job.
+    pub(crate) fn creates(&self) -> bool {
+        self.write && self.url.ends_with("/job")
+    }
 }
 
 impl fmt::Debug for Sent {
@@ -162,6 +171,7 @@ impl World {
             steps: (0..=scenario.processes.len()).map(|_| AtomicU64::new(0)).collect(),
             state: Mutex::new(state),
             connection: Mutex::new(connection),
+            works: AtomicU64::new(0),
             buried: Mutex::default(),
             names: Default::default(),
             scenario,
