@@ -1,10 +1,12 @@
 //! Parses bodies: strict if a wrong reading would change data, lenient if a single invalid character would cost a page.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Unexpected};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Unexpected, Visitor};
 
 use crate::text;
 
@@ -117,13 +119,30 @@ fn unit(text: &str) -> Option<u16> {
 pub struct Count(pub i64);
 
 impl<'de> Deserialize<'de> for Count {
-    /// No float is made of a number with a fraction or an exponent, as a float has 53 bits.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = serde_json::Number::deserialize(deserializer)?;
-        let usual = number.as_i64().filter(|&count| count >= 0);
-        usual.or_else(|| whole(number.as_str())).map(Self).ok_or_else(|| {
-            let found = format!("number {number}");
-            D::Error::invalid_value(Unexpected::Other(&found), &"a whole number from 0 to 2^63-1")
+        deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+struct CountVisitor;
+
+impl<'de> Visitor<'de> for CountVisitor {
+    type Value = Count;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number from 0 to 2^63-1")
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Count, E> {
+        i64::try_from(value).map(Count).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+
+    /// A number with a fraction or an exponent: `serde_json` hands its digits over as they were sent. No float is made of
+    /// them, as a float has 53 bits.
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
+        let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
+        whole(number.as_str()).map(Count).ok_or_else(|| {
+            serde::de::Error::invalid_value(Unexpected::Other(&format!("number {number}")), &self)
         })
     }
 }
