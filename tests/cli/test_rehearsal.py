@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
+from docplatform.cli import main
 from helpers.cli import SCRIPT, SOON
 from helpers.scripts import Script, run_script
 
+Run: TypeAlias = Callable[..., int]
 GUIDE = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
 REHEARSALS = re.findall(r"^\| [^|]+ \| `(\w+)`[^|]* \| (\d+) \|$", GUIDE, re.MULTILINE)
 
@@ -24,40 +27,46 @@ def stub(*options: str) -> Iterator[dict[str, str]]:
         yield dict(line.split("=", 1) for line in lines)
 
 
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The exit code of a command with these settings."""
+
+    def run(env: dict[str, str], *line: str) -> int:
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        return main(line)
+
+    return run
+
+
 @pytest.mark.row("A15")
 @pytest.mark.parametrize(("failure", "code"), REHEARSALS)
-def test_the_guides_rehearsals_end_as_it_says(failure: str, code: str) -> None:
+def test_the_guides_rehearsals_end_as_it_says(run: Run, failure: str, code: str) -> None:
     with stub("--fail", failure) as env:
-        ended = run_script(SCRIPT, "job", "run", "Fix it", *SOON, "--timeout", "0.3", env=env)
-    assert ended.status == int(code), ended.err
+        assert run(env, "job", "run", "Fix it", *SOON, "--timeout", "0.3") == int(code)
 
 
 def test_every_way_to_fail_is_in_the_guide() -> None:
     assert [code for _, code in REHEARSALS] == ["1", "3", "4", "5", "6", "7", "7"]
 
 
-def test_only_the_first_requests_or_jobs_fail() -> None:
+def test_only_the_first_requests_or_jobs_fail(run: Run) -> None:
     line = ("job", "run", "Fix it", *SOON)
     for failure, codes in (("drop:1", [7, 0]), ("lost:1", [7, 0]), ("failed:2", [5, 5, 0])):
         with stub("--fail", failure) as env:
-            assert [run_script(SCRIPT, *line, env=env).status for _ in codes] == codes
+            assert [run(env, *line) for _ in codes] == codes
 
 
 @pytest.mark.row("A15")
-def test_a_job_whose_answer_was_lost_can_be_found(tmp_path: Path) -> None:
+def test_a_job_whose_answer_was_lost_can_be_found(run: Run, tmp_path: Path) -> None:
     once = ("--store", str(tmp_path / "docs.db"))
     with stub("--fail", "lost:1") as env:
         line = ("job", "run", "Fix it", *SOON, "--once", "docs-1.4", *once)
         record = ("job", "once", "docs-1.4", "--job", "job-1", *once)
-        assert [run_script(SCRIPT, *each, env=env).status for each in (line, line, record, line)] == [
-            7,
-            7,
-            0,
-            0,
-        ]
+        assert [run(env, *each) for each in (line, line, record, line)] == [7, 7, 0, 0]
 
 
-def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(tmp_path: Path) -> None:
+def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(run: Run, tmp_path: Path) -> None:
     line = ("visitors", "export", "2026-01", "-o", str(tmp_path / "v.csv"))
     kept = (*line, "--store", str(tmp_path / "v.db"))
     with stub("--fail", "drop:3@3", "--visitors", "1000") as env:
@@ -66,4 +75,4 @@ def test_an_export_is_broken_at_a_page_and_jobs_fail_from_one_on(tmp_path: Path)
     assert (ended.status, len((tmp_path / "v.csv").read_text().splitlines())) == (0, 1001)
     with stub("--fail", "failed:1@2") as env:
         job = ("job", "run", "Fix it", *SOON)
-        assert [run_script(SCRIPT, *job, env=env).status for _ in range(3)] == [0, 5, 0]
+        assert [run(env, *job) for _ in range(3)] == [0, 5, 0]
