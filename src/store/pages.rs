@@ -36,7 +36,7 @@ impl StoredPage {
     }
 }
 
-/// Where a page stands, and where the next one begins.
+/// Where a page stands, and where the next one begins: all of it is in an index, so that no body is touched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageExtent {
     pub(super) offset: u64,
