@@ -52,7 +52,8 @@ impl WholeFile {
         let target = std::path::absolute(target)?;
         let before = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
-            Ok(found) if !found.is_file() => {
+            // A link there, such as /dev/stdout, would be gone for the whole system.
+            Ok(found) if !found.is_file() || folder(&target) == Path::new("/dev") => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
                     "it is not a regular file, and only such a file can be replaced: give another path",

@@ -16,6 +16,7 @@ from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import FILES, ROWS, export, names, read
+from helpers.scripts import command, run_command
 
 every_way = pytest.mark.parametrize("way", FILES)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions and links are POSIX's")
@@ -117,6 +118,23 @@ def link_to_a_folder(path: Path) -> Path:
 
 def device(_: Path) -> str:
     return "/dev/full"
+
+
+@posix
+@pytest.mark.row("J3")
+def test_a_link_of_the_systems_to_a_redirected_stream_is_never_replaced(tmp_path: Path) -> None:
+    """It leads to a regular file. As root, a rename would replace the link itself."""
+    script = """
+    import sys
+    from docplatform._native import _WholeFile
+    try:
+        _WholeFile("/dev/stdout")
+    except OSError as error:
+        print(error, file=sys.stderr)
+    """
+    with (tmp_path / "out").open("wb") as out:
+        ended = run_command(command(script), stdout=out.fileno())
+    assert "it is not a regular file" in ended.err
 
 
 @posix
