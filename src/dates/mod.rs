@@ -29,6 +29,10 @@ impl Moment {
                 crate::text::safe(text, 60),
             ))
         };
+        // Python's dates begin with the year 1, and a year with a sign may have more digits than four.
+        if text.starts_with("0000") || !text.starts_with(|first: char| first.is_ascii_digit()) {
+            return Err(fail());
+        }
         let at = if text.len() == 10 {
             Ok(text.parse::<Date>().map_err(|_| fail())?.to_datetime(jiff::civil::Time::midnight()))
         } else if !text.is_ascii() || text.len() < 16 || text.contains(['[', ' ']) {
@@ -166,6 +170,9 @@ mod tests {
             "٢٠٢٦-٠١-٣١",
             "2026-W05",
             "-026-01-31",
+            "0000-01-31",
+            "0000-01-31T00:00:00Z",
+            "+002026-01-31T00:00:00",
             "2026-01-31\n",
         ] {
             assert!(Moment::parse("date_from", bad).is_err(), "{bad:?}");

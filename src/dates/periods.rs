@@ -177,7 +177,8 @@ fn named(words: &str, today: Date) -> Result<Period> {
                 .filter(|number| *number > 0)
                 .ok_or_else(|| refuse(words, "give a whole number of days from 1 on"))?;
             let from = Span::new().try_days(number).and_then(|span| today.checked_sub(span));
-            from.ok().map(|from| Period { days: Slice { from, to: today }, kind: PeriodKind::Days })
+            let from = from.ok().filter(|from| from.year() > 0);
+            from.map(|from| Period { days: Slice { from, to: today }, kind: PeriodKind::Days })
         }
     };
     relative.ok_or_else(|| refuse(words, "it goes back too far"))

@@ -128,6 +128,7 @@ fn what_is_no_period_is_refused_with_what_to_write() {
         ("last 0 days", "from 1 on"),
         ("last few days", "from 1 on"),
         ("last 9999999 days", "too far"),
+        ("last 800000 days", "too far"),
         ("last 99999999999999999999 days", "from 1 on"),
         ("today", "2026-11-22"),
         ("this month", "2026-11"),
