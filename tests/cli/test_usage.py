@@ -39,6 +39,8 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("job", "get", "job-1", *CA_WITHOUT_END), "longer than"),
     (("job", "get", "job-1", "--store", "visitors.db"), "No such option"),
     (("visitors", "totals", *DAY_OLD), "exclusive"),
+    # As of a variable that is not set.
+    (("visitors", "totals", ""), 'period "" is not known'),
     (("visitors", "totals", "--from", "yesterday"), "--from"),
     (("visitors", "totals", "--store", "latin.txt"), "not an SQLite file"),
     (("visitors", "top", "-n", "0"), "--number"),

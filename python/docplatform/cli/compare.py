@@ -60,7 +60,7 @@ def compare(listing: Listing) -> click.Command:
         bom: bool,
     ) -> None:
         if date_from is None and date_to is None:
-            date_from, date_to = resolve("last month", None, None, None)
+            date_from, date_to = resolve(("last month",), None, None, None)
         if date_from is None or date_to is None:
             raise click.UsageError("a comparison needs both --from and --to, or a PERIOD")
         pair = beside(date_from, date_to, "--before", before)

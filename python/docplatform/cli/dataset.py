@@ -51,7 +51,7 @@ def dataset(
     """
     if session.store is None:
         raise click.UsageError("dataset reads a store: name its file with --store, or in DOCPLATFORM_STORE")
-    date_from, date_to = resolve(" ".join(period), date_from, date_to, last, every)
+    date_from, date_to = resolve(period, date_from, date_to, last, every)
 
     def printed(report: DatasetReport) -> None:
         if session.json:

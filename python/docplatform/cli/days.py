@@ -56,7 +56,7 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
     def run(
         *, period: tuple[str, ...], date_from: str | None, date_to: str | None, last: int | None, **more: Any
     ) -> None:
-        date_from, date_to = resolve(" ".join(period), date_from, date_to, last)
+        date_from, date_to = resolve(period, date_from, date_to, last)
         command(date_from=date_from, date_to=date_to, **more)
 
     return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
@@ -87,7 +87,11 @@ def slice_options(every: str | None) -> Callable[[Callable[..., None]], Callable
 
 
 def resolve(
-    period: str, date_from: str | None, date_to: str | None, last: int | None, every: Any = None
+    period: tuple[str, ...],
+    date_from: str | None,
+    date_to: str | None,
+    last: int | None,
+    every: Any = None,
 ) -> tuple[str | None, str | None]:
     """The ends of the range that the options name; ``None`` for each that they do not. With ``every``, the last N days are made
     whole slices: what is cut at today would be another range each day.
@@ -96,11 +100,11 @@ def resolve(
     if bool(period) + dates + (last is not None) > 1:
         raise click.UsageError("name the range once: as PERIOD, with --from and --to, or with --last")
     if last is not None:
-        period = f"last {last} days"
+        period = (f"last {last} days",)
     if not period:
         return date_from, date_to
     try:
-        found = _period(period, every=None if last is None else every)
+        found = _period(" ".join(period), every=None if last is None else every)
     except ValueError as error:
         raise click.UsageError(words.as_options(str(error))) from None
     if found is None:

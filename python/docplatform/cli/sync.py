@@ -77,9 +77,9 @@ def sync(
             "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
         )
     dated = date_from is not None or date_to is not None or last is not None
-    period, projects = ("", words) if dated else (words[:1], words[1:])
+    period, projects = ((), words) if dated else (words[:1], words[1:])
     try:
-        days = both_ends(*resolve("".join(period), date_from, date_to, last, every))
+        days = both_ends(*resolve(period, date_from, date_to, last, every))
     except click.UsageError as error:
         if not period:
             raise

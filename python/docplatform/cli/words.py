@@ -7,6 +7,7 @@ import re
 OPTIONS = {
     "api_key": "--api-key-file",
     "base_url": "--base-url",
+    "before": "--before",
     "ca_bundle": "--ca-bundle",
     "date_from": "--from",
     "date_to": "--to",
@@ -36,7 +37,7 @@ _NAMED = re.compile(
     # A name without an underscore is an ordinary word, too: it is an argument only at the beginning, or before "=".
     # A name in braces is part of a path template.
     rf"(?<!{{)\b({'|'.join(name for name in OPTIONS if '_' in name)})\b(?:=\"([^\"]*)\"|=)?"
-    rf"|^(every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\"|True\b)?"
+    rf"|^(before|every|once|organization|reserve)\b=?|\b({'|'.join(name for name in OPTIONS if '_' not in name)})=(?:\"([^\"]*)\"|True\b)?"
 )
 _NOT_HERE = re.compile(
     r",? or (?:for |pass |with )?allow_http=True| to the call or the client\b|\bperiod=(?=\")|, and without resume\b| \(os error \d+\)"

@@ -96,7 +96,7 @@ def report(
     if compare is not None and no_compare:
         raise click.UsageError("--compare and --no-compare contradict each other")
     if date_from is None and date_to is None:
-        date_from, date_to = resolve("last month", None, None, None)
+        date_from, date_to = resolve(("last month",), None, None, None)
     asked = Asked(
         date_from=date_from,
         date_to=date_to,
