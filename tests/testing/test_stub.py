@@ -527,12 +527,13 @@ def test_an_answer_that_is_lost_leaves_its_job_and_reads_are_answered(stub: Stub
         {"status": 199},
         {"retry_after": float("nan")},
         {"after": -1},
+        {"path": 5},
         {"headers": {"X": "a\r\nSet-Cookie: b"}},
         {"headers": {"Content-Length": "100"}},
     ],
 )
-def test_an_unusable_fault_is_a_value_error(stub: StubServer, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r".+"):
+def test_an_unusable_fault_is_refused(stub: StubServer, wrong: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r".+"):
         stub.fail_next(**wrong)
     assert call(stub, "GET", VISITORS).status == 200
 
@@ -652,6 +653,8 @@ def test_start_and_close_may_be_repeated() -> None:
         ({"visitors": "rows"}, TypeError),
         ({"views": True}, TypeError),
         ({"views": -1}, ValueError),
+        ({"searches": "rows"}, TypeError),
+        ({"feedback": -1}, ValueError),
         ({"active_polls": 1.0}, TypeError),
         ({"latency": float("inf")}, ValueError),
         ({"projects": "demo"}, TypeError),

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from docplatform.testing import _story as story
-from docplatform.testing._visitors import parse_days, parse_integer
+from docplatform.testing._visitors import check_served, parse_days, parse_integer
 
 Rows = Sequence[Mapping[str, Any]]
 Given = int | Rows | Callable[[date, date], Rows] | None
@@ -122,6 +122,8 @@ class CursorListing:
 
     def __init__(self, name: str, given: Given) -> None:
         self._name, self._shape, self._given = name, SHAPES[name], given
+        if given is not None:
+            check_served(self._shape.items, given)
 
     def page(self, query: Mapping[str, str]) -> bytes:
         """The answer to a query as JSON; a wrong parameter is a ``ValueError`` that names it."""

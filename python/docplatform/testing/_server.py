@@ -413,6 +413,8 @@ class StubServer:
             >>> [request.status for request in stub.requests]
             [429, 429, 200]
         """
+        if path is not None and not isinstance(path, str):
+            raise TypeError(f"path must be a str, not {type(path).__name__}")
         given = headers.items() if isinstance(headers, Mapping) else headers or ()
         pairs = list(cast("Iterable[tuple[str, str]]", given))
         if retry_after is not None:

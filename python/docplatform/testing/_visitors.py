@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -233,14 +233,22 @@ Served = int | Rows | Callable[[date, date], Rows]
 
 def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None) -> Listed:
     """The source for what a test gives; a ``ValueError`` or ``TypeError`` if that cannot be served."""
+    check_served(kind, served)
     if callable(served):
         return AskedRows(kind, served, totals)
-    if isinstance(served, bool | float | str | bytes | Mapping):
-        raise TypeError(
-            f"{kind} must be a number of rows, a sequence of rows, or a function that returns one"
-        )
     if not isinstance(served, int):
         return GivenRows(kind, served, totals)
-    if served < 0:
-        raise ValueError(f"{kind} must be at least 0, not {served}")
     return MadeUpRows(kind, served, totals)
+
+
+def check_served(name: str, served: Any) -> None:
+    """A ``ValueError`` or ``TypeError`` if what a test gives cannot be served."""
+    if isinstance(served, int) and not isinstance(served, bool):
+        if served < 0:
+            raise ValueError(f"{name} must be at least 0, not {served}")
+    elif not callable(served) and (
+        isinstance(served, str | bytes | Mapping) or not isinstance(served, Iterable)
+    ):
+        raise TypeError(
+            f"{name} must be a number of rows, a sequence of rows, or a function that returns one"
+        )
