@@ -256,6 +256,9 @@ impl Options {
         match (self.requests_per_hour, self.reserve.unwrap_or(0)) {
             (None, 0) => Ok(None),
             (None, _) => Err(Error::argument(format!("{reserve} is a part of {per_hour}: set that too"))),
+            (Some(0), _) => {
+                Err(Error::argument(format!("{per_hour} must be 1 or more, or no request could ever be sent")))
+            }
             (Some(hour), left) => Terms::new(hour, left).map(Some).ok_or_else(|| {
                 Error::argument(format!(
                     "{reserve} must be less than {per_hour}, or no request could ever be sent; they are {left} and {hour}"

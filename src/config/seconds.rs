@@ -18,5 +18,8 @@ fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration>
     if value.is_finite() && fits && value <= MAX_SECONDS {
         return Ok(Duration::from_secs_f64(value));
     }
-    Err(Error::argument(format!("{what} must be a finite number of seconds, {bound}; it is {value}")))
+    let text = format!(
+        "{what} must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
+    );
+    Err(Error::argument(text))
 }

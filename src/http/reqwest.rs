@@ -113,21 +113,19 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
     }
     builder.build().map_err(|error| {
         Error::configuration(format!(
-            "TLS cannot be set up ({}); {} or pass ca_bundle=",
+            "TLS cannot be set up ({}); {}, or pass ca_bundle=",
             root_cause(&error),
             trust_advice(),
         ))
     })
 }
 
-/// Where authorities to trust should come from: the environment's replace the system's.
+/// What is to be done about authorities that cannot be read.
 fn trust_advice() -> String {
-    let named = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|name| Some((name, std::env::var_os(name)?)));
-    let named = named.into_iter().flatten();
-    let named: Vec<_> = named.map(|(name, value)| format!("{name} ({})", value.to_string_lossy())).collect();
-    match named.is_empty() {
-        true => "install the system's CA certificates".to_owned(),
-        false => format!("correct or unset {}, used in place of the system's", named.join(" and ")),
+    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(set) {
+        None => "install the system's CA certificates".to_owned(),
+        Some(name) => format!("{name} replaces the system's CA certificates: correct or unset it"),
     }
 }
 

@@ -120,6 +120,7 @@ arguments! {
     offset: Option<u64> = |value| whole("offset", value).map(Some);
     max_rows: Option<u64> = |value| if value.is_none() { Ok(None) } else { whole("max_rows", value).map(Some) };
     prefetch: u32 = |value| whole("prefetch", value);
+    n: usize = |value| whole("n", value);
     every: Option<Every> = |value| match value.is_none() {
         true => Ok(None),
         false => Ok(Some(Every::parse(&text("every", value)?)?)),

@@ -86,10 +86,15 @@ impl StoreQuery {
                     "the store has several projects: name one with project_id; it has {}",
                     some(ids())
                 ))),
-                None => Err(Error::argument(format!(
-                    "{} has no {} yet: fetch some with client.sync(), or docplatform sync",
-                    self.store, self.of.endpoint.name
-                ))),
+                None => {
+                    let Whose { base_url, organization } = &self.whose;
+                    let named = base_url.is_some() || organization.is_some();
+                    let whose = if named { " of this base_url and organization" } else { "" };
+                    Err(Error::argument(format!(
+                        "{} has no {}{whose} yet: fetch some with client.sync(), or docplatform sync",
+                        self.store, self.of.endpoint.name
+                    )))
+                }
             },
         }
     }

@@ -193,7 +193,6 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
     make = {"api_key": "dp_0123456789abcdefghij", "base_url": "https://docs.example.com"}
     wrong: dict[str, Any]
     for wrong in (
-        {"requests_per_hour": 0},
         {"requests_per_hour": 10, "reserve": 10},
         {"reserve": 1},
         {"jobs_per_hour": 0},

@@ -163,7 +163,7 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_shown(face: Face, stub: Stu
 SECONDS = "must be a finite number of seconds"
 REFUSED: list[tuple[str, Any, type[Exception], str]] = [
     *(
-        (name, value, ValueError, f"^{name} {SECONDS}, above 0")
+        (name, value, ValueError, f"^{name} {SECONDS}, above 0 and at most 3153600000; it is ")
         for name in DURATIONS
         for value in (0, -1, float("nan"), float("inf"), 1e300)
     ),
@@ -171,6 +171,7 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
         ("max_retry_after", value, ValueError, f"{SECONDS}, 0 or more")
         for value in (timedelta(-1), float("nan"))
     ),
+    ("requests_per_hour", 0, ValueError, "^requests_per_hour must be 1 or more"),
     ("max_retries", -1, ValueError, "^max_retries"),
     ("max_retries", 2**40, ValueError, "^max_retries"),
     ("max_response_bytes", 1023, ValueError, "^max_response_bytes"),

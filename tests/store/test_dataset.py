@@ -129,6 +129,12 @@ def test_slices_that_are_missing_are_counted_and_told(
     assert len(files(root / "strict")) == report.written
 
 
+def test_no_name_is_not_the_working_directory(stub: StubServer, store: Path) -> None:
+    fill(store, stub)
+    with pytest.raises(ValueError, match="path is empty"):
+        export_dataset("", store=store)
+
+
 def test_slices_that_have_not_begun_are_neither_fetched_nor_missing(
     face: Face, stub: StubServer, store: Path, root: Path
 ) -> None:

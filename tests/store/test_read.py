@@ -228,6 +228,8 @@ def test_what_cannot_be_read_is_an_error(store: Path, stub: StubServer) -> None:
         client.visitor_totals(**JANUARY)
     with pytest.raises(ValueError, match="no visitors yet"):
         read_visitors(store, **JANUARY)
+    with pytest.raises(ValueError, match="no visitors of this base_url and organization yet"):
+        read_visitors(store, **JANUARY, base_url="https://docs.example.com")
     with pytest.raises(ValueError, match="both ends"):
         read_visitors(store)
     with pytest.raises(ValueError, match="every must be"):

@@ -96,6 +96,9 @@ def export_dataset(
         >>> docplatform.export_dataset("visitors", store="visitors.db")
         DatasetReport(written=0, kept=7, rows=0, open=0, missing=0)
     """
+    if not os.fspath(path):
+        # It would be the working directory.
+        raise ValueError("path is empty: name the dataset's folder")
     module = need("export_dataset")
     projects = [projects] if isinstance(projects, str) else projects and list(projects)
     root = Path(os.fspath(path)).absolute()

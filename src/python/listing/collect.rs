@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -243,5 +243,9 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
 
 /// A path from Python.
 pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    value.extract().map_err(|_| convert::wrong_type("path", "a str or a path", value))
+    // A text that cannot be a path has an error of its own.
+    value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
+        true => convert::wrong_type("path", "a str or a path", value),
+        false => error,
+    })
 }

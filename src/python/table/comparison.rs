@@ -30,32 +30,36 @@ getters! {
 impl Comparison {
     #[doc = doc!("Comparison.risers")]
     #[pyo3(signature = (n = 10))]
-    fn risers(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
+    fn risers(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Risers, n)
     }
 
     #[doc = doc!("Comparison.fallers")]
     #[pyo3(signature = (n = 10))]
-    fn fallers(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
+    fn fallers(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Fallers, n)
     }
 
     #[doc = doc!("Comparison.new")]
     #[expect(clippy::new_ret_no_self, reason = "no constructor, but what is new")]
     #[pyo3(signature = (n = 10))]
-    fn new(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
+    fn new(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::New, n)
     }
 
     #[doc = doc!("Comparison.vanished")]
     #[pyo3(signature = (n = 10))]
-    fn vanished(slf: &Bound<'_, Self>, n: usize) -> PyResult<Py<PyAny>> {
+    fn vanished(slf: &Bound<'_, Self>, #[pyo3(from_py_with = convert::n)] n: usize) -> PyResult<Py<PyAny>> {
         rows(slf, Movers::Vanished, n)
     }
 
     #[doc = doc!("Comparison.plot")]
     #[pyo3(signature = (n = 10, *, ax = None))]
-    fn plot(slf: Bound<'_, Self>, n: usize, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    fn plot(
+        slf: Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+        ax: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "changes", "draw")?.call_out((slf, n, ax))?.unbind())
     }
 }

@@ -326,7 +326,12 @@ getters! {
 impl VisitorTable {
     #[doc = doc!("VisitorTable.plot")]
     #[pyo3(signature = (n = 15, *, by = "total", ax = None))]
-    fn plot(slf: Bound<'_, Self>, n: usize, by: &str, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    fn plot(
+        slf: Bound<'_, Self>,
+        #[pyo3(from_py_with = convert::n)] n: usize,
+        by: &str,
+        ax: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "plots", "top_pages")?.call_out((slf, n, by, ax))?.unbind())
     }
 }
