@@ -10,12 +10,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import (
-    ConfigurationError,
-    NotFoundError,
-    ResponseError,
-    UnconfirmedWriteError,
-)
+from docplatform import ConfigurationError, NotFoundError, ResponseError, UnconfirmedWriteError
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
 from helpers.connection import answer as wire_answer

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import (
-    AuthenticationError,
-)
+from docplatform import AuthenticationError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import export_rest

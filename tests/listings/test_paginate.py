@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import (
-    AsyncRows,
-    ResponseError,
-    Rows,
-)
+from docplatform import AsyncRows, ResponseError, Rows
 from docplatform.testing import StubServer
 from helpers import Face
 

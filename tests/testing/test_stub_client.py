@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import (
-    AsyncClient,
-    Client,
-    RateLimitError,
-    ServerError,
-    TransportError,
-)
+from docplatform import AsyncClient, Client, RateLimitError, ServerError, TransportError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.scripts import run_script
