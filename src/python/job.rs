@@ -97,8 +97,8 @@ impl PyJob {
         convert::hook(slf.py(), "notebook", "job")?.call_out((slf,))
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> Option<bool> {
-        other.cast::<Self>().ok().map(|other| self.inner == other.get().inner)
+    fn __eq__(&self, other: &Bound<'_, Self>) -> bool {
+        self.inner == other.get().inner
     }
 
     fn __hash__(&self) -> u64 {
