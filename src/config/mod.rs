@@ -84,14 +84,6 @@ pub struct Wire {
     pub ca_bundle: Option<PathBuf>,
 }
 
-impl Wire {
-    /// Host and port of the given proxy, without user name and password.
-    pub(crate) fn proxy_address(&self) -> Option<String> {
-        let url = ::url::Url::parse(self.proxy.as_ref()?.expose_secret()).ok()?;
-        Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
-    }
-}
-
 impl PartialEq for Wire {
     fn eq(&self, other: &Self) -> bool {
         let proxy = |wire: &Self| wire.proxy.as_ref().map(|p| p.expose_secret().to_owned());

@@ -128,7 +128,7 @@ impl Period {
 
     /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.
     pub fn name(self) -> String {
-        const FULL: &str = "%-d %B %Y";
+        const WHOLE_DATE: &str = "%-d %B %Y";
         let Slice { from, to } = self.days;
         // A range is never empty.
         let last = to.yesterday().unwrap_or(from);
@@ -138,14 +138,14 @@ impl Period {
             PeriodKind::Month => "%B %Y",
             PeriodKind::Week if from.iso_week_date().year() == from.year() => "week %-V of %G (from %-d %B)",
             PeriodKind::Week => "week %-V of %G (from %-d %B %Y)",
-            PeriodKind::Day => FULL,
+            PeriodKind::Day => WHOLE_DATE,
             PeriodKind::Days => {
                 let first = match (from.year() == last.year(), from.month() == last.month()) {
                     (true, true) => "%-d",
                     (true, false) => "%-d %B",
-                    (false, _) => FULL,
+                    (false, _) => WHOLE_DATE,
                 };
-                return format!("{} to {}", from.strftime(first), last.strftime(FULL));
+                return format!("{} to {}", from.strftime(first), last.strftime(WHOLE_DATE));
             }
         };
         from.strftime(form).to_string()

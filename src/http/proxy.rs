@@ -2,6 +2,8 @@
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
+use secrecy::ExposeSecret as _;
+use url::Url;
 
 use crate::config::Settings;
 use crate::config::url::BaseUrl;
@@ -9,11 +11,11 @@ use crate::config::url::BaseUrl;
 /// Host and port of the proxy of these settings, without user name and password.
 pub fn of_settings(settings: &Settings) -> Option<String> {
     let wire = &settings.wire;
-    match wire.proxy {
-        Some(_) => wire.proxy_address(),
-        None if wire.trust_env => of_environment(&settings.base_url),
-        None => None,
-    }
+    let Some(proxy) = &wire.proxy else {
+        return if wire.trust_env { of_environment(&settings.base_url) } else { None };
+    };
+    let url = Url::parse(proxy.expose_secret()).ok()?;
+    Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
 }
 
 /// The same, of the environment's proxy, which is never used for loopback. It is found as the transport finds it.

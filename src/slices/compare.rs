@@ -87,7 +87,7 @@ pub async fn compare(
         }
     }
     let [totals, totals_before] = totals;
-    Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests() })
+    Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests })
 }
 
 /// The counts of people, AI agents and all.

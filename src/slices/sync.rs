@@ -153,7 +153,7 @@ impl Sync {
     async fn fill(&mut self, client: &Client, wanted: &SyncScope, mut reader: Reader<'_>) -> Result<()> {
         let due = self.look(client, wanted, &reader).await?;
         let ended = self.fetch(wanted.of, due, &mut reader).await;
-        self.filled.requests = reader.requests();
+        self.filled.requests = reader.requests;
         ended
     }
 
@@ -222,11 +222,10 @@ impl Sync {
         match of.what {
             What::Totals => reader.totals(of, project, slice).await.map(drop),
             What::Pages => {
-                let sent = reader.requests();
+                let sent = reader.requests;
                 let (mut rows, mut read) = count_rows(reader, of, project, slice, false).await;
                 let by_cursor = of.endpoint.paged_by == PagedBy::Cursor && rows > 0;
-                if by_cursor && reader.requests() == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor)
-                {
+                if by_cursor && reader.requests == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor) {
                     // The store has the first pages, and the cursor that leads on from them has expired since.
                     (rows, read) = count_rows(reader, of, project, slice, true).await;
                 }

@@ -66,7 +66,7 @@ pub async fn trend(
         }
     }
     warnings.extend(open_from.map(may_still_change));
-    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests(), open_from })
+    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from })
 }
 
 /// The warning about slices that are not final.
@@ -95,16 +95,12 @@ pub(crate) struct Ended {
 pub(crate) struct Reader<'a> {
     client: &'a Client,
     pub(crate) observer: Arc<dyn ExportObserver>,
-    requests: u64,
+    pub(crate) requests: u64,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(client: &'a Client, observer: Arc<dyn ExportObserver>) -> Self {
         Self { client, observer, requests: 0 }
-    }
-
-    pub(crate) fn requests(&self) -> u64 {
-        self.requests
     }
 
     /// Whether a slice may still change, if it is fetched now.
