@@ -59,8 +59,10 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Su
             What::Pages => {
                 let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);
                 if !planned.exact {
-                    if neighbours.is_none() {
-                        neighbours = Some(rows_of_ranges(client, of, project, slice).await?);
+                    if neighbours.is_none()
+                        && let Some(exports) = client.exports()
+                    {
+                        neighbours = Some(exports.neighbours(range(client, of, project, slice)).await?);
                     }
                     planned.estimate(neighbours.as_deref().unwrap_or_default(), of.endpoint.max_page_size);
                 }
@@ -89,50 +91,37 @@ pub(crate) struct StoredSlice {
 
 pub(crate) async fn stored_slice(
     client: &Client,
-    Subject { endpoint, what }: Subject,
+    of: Subject,
     project: &Segment,
     slice: Slice,
 ) -> Result<StoredSlice> {
     let Some(exports) = client.exports() else {
         return Ok(StoredSlice::default());
     };
-    let range = Range::of(&Listing::days(endpoint, project, slice), client.settings().settle_days);
+    let (range, page_size) = (range(client, of, project, slice), of.endpoint.max_page_size);
     let begun = |stock: &Stock| stock.latest.as_ref().map(|export| export.begun);
-    let pages = exports.stock(range.clone(), What::Pages, endpoint.max_page_size).await?;
+    let pages = exports.stock(range.clone(), What::Pages, page_size).await?;
     let (mut cached, mut fetched) = (pages.finished.is_some(), begun(&pages));
-    if what == What::Totals && !cached {
+    if of.what == What::Totals && !cached {
         // They come with the first page, and are fetched alone where nothing else is wanted.
-        let totals = exports.stock(range, what, 1).await?;
+        let totals = exports.stock(range, of.what, 1).await?;
         (cached, fetched) = (totals.finished.is_some(), fetched.max(begun(&totals)));
     }
     Ok(StoredSlice { pages, cached, fetched })
+}
+
+fn range(client: &Client, of: Subject, project: &Segment, slice: Slice) -> Range {
+    Range::of(&Listing::days(of.endpoint, project, slice), client.settings().settle_days)
 }
 
 fn cost(slice: Slice, requests: u64, cached: u64, exact: bool) -> Planned {
     Planned { slice, requests, cached, exact, estimated: false }
 }
 
-/// A range of days, and how many rows it had.
-type RowsOf = (Slice, u64);
-
-/// Those of every range that the store has by path, of the same project and listing as `slice`.
-async fn rows_of_ranges(
-    client: &Client,
-    of: Subject,
-    project: &Segment,
-    slice: Slice,
-) -> Result<Vec<RowsOf>> {
-    let Some(exports) = client.exports() else {
-        return Ok(Vec::new());
-    };
-    let range = Range::of(&Listing::days(of.endpoint, project, slice), client.settings().settle_days);
-    exports.neighbours(range).await
-}
-
 impl Planned {
-    /// As many rows as the nearest ranges of about its length had on average, else of any length, as most rows are pages that
-    /// are read every day; and no fewer than a range within it.
-    fn estimate(&mut self, ranges: &[RowsOf], page_size: u32) {
+    /// From the days of other ranges and how many rows they had: as many rows as the nearest of about its length had on
+    /// average, else of any length, as most rows are pages that are read every day; and no fewer than a range within it.
+    fn estimate(&mut self, ranges: &[(Slice, u64)], page_size: u32) {
         let is_within = |days: &Slice| self.slice.from <= days.from && days.to <= self.slice.to;
         let is_alike = |days: &Slice| {
             let (length, own) = (days.count(), self.slice.count());
