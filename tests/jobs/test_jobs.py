@@ -103,7 +103,7 @@ def test_jobs_compare_and_hash_by_what_they_hold(face: Face, stub: StubServer) -
     assert job != changed
     assert job != extra
     assert job != job.to_dict()
-    # Neither is None: whoever asks gets a bool.
+    # With an object of another class, the result is a bool, too.
     assert [job == "job-1", job != "job-1"] == [False, True]
 
 
