@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
+use crate::budget::policy::ticket;
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
     BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, millis, options,
@@ -61,9 +62,7 @@ async fn spend(budget: &Budget, wanted: usize) -> usize {
 
 /// A request that is answered with a 429, which holds for ten minutes.
 async fn refused(budget: &Budget) {
-    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
-    ticket.sending();
-    ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
+    ticket(budget).await.answered(429, &HeaderMap::new(), Some(secs(600)));
 }
 
 /// A clock that a test sets.
@@ -279,8 +278,7 @@ async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_n
     let hands = Hands::new();
     let store = Store::open(&path).unwrap();
     let budget = Ledger::in_store(hands.clock(), store.clone(), owner(key(KEY))).budget(TERMS);
-    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
-    ticket.sending();
+    let ticket = ticket(&budget).await;
     let breaking = |sql: &'static str| store.run(move |connection| Ok(connection.execute_batch(sql)?));
     breaking("CREATE TRIGGER broken BEFORE INSERT ON told BEGIN SELECT raise(FAIL, 'broken'); END")
         .await

@@ -23,7 +23,8 @@ pub(crate) fn budget(terms: Terms) -> Budget {
     Ledger::in_memory(Clock::steady()).budget(terms)
 }
 
-async fn ticket(budget: &Budget) -> Ticket {
+/// A request that is on its way.
+pub(crate) async fn ticket(budget: &Budget) -> Ticket {
     match budget.acquire(far()).await.unwrap() {
         Grant::Granted(mut ticket) => {
             ticket.sending();
@@ -171,13 +172,13 @@ async fn headers_tighten_the_budget_and_never_widen_it() {
 
 #[test]
 fn names_without_end_do_not_fill_the_ledger() {
-    let mut hands = Hands::new(YEAR);
+    let mut account = account();
     for number in 0..60 {
-        let Grant::Granted(entry) = hands.account.acquire(TERMS, hands.now) else { panic!("spent") };
+        let Grant::Granted(entry) = account.acquire(TERMS, YEAR) else { panic!("spent") };
         let quota = Quota { policy: format!("policy {number}"), remaining: 50, reset: None };
-        hands.account.settle(entry, &RequestEnd { quotas: vec![quota], ..RequestEnd::default() }, hands.now);
+        account.settle(entry, &RequestEnd { quotas: vec![quota], ..RequestEnd::default() }, YEAR);
     }
-    assert!(hands.account.announced.len() < 60, "{}", hands.account.announced.len());
+    assert!(account.announced.len() < 60, "{}", account.announced.len());
 }
 
 #[tokio::test(start_paused = true)]
@@ -248,23 +249,8 @@ async fn a_wait_ends_when_it_says() {
     assert_eq!(wait(&budget).await, secs(100));
 }
 
-/// An hour's budget on a clock that can be set.
-struct Hands {
-    account: Account,
-    now: Millis,
-}
-
-impl Hands {
-    fn new(now: Millis) -> Self {
-        Self { account: Account { next: 1, ..Account::default() }, now }
-    }
-
-    fn wait(&mut self) -> Millis {
-        match self.account.acquire(TERMS, self.now) {
-            Grant::Granted(_) => 0,
-            Grant::Wait(hold) => hold.until - self.now,
-        }
-    }
+fn account() -> Account {
+    Account { next: 1, ..Account::default() }
 }
 
 const YEAR: Millis = 365 * 24 * 3_600_000;
@@ -273,28 +259,30 @@ const YEAR: Millis = 365 * 24 * 3_600_000;
 fn a_clock_that_is_set_back_gives_nothing_away_and_holds_nobody_up_for_longer_than_an_hour() {
     // By so much; and how long requests count after that hour whose answers never came.
     for (back, unanswered) in [(YEAR, 0), (5_000, 0), (YEAR, 30_000)] {
-        let mut hands = Hands::new(2 * YEAR);
+        let mut account = account();
         for _ in 0..LIMIT {
-            let Grant::Granted(number) = hands.account.acquire(TERMS, hands.now) else { panic!("spent") };
+            let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else { panic!("spent") };
             if unanswered == 0 {
-                hands.account.settle(number, &RequestEnd::default(), hands.now);
+                account.settle(number, &RequestEnd::default(), 2 * YEAR);
             }
         }
-        hands.now -= back;
-        assert_eq!(hands.wait(), 3_601_000, "all of them may have been sent just now");
-        hands.now += 3_601_000 + unanswered;
-        assert_eq!(hands.wait(), 0);
+        let (now, free) = (2 * YEAR - back, 2 * YEAR - back + 3_601_000);
+        assert_eq!(
+            account.wait(TERMS, now).map(|hold| hold.until),
+            Some(free),
+            "all of them may have been sent just now"
+        );
+        assert!(account.wait(TERMS, free + unanswered).is_none());
     }
 }
 
 #[test]
 fn a_refusal_lasts_as_long_as_it_did_before_the_clock_was_set_back() {
-    let mut hands = Hands::new(2 * YEAR);
-    let Grant::Granted(number) = hands.account.acquire(TERMS, hands.now) else { panic!() };
+    let mut account = account();
+    let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else { panic!() };
     let refused = RequestEnd { refused: true, retry_after: Some(secs(600)), quotas: vec![] };
-    hands.account.settle(number, &refused, hands.now);
-    hands.now -= YEAR;
-    assert_eq!(hands.wait(), 600_000);
+    account.settle(number, &refused, 2 * YEAR);
+    assert_eq!(account.wait(TERMS, YEAR).map(|hold| hold.until), Some(YEAR + 600_000));
 }
 
 /// A request on its way to the service: when it is counted, and when its answer is here.
@@ -320,7 +308,7 @@ proptest! {
     #[test]
     fn no_hour_of_the_service_sees_more_than_was_granted(trips in trips(), per_hour in 1..20_u64) {
         let terms = Terms { per_hour, reserve: 0 };
-        let mut account = Account { next: 1, ..Account::default() };
+        let mut account = account();
         let mut now: Millis = YEAR;
         let mut arrivals: Vec<Millis> = Vec::new();
         let mut pending: Vec<(Millis, i64)> = Vec::new();
@@ -367,7 +355,7 @@ proptest! {
         retry_after in prop::option::of(any::<u64>()),
         quotas in prop::collection::vec((0..3_u8, any::<u64>(), prop::option::of(any::<u64>())), 0..5),
     ) {
-        let mut account = Account { next: 1, ..Account::default() };
+        let mut account = account();
         let Grant::Granted(number) = account.acquire(TERMS, YEAR) else { panic!() };
         let quota = |(policy, remaining, reset): (u8, u64, Option<u64>)| Quota {
             policy: policy.to_string(),

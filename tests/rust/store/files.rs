@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use docplatform::budget::{Grant, Ledger};
+use docplatform::budget::{Budget, Ledger};
 use docplatform::clock::Clock;
 use docplatform::config::account::Terms;
 use docplatform::error::{Error, Kind};
@@ -15,6 +15,7 @@ use http::HeaderMap;
 use rusqlite::Connection;
 
 use crate::budget::ledger::{key, owner, place};
+use crate::budget::policy::ticket;
 use crate::helpers::support::{KEY, far};
 
 fn refused(path: &Path) -> Error {
@@ -29,13 +30,15 @@ fn all_closed() {
     after_fork(false);
 }
 
+/// A hundred requests an hour, counted in the store.
+fn budget(store: &Store) -> Budget {
+    Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap())
+}
+
 /// Uses every table but those of exports.
 async fn spend(store: &Store) {
-    let budget =
-        Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY))).budget(Terms::new(100, 0).unwrap());
-    let Grant::Granted(mut ticket) = budget.acquire(far()).await.unwrap() else { panic!("there is one") };
-    ticket.sending();
-    ticket.answered(200, &HeaderMap::new(), None);
+    let budget = budget(store);
+    ticket(&budget).await.answered(200, &HeaderMap::new(), None);
     assert_eq!(budget.left().await.unwrap(), 99);
 }
 
@@ -326,8 +329,6 @@ mod unix {
 async fn a_full_disk_is_said_and_nothing_is_granted() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
-    let budget = Ledger::in_store(Clock::system(), store.clone(), owner(key(KEY)))
-        .budget(Terms::new(100_000, 0).unwrap());
     spend(&store).await;
     let fill = store
         .run(|connection| {
@@ -340,7 +341,7 @@ async fn a_full_disk_is_said_and_nothing_is_granted() {
     let error = fill.unwrap_err();
     assert_eq!(error.kind, Kind::Store);
     assert!(error.message.contains("disk is full"), "{error}");
-    assert!(budget.left().await.unwrap() > 0, "what is there can be used");
+    assert!(budget(&store).left().await.unwrap() > 0, "what is there can be used");
 }
 
 #[tokio::test]
@@ -357,8 +358,7 @@ async fn damage_that_shows_late_is_an_error_too() {
     let (_directory, path) = place();
     let store = Store::open(&path).unwrap();
     store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
-    let budget = Ledger::in_store(Clock::system(), store, owner(key(KEY))).budget(Terms::new(1, 0).unwrap());
-    let error = budget.acquire(far()).await.unwrap_err();
+    let error = budget(&store).acquire(far()).await.unwrap_err();
     assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
 }
 
