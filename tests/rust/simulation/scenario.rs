@@ -223,6 +223,14 @@ impl Scenario {
     /// What few worlds have. It is drawn apart, so that all others are what they were before there was such a thing.
     fn add_rarities(&mut self, dice: &mut Dice) {
         self.settings.jobs = dice.chance(8).then(|| 1 + dice.below(3));
+        if self.settings.jobs.is_some() {
+            // Of such a budget, worlds of jobs tell the most.
+            for op in self.processes.iter_mut().flatten() {
+                if matches!(op, Op::Reads { .. } | Op::Pause { .. } | Op::Job { .. }) {
+                    *op = Op::Job { message: true, timeout: dice.pick(&[0, 10, 100]) };
+                }
+            }
+        }
         if dice.chance(8) {
             self.deletions = (0..dice.pick(&[1, 1, 3])).map(|_| 2 + dice.below(60)).collect();
         }
