@@ -193,7 +193,8 @@ bench bench-store bench-instructions: $(STAMPS)/bench
 $(STAMPS)/bench: $(SOURCES) requirements/bench.txt $(STAMPS)/build
 	$(PYTHON) -m venv $(BENCH_ENV)
 	rm -rf $(BENCH_ENV)/wheel
-	$(BUILD_RELEASE) --quiet --out $(BENCH_ENV)/wheel
+	@# With the names of functions, for the profile; the code is that of `make wheel`.
+	CARGO_PROFILE_RELEASE_STRIP=none $(BUILD_RELEASE) --quiet --out $(BENCH_ENV)/wheel
 	$(BENCH_ENV)/bin/python $(PIP) -r requirements/bench.txt
 	$(BENCH_ENV)/bin/python $(REINSTALL) $(BENCH_ENV)/wheel/*.whl
 	@touch $@

@@ -14,17 +14,18 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from peers import KEY, LIMIT, PEERS, aiohttp_rows, count
+from peers import ASYNC_PEERS, KEY, LIMIT, PEERS, count
 from service import server
 
 FEW, MORE = 20, 60
 """Pages of the two runs."""
-PROFILE_LINES = 60
+PROFILE_LINES = 40
 
 
 def ours(way: Callable[[Any], object], url: str) -> object:
@@ -49,7 +50,10 @@ WAYS: dict[str, Callable[[str], object]] = {
     "docplatform: to_dicts()": partial(ours, lambda visitors: visitors.to_dicts()),
     "docplatform: to_csv()": partial(ours, to_csv),
     "docplatform: async for": ours_async,
-    "aiohttp + orjson: async for": lambda url: asyncio.run(count(aiohttp_rows(url))),
+    **{
+        f"{name}: async for": lambda url, rows=rows: asyncio.run(count(rows(url)))
+        for name, rows in ASYNC_PEERS.items()
+    },
     **{
         name: peer
         for name, peer in PEERS.items()
@@ -73,6 +77,20 @@ def instructions(way: str, pages: int, out: Path) -> int:
     return int(found[1])
 
 
+def functions(way: str, pages: int, out: Path) -> Counter[str]:
+    """The instructions of each function in the same process, with what was inlined into it."""
+    instructions(way, pages, out)
+    command = ["callgrind_annotate", "--threshold=100", "--auto=no", out]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    taken: Counter[str] = Counter()
+    for line in lines.splitlines():
+        found = re.match(r" *([\d,]+) \([ \d.]+%\)  [^:]+:(.+?)(?: \[[^]]*])?$", line)
+        if found:
+            # A function that calls itself is counted at each depth.
+            taken[found[2].split("'")[0]] += int(found[1].replace(",", ""))
+    return taken
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--only", metavar="TEXT", default="", help="the ways whose name has this text")
@@ -86,11 +104,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "callgrind.out")
         if arguments.profile:
-            instructions(arguments.profile, MORE, out)
-            lines = subprocess.run(
-                ["callgrind_annotate", out], capture_output=True, text=True, check=True
-            ).stdout
-            print("\n".join(lines.splitlines()[:PROFILE_LINES]))
+            few, more = (functions(arguments.profile, pages, out) for pages in (FEW, MORE))
+            more.subtract(few)
+            print("| function | instructions a page |\n|---|---|")
+            for name, taken in more.most_common(PROFILE_LINES):
+                print(f"| {name} | {taken / (MORE - FEW):,.0f} |")
             return
         print("| way | instructions a page |\n|---|---|")
         for way in WAYS:

@@ -108,6 +108,22 @@ async def aiohttp_rows(url: str) -> AsyncIterator[Row]:
             offset += LIMIT
 
 
+async def pyreqwest_rows(url: str) -> AsyncIterator[Row]:
+    """The same with pyreqwest."""
+    from pyreqwest.client import ClientBuilder
+
+    offset = 0
+    async with ClientBuilder().default_headers(HEADERS).build() as client:
+        while True:
+            answer = await client.get(f"{url}{PATH}?limit={LIMIT}&offset={offset}").build().send()
+            page = orjson.loads(bytes(await answer.bytes()))
+            for row in page["visitors"]:
+                yield row
+            if not page["hasMore"]:
+                return
+            offset += LIMIT
+
+
 async def count(rows: Any) -> int:
     number = 0
     async for _ in rows:
@@ -205,4 +221,9 @@ PEERS: dict[str, Callable[[str], list[Row]]] = {
     },
     "dlt RESTClient": with_dlt,
     "openai's base (Stainless)": with_openai,
+}
+
+ASYNC_PEERS: dict[str, Callable[[str], AsyncIterator[Row]]] = {
+    "aiohttp + orjson": aiohttp_rows,
+    "pyreqwest + orjson": pyreqwest_rows,
 }

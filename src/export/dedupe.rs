@@ -109,8 +109,8 @@ struct Brought {
 pub(crate) struct Seen {
     /// The last row of each key.
     rows: Spread<SeenRow>,
-    /// Earlier rows of those keys, with other values, and the last page that brought each.
-    earlier: Spread<u32>,
+    /// Earlier rows of those keys, with other values, and the last page that brought each: few, unless the data moves.
+    earlier: HashMap<Packed, u32, Hashed>,
     /// Pages, oldest first, that may bring their rows again or are within the window.
     pages: VecDeque<Brought>,
     count: u32,
@@ -124,7 +124,7 @@ impl Seen {
     pub(crate) fn new(window: Option<usize>) -> Self {
         Self {
             rows: Spread::default(),
-            earlier: Spread::default(),
+            earlier: HashMap::default(),
             pages: VecDeque::new(),
             count: 0,
             window,
@@ -158,8 +158,8 @@ impl Seen {
             Some(last) if last.whole == row.whole => Repeat::Identical,
             Some(last) => {
                 let was = Identity { key: row.key, whole: last.whole };
-                self.earlier.insert(was.digest(), last.page);
-                match self.earlier.remove(row.digest()) {
+                self.earlier.insert(was.digest().into(), last.page);
+                match self.earlier.remove(&row.digest().into()) {
                     Some(_) => Repeat::Identical,
                     None => Repeat::Differing,
                 }
@@ -180,8 +180,8 @@ impl Seen {
                 if self.rows.get(row.key).is_some_and(|last| last.page == oldest) {
                     self.rows.remove(row.key);
                 }
-                if self.earlier.get(row.digest()) == Some(oldest) {
-                    self.earlier.remove(row.digest());
+                if self.earlier.get(&row.digest().into()) == Some(&oldest) {
+                    self.earlier.remove(&row.digest().into());
                 }
             }
         }
