@@ -80,7 +80,7 @@ def instructions(way: str, pages: int, out: Path) -> int:
 def functions(way: str, pages: int, out: Path) -> Counter[str]:
     """The instructions of each function in the same process, with what was inlined into it."""
     instructions(way, pages, out)
-    command = ["callgrind_annotate", "--threshold=100", "--auto=no", out]
+    command = ["callgrind_annotate", "--threshold=100", "--auto=no", str(out)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     taken: Counter[str] = Counter()
     for line in lines.splitlines():
@@ -104,8 +104,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "callgrind.out")
         if arguments.profile:
-            few, more = (functions(arguments.profile, pages, out) for pages in (FEW, MORE))
-            more.subtract(few)
+            more = functions(arguments.profile, MORE, out)
+            more.subtract(functions(arguments.profile, FEW, out))
             print("| function | instructions a page |\n|---|---|")
             for name, taken in more.most_common(PROFILE_LINES):
                 print(f"| {name} | {taken / (MORE - FEW):,.0f} |")
