@@ -169,11 +169,6 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "throttle-half-as-long": (THROTTLE, "asked.min(MAX_THROTTLE)", "asked.min(MAX_THROTTLE) / 2"),
     "throttle-passed-in-line": (ADMISSION, "if throttled().is_none() {", "if true {"),
-    "throttle-of-messages-passed": (
-        ADMISSION,
-        "budget.is_none() || !throttled.in_ledger",
-        "budget.is_none() || throttled.status != 429",
-    ),
     # budget
     "budget-one-more": (
         POLICY,
