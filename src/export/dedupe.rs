@@ -83,16 +83,15 @@ impl<T: Copy> Spread<T> {
         usize::try_from((256 + share).isqrt() - 16).unwrap_or_default()
     }
 
-    fn get(&self, key: u64) -> Option<T> {
-        self.0.get(Self::part(key))?.get(&key.into()).copied()
-    }
-
     fn insert(&mut self, key: u64, value: T) -> Option<T> {
         self.0.get_mut(Self::part(key))?.insert(key.into(), value)
     }
 
-    fn remove(&mut self, key: u64) -> Option<T> {
-        self.0.get_mut(Self::part(key))?.remove(&key.into())
+    fn remove_if(&mut self, key: u64, is_it: impl FnOnce(&T) -> bool) {
+        let (part, key) = (self.0.get_mut(Self::part(key)), key.into());
+        if let Some(part) = part.filter(|part| part.get(&key).is_some_and(is_it)) {
+            part.remove(&key);
+        }
     }
 }
 
@@ -177,9 +176,7 @@ impl Seen {
             let rows = self.pages.pop_front().map(|brought| brought.rows).unwrap_or_default();
             for row in rows.iter().filter(|_| self.window.is_some()) {
                 // A row that came again since is forgotten later.
-                if self.rows.get(row.key).is_some_and(|last| last.page == oldest) {
-                    self.rows.remove(row.key);
-                }
+                self.rows.remove_if(row.key, |last| last.page == oldest);
                 if self.earlier.get(&row.digest().into()) == Some(&oldest) {
                     self.earlier.remove(&row.digest().into());
                 }

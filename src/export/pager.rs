@@ -18,7 +18,7 @@ use crate::export::observer::{ExportObserver, Relay};
 use crate::export::trail::{Mark, PageShape, Trail};
 use crate::listing::cursor;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Page, Rows, Totals};
+use crate::listing::rows::{Identity, Page, Rows, Totals};
 
 /// How many pages are remembered, to find repeats, while streaming.
 pub const WINDOW: usize = 8;
@@ -109,8 +109,11 @@ struct Ahead {
     at: (usize, u64),
     limit: u32,
     promise: oneshot::Receiver<()>,
-    task: JoinHandle<Result<(Page, u32)>>,
+    task: JoinHandle<Result<Came>>,
 }
+
+/// A page that came, what its rows are known by, and how many it was asked for.
+type Came = (Page, Vec<Identity>, u32);
 
 impl Drop for Ahead {
     fn drop(&mut self) {
@@ -193,13 +196,13 @@ impl Pager {
                 waiting.push_back(self.ask(u64::from(next.limit), left));
             }
         }
-        let (page, limit) = match (&mut next.task).await {
-            Ok(page) => page?,
+        let came = match (&mut next.task).await {
+            Ok(came) => came?,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => return Err(Error::new(Kind::Misuse, "this process is ending")),
         };
         drop(listening);
-        let turn = self.take_in(page, limit).inspect_err(|error| self.broken = Some(error.clone()))?;
+        let turn = self.take_in(came).inspect_err(|error| self.broken = Some(error.clone()))?;
         self.ahead = waiting;
         if self.finished || self.ahead.front().is_some_and(|ahead| ahead.at != self.at()) {
             self.ahead.clear();
@@ -219,9 +222,9 @@ impl Pager {
     }
 
     /// Checks a page, drops its repeats, and moves on after it.
-    fn take_in(&mut self, mut page: Page, limit: u32) -> Result<Turn> {
+    fn take_in(&mut self, (mut page, identities, limit): Came) -> Result<Turn> {
         let received = page.rows.len();
-        let identities = self.trail.identities(&page.rows);
+        let identities = self.trail.identities(identities);
         let by_offset = self.trail.is_by_offset();
         let cut_off = page.has_more && self.trail.place.listing.paged_by() == PagedBy::Nothing;
         page.has_more &= !cut_off;
@@ -354,7 +357,9 @@ impl Pager {
             if promises_more && sender.send(()).is_ok() {
                 yield_now().await;
             }
-            Ok((decode()?, limit))
+            let page = decode()?;
+            let identities = page.rows.identities();
+            Ok((page, identities, limit))
         });
         Ahead { at: (place.slice, offset), limit, promise, task }
     }

@@ -72,7 +72,7 @@ impl Iterator for Replay {
             self.runs.pop_front();
         }
         let rows = self.rows(rows);
-        let identities = self.trail.identities(&rows);
+        let identities = self.trail.identities(rows.identities());
         let mark = self.trail.step(shape, identities);
         Some(Turn { rows, findings: Vec::new(), mark: Arc::new(mark) })
     }

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::dates::slices::Slice;
 use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::PagedBy;
-use crate::listing::rows::{Identity, Rows, Totals};
+use crate::listing::rows::{Identity, Totals};
 
 /// A page without its rows. The positions after its rows share it.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,9 +135,9 @@ impl Trail {
         self.days().or_else(|| self.place.listing.range())
     }
 
-    /// What the rows of the next page are known by. Of what sums up its slice, each slice has rows of its own.
-    pub(crate) fn identities(&self, rows: &Rows) -> Vec<Identity> {
-        let mut identities = rows.identities();
+    /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, each slice has rows
+    /// of its own.
+    pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
         if self.place.slice > 0 && self.place.listing.endpoint().time.is_none() {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
             for identity in &mut identities {
