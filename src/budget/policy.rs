@@ -216,14 +216,16 @@ impl Account {
         let under_way = self.under_way(now);
         let announced = self.announced.values().map(|announced| {
             let left = announced.remaining.saturating_sub(terms.reserve);
-            match left {
+            let until = match left {
                 0 => announced.until,
                 // The requests that are left may be used by those under way, whose answers will tell.
                 1.. if left <= under_way => announced.until.min(now + NEXT_LOOK),
                 _ => now,
-            }
+            };
+            // What the reserve leaves to others is the budget's doing.
+            Hold { until, by_service: announced.remaining == 0 }
         });
-        let slot = announced.fold(own, Millis::max);
-        Hold { until: if slot > now { slot } else { now + NEXT_LOOK }, by_service: slot > own }
+        let hold = announced.fold(Hold { until: own, by_service: false }, Hold::max);
+        if hold.until > now { hold } else { Hold { until: now + NEXT_LOOK, by_service: false } }
     }
 }

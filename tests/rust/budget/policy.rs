@@ -152,6 +152,13 @@ async fn the_reserve_is_left_to_others_also_of_what_the_service_tells() {
     let announced = headers(&[("ratelimit", "\"default\";r=32;t=100")]);
     ticket(&budget).await.answered(200, &announced, None);
     assert_eq!(budget.left().await.unwrap(), 2);
+    for (left, by_service) in [(30, false), (0, true)] {
+        let budget = careful();
+        let announced = headers(&[("ratelimit", &format!("\"default\";r={left};t=100"))]);
+        ticket(&budget).await.answered(200, &announced, None);
+        let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else { panic!("{left} are left") };
+        assert_eq!((slot.wait, slot.by_service), (secs(101), by_service), "{left} are left");
+    }
 }
 
 #[tokio::test(start_paused = true)]
