@@ -122,8 +122,9 @@ fn build(settings: &Settings, idle_connections: usize) -> Result<reqwest::Client
 
 /// What is to be done about authorities that cannot be read.
 fn trust_advice() -> String {
-    let set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(set) {
+    // An empty name of a file counts, too, and is a file that is not there.
+    let is_set = |name: &&str| std::env::var_os(name).is_some();
+    match ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(is_set) {
         None => "install the system's CA certificates".to_owned(),
         Some(name) => format!("{name} replaces the system's CA certificates: correct or unset it"),
     }

@@ -163,12 +163,13 @@ def test_the_machines_store_is_the_default_and_can_be_replaced(
 
 
 @pytest.mark.row("G21")
+@pytest.mark.parametrize("name", ["empty.pem", ""])
 def test_a_machine_without_a_store_can_still_speak_plain_http(
-    wire: Wire, monkeypatch: pytest.MonkeyPatch
+    wire: Wire, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     empty = wire.directory / "empty.pem"
     empty.write_text("")
-    monkeypatch.setenv("SSL_CERT_FILE", str(empty))
+    monkeypatch.setenv("SSL_CERT_FILE", name and str(empty))
     monkeypatch.setenv("SSL_CERT_DIR", str(wire.directory / "nowhere"))
     wire.server.script([READ_ALL, SEND(answer(200, JOB))])
     client = wire.client()
