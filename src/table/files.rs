@@ -52,8 +52,7 @@ impl WholeFile {
         let target = std::path::absolute(target)?;
         let before = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::from_raw_os_error(EISDIR)),
-            // A link there, such as /dev/stdout, would be gone for the whole system.
-            Ok(found) if !found.is_file() || folder(&target) == Path::new("/dev") => {
+            Ok(found) if !found.is_file() || is_in_dev(&target) => {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
                     "it is not a regular file, and only such a file can be replaced: give another path",
@@ -189,6 +188,11 @@ const ENOENT: i32 = 2;
 // Windows has numbers of its own, and refuses a folder as it refuses what may not be written.
 const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };
 const EISDIR: i32 = if cfg!(windows) { EACCES } else { 21 };
+
+/// Whether it is in /dev, however it is named: a link there, such as /dev/stdout, would be gone for the whole system.
+fn is_in_dev(target: &Path) -> bool {
+    folder(target).canonicalize().is_ok_and(|folder| folder == Path::new("/dev"))
+}
 
 fn folder(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -127,14 +127,17 @@ def test_a_link_of_the_systems_to_a_redirected_stream_is_never_replaced(tmp_path
     script = """
     import sys
     from docplatform._native import _WholeFile
-    try:
-        _WholeFile("/dev/stdout")
-    except OSError as error:
-        print(error, file=sys.stderr)
+    for path in sys.argv[1:]:
+        try:
+            _WholeFile(path)
+        except OSError as error:
+            print(error, file=sys.stderr)
     """
+    (tmp_path / "link").symlink_to("/dev")
+    paths = ["/dev/stdout", "/dev/../dev/stdout", str(tmp_path / "link" / "stdout")]
     with (tmp_path / "out").open("wb") as out:
-        ended = run_command(command(script), stdout=out.fileno())
-    assert "it is not a regular file" in ended.err
+        ended = run_command(command(script, *paths), stdout=out.fileno())
+    assert ended.err.count("it is not a regular file") == len(paths)
 
 
 @posix
