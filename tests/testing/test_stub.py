@@ -654,6 +654,7 @@ def test_start_and_close_may_be_repeated() -> None:
         ({"views": True}, TypeError),
         ({"views": -1}, ValueError),
         ({"searches": "rows"}, TypeError),
+        ({"searches": iter([{"searchQuery": "api key"}])}, TypeError),
         ({"feedback": -1}, ValueError),
         ({"active_polls": 1.0}, TypeError),
         ({"latency": float("inf")}, ValueError),

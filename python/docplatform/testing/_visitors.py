@@ -247,7 +247,8 @@ def check_served(name: str, served: Any) -> None:
         if served < 0:
             raise ValueError(f"{name} must be at least 0, not {served}")
     elif not callable(served) and (
-        isinstance(served, str | bytes | Mapping) or not isinstance(served, Iterable)
+        # An iterator would be empty at the second page.
+        isinstance(served, str | bytes | Mapping | Iterator) or not isinstance(served, Iterable)
     ):
         raise TypeError(
             f"{name} must be a number of rows, a sequence of rows, or a function that returns one"
