@@ -26,7 +26,7 @@ test-core:
 	cargo test --locked --no-default-features --quiet
 
 ## test-python: the built wheel, as users have it
-test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/oldest browser
+test-python: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
 	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/tables/test_pandas.py
 
