@@ -131,7 +131,7 @@ class AsyncFace:
 
         async def cancelled() -> list[str]:
             task = asyncio.create_task(call())
-            while not when():  # noqa: ASYNC110  # set by another thread, or logged
+            while not (when() or task.done()):  # noqa: ASYNC110  # set by another thread, or logged
                 await asyncio.sleep(0.001)
             task.cancel()
             try:
