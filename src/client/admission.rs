@@ -45,10 +45,7 @@ impl Client {
         let places = if call.is_write() { &self.shared.writes } else { &self.shared.reads };
         // A 429 of a call that a budget counts stands in its ledger, which it may wait for beyond its deadline. One of a message
         // does not, and holds up new jobs as well.
-        let throttled = || {
-            let throttled = self.shared.throttle.throttled(call.lane);
-            throttled.filter(|throttled| budget.is_none() || !throttled.in_ledger)
-        };
+        let throttled = || self.shared.throttle.throttled(call.lane, budget.is_some());
         let mut announced = None;
         loop {
             // A write that goes out with no time left for its answer would only leave an unknown outcome.

@@ -41,21 +41,25 @@ pub struct Throttled {
     pub in_ledger: bool,
 }
 
-/// Shared by a client and its handles, for one origin and key; one place for each lane.
+/// Shared by a client and its handles, for one origin and key; two places for each lane: for what no ledger holds for, and for
+/// what one does.
 #[derive(Debug, Default)]
-pub struct Throttle(Mutex<[Option<Throttled>; 3]>);
+pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 
 impl Throttle {
-    /// Whether calls of `lane` have to wait.
-    pub fn throttled(&self, lane: Lane) -> Option<Throttled> {
-        let throttled = *lock(&self.0).get(lane as usize)?;
-        throttled.filter(|throttled| throttled.until > Instant::now())
+    /// Whether calls of `lane` have to wait. `has_ledger`: they have one, and go by it.
+    pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
+        let lane = *lock(&self.0).get(lane as usize)?;
+        let throttled = lane.into_iter().flatten().filter(|throttled| !(has_ledger && throttled.in_ledger));
+        throttled.filter(|throttled| throttled.until > Instant::now()).max_by_key(|throttled| throttled.until)
     }
 
     /// A throttled answer asked all to wait.
     pub fn throttle(&self, lane: Lane, status: u16, asked: Duration, in_ledger: bool) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
-        if let Some(known) = lock(&self.0).get_mut(lane as usize)
+        let mut lanes = lock(&self.0);
+        if let Some(known) =
+            lanes.get_mut(lane as usize).and_then(|lane| lane.get_mut(usize::from(in_ledger)))
             && known.is_none_or(|known| known.until < until)
         {
             *known = Some(Throttled { until, asked, status, in_ledger });

@@ -9,7 +9,7 @@ use docplatform::error::{Kind, Outcome, Result};
 use docplatform::http::MAX_WRITES;
 use docplatform::job::{self, Job};
 use docplatform::store::Store;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::budget::ledger::place;
 use crate::helpers::service::{HOUR, most_in_an_hour};
@@ -120,11 +120,18 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
 /// Rows: B7.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_was_refused_holds_up_creations_too() {
-    let script = Script::new([with_retry_after(429, "600")]);
+    let script = Script::new(
+        ["600", "900"].map(|after| reply(429, "").header("retry-after", after).after(millis(200))),
+    );
     let client = client(&script);
-    message(&client, "More", &Recorder::default()).await.unwrap_err();
+    // Also where another project's creation was refused for longer meanwhile, on which its own ledger waits.
+    let recorder = Recorder::default();
+    let (message, created) =
+        tokio::join!(message(&client, "More", &recorder), timeout(secs(60), create_in(&client, "blog")));
+    assert!(message.is_err() && !matches!(created, Ok(Ok(_))));
     let error = create_in(&client, "demo").await.unwrap_err();
     assert_eq!((error.kind, error.outcome), (Kind::HeldBack, Some(Outcome::NotSent)), "{error}");
+    assert_eq!(script.count(), 2);
 }
 
 /// Rows: A8.
