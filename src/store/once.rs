@@ -157,8 +157,8 @@ impl OnceNames {
         self.0.store.post(write, failed);
     }
 
-    /// Notes the job of a name, also where its store was deleted meanwhile; `failed` gets the error if that cannot be written.
-    /// Does not wait for it: see [`OnceNames::written`].
+    /// Notes the job of a name, also where its store was deleted meanwhile, unless the next one has another prompt or job for it;
+    /// `failed` gets the error if that cannot be written. Does not wait for it: see [`OnceNames::written`].
     pub(crate) fn created(
         &self,
         key: OnceKey,
@@ -174,7 +174,8 @@ impl OnceNames {
             transaction.execute(
                 "INSERT INTO once (account, project_id, name, prompt, begun, job, body, size)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT DO UPDATE SET job = excluded.job, body = excluded.body, size = excluded.size",
+                 ON CONFLICT DO UPDATE SET job = excluded.job, body = excluded.body, size = excluded.size
+                 WHERE prompt = excluded.prompt AND coalesce(job, excluded.job) = excluded.job",
                 (
                     account,
                     &key.project_id,
