@@ -37,8 +37,6 @@ pub struct Throttled {
     pub until: Instant,
     pub asked: Duration,
     pub status: u16,
-    /// Whether the ledger of a budget holds for as long.
-    pub in_ledger: bool,
 }
 
 /// Shared by a client and its handles, for one origin and key; two places for each lane: for what no ledger holds for, and for
@@ -49,12 +47,12 @@ pub struct Throttle(Mutex<[[Option<Throttled>; 2]; 3]>);
 impl Throttle {
     /// Whether calls of `lane` have to wait. `has_ledger`: they have one, and go by it.
     pub fn throttled(&self, lane: Lane, has_ledger: bool) -> Option<Throttled> {
-        let lane = *lock(&self.0).get(lane as usize)?;
-        let throttled = lane.into_iter().flatten().filter(|throttled| !(has_ledger && throttled.in_ledger));
+        let [alone, in_ledger] = *lock(&self.0).get(lane as usize)?;
+        let throttled = alone.into_iter().chain(in_ledger.filter(|_| !has_ledger));
         throttled.filter(|throttled| throttled.until > Instant::now()).max_by_key(|throttled| throttled.until)
     }
 
-    /// A throttled answer asked all to wait.
+    /// A throttled answer asked all to wait. `in_ledger`: the ledger of a budget holds for as long.
     pub fn throttle(&self, lane: Lane, status: u16, asked: Duration, in_ledger: bool) {
         let until = Instant::now() + asked.min(MAX_THROTTLE);
         let mut lanes = lock(&self.0);
@@ -62,7 +60,7 @@ impl Throttle {
             lanes.get_mut(lane as usize).and_then(|lane| lane.get_mut(usize::from(in_ledger)))
             && known.is_none_or(|known| known.until < until)
         {
-            *known = Some(Throttled { until, asked, status, in_ledger });
+            *known = Some(Throttled { until, asked, status });
         }
     }
 }
