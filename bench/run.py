@@ -41,15 +41,10 @@ def user_time() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
-def medians(ways: dict[str, Callable[[], int]], rounds: int, rows: int) -> dict[str, float]:
-    """Seconds of each way, taken in turns; the first round warms up."""
-    return both(ways, rounds, rows)[0]
-
-
-def both(
+def medians(
     ways: dict[str, Callable[[], int]], rounds: int, rows: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """The same, and the seconds that this process computed for it."""
+    """Seconds of each way, and those of them that this process computed, taken in turns; the first round warms up."""
     clocks = (time.perf_counter, user_time)
     seconds: tuple[dict[str, list[float]], ...] = tuple({name: [] for name in ways} for _ in clocks)
     for round_ in range(rounds + 1):
@@ -158,7 +153,7 @@ def main() -> None:
             ways[name] = lambda peer=peer: len(peer(url))  # type: ignore[misc]
         for title, name in frames.items():
             ways[title] = lambda peer=PEERS[name]: len(pd.DataFrame(peer(url)))  # type: ignore[misc]
-        taken, computed = both(ways, rounds, rows)
+        taken, computed = medians(ways, rounds, rows)
 
     lists = {name: taken[name] for name in PEERS}
     best = min(lists, key=lambda name: lists[name])
@@ -186,7 +181,7 @@ def main() -> None:
 
     with server(SLOW_ROWS, LATENCY) as running:
         client = docplatform.Client(KEY, base_url=running.url, project_id="bench")
-        slow = medians(
+        slow, _ = medians(
             {
                 "1": lambda: len(client.visitors(prefetch=1).collect()),
                 "8": lambda: len(client.visitors(prefetch=8).collect()),
@@ -201,7 +196,7 @@ def main() -> None:
 
     with server(CURSOR_ROWS) as running:
         url, client = running.url, docplatform.Client(KEY, base_url=running.url, project_id="bench")
-        cursor = medians(
+        cursor, _ = medians(
             {
                 "docplatform": lambda: len(client.searches().to_pandas()),
                 "aiohttp + orjson": lambda: searches_frame(url),
