@@ -50,6 +50,9 @@ pub struct Checkpoint {
     /// The last rows that were handed out: see [`RECENT`]. Shared: a page's mark has two checkpoints.
     #[serde(serialize_with = "encode", deserialize_with = "decode")]
     seen: Arc<Vec<Identity>>,
+    /// A page was not as long as was asked for, in any of its parts: rows may come twice, and offsets are not positions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) irregular: bool,
     /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
     pub(crate) near: usize,
 }
@@ -69,6 +72,7 @@ impl Checkpoint {
             done: false,
             totals: None,
             seen: Arc::default(),
+            irregular: false,
             near: 0,
         }
     }

@@ -90,8 +90,6 @@ impl Mark {
 pub(crate) struct Trail {
     /// Where the next page starts.
     pub(crate) place: Checkpoint,
-    /// A page was short: rows may come twice, and offsets are not positions.
-    irregular: bool,
     /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
     near: VecDeque<(usize, u64)>,
     /// Where pages are not told apart by offsets: how many rows from here on were handed out before. All are of the page that
@@ -106,18 +104,17 @@ pub(crate) struct Trail {
 
 impl Trail {
     /// Continues at `place`.
-    pub(crate) fn new(place: Checkpoint) -> Self {
+    pub(crate) fn new(mut place: Checkpoint) -> Self {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
         // Checked where it was made.
         let slices = place.listing.slices().unwrap_or_default();
         let by_position = place.slice > 0 || place.offset.saturating_sub(place.begin) == place.rows;
         let near = place.near;
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
-        let irregular = by_offset && near > 0;
+        place.irregular |= by_offset && near > 0;
         Self {
-            irregular,
+            near: place.irregular.then_some((near, until)).into_iter().collect(),
             place,
-            near: irregular.then_some((near, until)).into_iter().collect(),
             skip: if by_offset { 0 } else { near },
             by_offset,
             by_position,
@@ -164,17 +161,17 @@ impl Trail {
 
     /// Whether the next page's offset is the position of its first row in the listing.
     pub(crate) fn is_by_position(&self) -> bool {
-        self.by_offset && self.by_position && !self.irregular
+        self.by_offset && self.by_position && !self.place.irregular
     }
 
-    /// Whether a page was short.
+    /// Whether a page was short: rows may come twice, and offsets are not positions.
     pub(crate) fn is_irregular(&self) -> bool {
-        self.irregular
+        self.place.irregular
     }
 
     /// The offset from which on none of the rows that came at `place` and before can come twice.
     pub(crate) fn until(&self) -> u64 {
-        self.near.back().map_or(self.place.offset, |(_, until)| *until)
+        self.near.back().map_or(self.place.offset + self.skip as u64, |(_, until)| *until)
     }
 
     /// Moves on after a page of this shape, of which these rows are handed out.
@@ -183,11 +180,11 @@ impl Trail {
         self.place.totals = self.place.totals.or(shape.totals);
         let before = self.place.clone();
         let is_short = shape.received < shape.limit;
-        self.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;
+        self.place.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;
         // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
         // is to know the rows, as their positions may be no offsets. Rows of unknown shape could not be told apart.
         let by_row =
-            self.irregular || !self.by_offset || (is_short && before.listing.endpoint().key.is_some());
+            self.place.irregular || !self.by_offset || (is_short && before.listing.endpoint().key.is_some());
         if by_row {
             shape.kept = None;
         }
@@ -206,7 +203,7 @@ impl Trail {
         self.near.push_back((rows.len(), until));
         // Each short page starts within those before it, which can bring their rows again.
         while self.near.pop_front_if(|(_, until)| *until <= place.offset).is_some() {}
-        let near = if self.irregular { self.near.iter().map(|(rows, _)| rows).sum() } else { 0 };
+        let near = if self.place.irregular { self.near.iter().map(|(rows, _)| rows).sum() } else { 0 };
         self.end(before, shape, rows, by_row, near)
     }
 
