@@ -1,14 +1,16 @@
 //! Checkpoints: after every row, in another process, and only where they belong (reliability.md, E10 and E11).
 
+use std::ops::Range;
+
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
 use docplatform::export::pager::{Pager, Paging, Turn};
 use docplatform::listing::Listing;
-use docplatform::listing::endpoint::VISITORS;
+use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 
 use crate::helpers::site::{
-    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
+    self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, text, turn,
 };
 use crate::helpers::support::{BASE_URL, KEY, Script, Step, segment};
 
@@ -65,6 +67,26 @@ async fn a_checkpoint_after_any_row_yields_exactly_the_rest() {
             }
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_a_cursor_listing_may_come_again_as_pages_of_one_row() {
+    let body = |rows: Range<usize>| {
+        let next = if rows.end < 20 { format!("\"{}\"", rows.end) } else { "null".to_owned() };
+        let rows: Vec<_> = rows.map(|n| format!(r#"{{"searchQuery":"{n}","hits":1,"ctr":0}}"#)).collect();
+        format!(r#"{{"searches":[{}],"totalSearches":20,"nextCursor":{next}}}"#, rows.join(","))
+    };
+    let listing = Listing::of(SEARCHES, &segment("demo"), None, None);
+    let whole = pages([body(0..20)]);
+    let first = turn(&mut pager_at(&whole, Checkpoint::new(BASE_URL, listing, 1, 0), PLAIN)).await;
+    let place = reread(&first.unwrap().unwrap().mark.behind(14));
+    let single = pages((0..20).map(|n| body(n..n + 1)));
+    let rest = turns(&mut pager_at(&single, place, PLAIN)).await;
+    let rest: Vec<_> = rest
+        .iter()
+        .flat_map(|turn| turn.rows.iter().map(|row| text(&row, "searchQuery").to_owned()))
+        .collect();
+    assert_eq!(rest, ["14", "15", "16", "17", "18", "19"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -184,6 +184,23 @@ async fn a_reader_that_stops_anywhere_pays_for_no_page_twice() {
 }
 
 #[tokio::test]
+async fn a_reader_that_goes_on_after_a_short_page_leaves_no_gap() {
+    let (shop, site) = (Shop::new(), Site::new(9));
+    let short = site.clone();
+    let script = site.serve_but(move |offset| (offset == 2).then(|| short.answer(2, 1)));
+    // Asked for before it was known that the page before it is short.
+    turn(&mut shop.pager(&script, january(2, 4), PLAIN)).await.unwrap();
+    let mut place = january(2, 0);
+    while !place.done {
+        let turn = turn(&mut shop.pager(&script, place, PLAIN)).await.unwrap().unwrap();
+        place = reread(&turn.mark.behind(turn.rows.len()));
+    }
+    let fetched = script.count();
+    assert_eq!(shop.read(&script, 2).await, site.paths());
+    assert_eq!(script.count(), fetched);
+}
+
+#[tokio::test]
 async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
     for (name, site, page_size) in sites() {
         let (shop, script) = (Shop::new(), site.serve());
