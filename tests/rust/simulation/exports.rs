@@ -1,12 +1,12 @@
 //! Exports, totals and syncs: every row once, or the user knows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::client::WaitOrStop;
-use docplatform::dates::slices::Slice;
+use docplatform::dates::slices::{Every, Slice};
 use docplatform::error::{Error, Kind};
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
@@ -24,7 +24,7 @@ use tokio::time::sleep;
 use crate::calls::segment;
 use crate::process::{BASE_URL, Done, Process};
 use crate::scenario::{ENDPOINTS, Export, Habits, OPEN_DAY, PROJECTS, What};
-use crate::service::{Answered, RANK, date};
+use crate::service::{Answered, RANK, date, day};
 use crate::world::{BASE, End, Sent, World, in_short, lines};
 
 /// So long a request counts: an hour, and a second for services that count in whole ones.
@@ -34,24 +34,33 @@ const HOUR: u64 = 3_601_000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     place: Option<String>,
-    /// Ranks and counts.
-    rows: Vec<(u64, u64)>,
+    /// The day that it is in.
+    day: u64,
+    /// Ranks and counts of each day.
+    rows: BTreeMap<u64, Vec<(u64, u64)>>,
     changed: bool,
     cut: bool,
     parts: u64,
 }
 
-fn slice(what: What) -> Slice {
-    Slice { from: date(what.day).parse().unwrap(), to: date(what.day + 1).parse().unwrap() }
+impl Progress {
+    fn count(&self) -> usize {
+        self.rows.values().map(Vec::len).sum()
+    }
 }
 
-fn listing(what: What) -> Listing {
-    Listing::days(what.endpoint(), &segment(PROJECTS[what.project]), slice(what))
+fn slice(day: u64, days: u64) -> Slice {
+    Slice { from: date(day).parse().unwrap(), to: date(day + days).parse().unwrap() }
+}
+
+fn listing(what: What, days: u64) -> Listing {
+    let listing = Listing::days(what.endpoint(), &segment(PROJECTS[what.project]), slice(what.day, days));
+    listing.in_slices((days > 1).then_some(Every::Day)).unwrap()
 }
 
 /// The rows of a page, as the service knows them.
 fn rows(turn: &Turn) -> Vec<(u64, u64)> {
-    let rank = |name: &str| name[1..].parse().unwrap();
+    let rank = |name: &str| name[1..].split('.').next().unwrap().parse().unwrap();
     let row = |row: docplatform::listing::rows::Row<'_>| match (row.cell(0), row.get("path")) {
         (Cell::Text(name), _) | (_, Cell::Text(name)) => {
             let count =
@@ -76,15 +85,16 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     // numbers, and where pages name each other those of another who read at the same time may be other ones.
     let is_whole_read = saved.is_none() && plan.stop_every.is_none();
     let mut progress = saved.unwrap_or_default();
-    let is_there = world.state().whole.contains(&what) && !plan.refresh && is_whole_read;
+    let is_there = plan.whats().all(|what| world.state().whole.contains(&what));
+    let is_there = is_there && !plan.refresh && is_whole_read;
     let asked_before = asked(process).len();
     loop {
         let place = match &progress.place {
-            None => Checkpoint::new(BASE_URL, listing(what), plan.page_size, offset),
+            None => Checkpoint::new(BASE_URL, listing(what, plan.days), plan.page_size, offset),
             Some(text) => Checkpoint::parse(text, BASE_URL).unwrap(),
         };
         let paging = Paging {
-            max_rows: plan.max_rows.map(|most| most - progress.rows.len() as u64),
+            max_rows: plan.max_rows.map(|most| most - progress.count() as u64),
             prefetch: plan.prefetch,
             strict: plan.strict,
             window: (!plan.remember_all).then_some(WINDOW),
@@ -109,12 +119,12 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     let came = rows(&turn);
                     let taken = came.len().min(room);
                     room -= taken;
-                    progress.rows.extend(&came[..taken]);
+                    progress.day =
+                        turn.mark.shape().days.map_or(what.day, |days| day(&days.from.to_string()));
+                    progress.rows.entry(progress.day).or_default().extend(&came[..taken]);
                     part.check_place(&turn, &came, taken);
                     progress.place = Some(turn.mark.behind(taken).text());
-                    world.note(|| {
-                        format!("process {} has {} rows", process.life.process, progress.rows.len())
-                    });
+                    world.note(|| format!("process {} has {} rows", process.life.process, progress.count()));
                     process.desk.lock().unwrap().export = Some(progress.clone());
                     if plan.thinks > 0 {
                         sleep(Duration::from_millis(plan.thinks)).await;
@@ -132,15 +142,14 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                     check_requests(process, plan, &progress);
                     let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh;
                     let scenario = &world.scenario;
-                    if is_whole
+                    let is_kept_whole = is_whole
                         && process.client.exports().is_some()
                         && what.day != OPEN_DAY
                         // Where the data moves, the pages of two readers, or of one before and after a stop, need not join.
                         && scenario.habits.moving == 0
-                        && scenario.pages_join(what)
                         && scenario.clock_is_right()
-                        && scenario.disk_is_good()
-                    {
+                        && scenario.disk_is_good();
+                    for what in plan.whats().filter(|what| is_kept_whole && scenario.pages_join(*what)) {
                         world.state().whole.insert(what);
                         if !is_kept(world, what) {
                             let pages = kept_pages(world, what);
@@ -217,7 +226,8 @@ impl Part<'_> {
         let bad = |what: &str| process.violation(format!("{what}\n  {plan:?}\n  {pages:?}"));
         for (number, page) in pages.iter().enumerate() {
             // A full one promises more, unless its body came before.
-            let is_again = || pages[..number].iter().any(|before| before.ranks == page.ranks);
+            let same = |before: &Answered| (before.day, &before.ranks) == (page.day, &page.ranks);
+            let is_again = || pages[..number].iter().any(same);
             let leads_nowhere = page.ranks.is_empty() || plan.prefetch == 0 && is_again();
             let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
             if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
@@ -334,72 +344,77 @@ fn check_slot(process: &Process, error: &Error) {
     }
 }
 
-/// Whether the rows are those of the service. `whole`: the end was reached.
+/// Whether the rows are those of the service, day by day. `whole`: the end was reached.
 fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
     let world = process.world();
-    let Progress { rows, changed, cut, .. } = progress;
-    let endpoint = plan.what.endpoint();
     let Habits { stands, filters, quiet, .. } = world.scenario.habits;
-    let versions = world.state().service.truth(plan.what).versions.clone();
-    let offset = if endpoint.paged_by == PagedBy::Offset { plan.offset as usize } else { 0 };
-    let most = plan.max_rows.unwrap_or(u64::MAX) as usize;
-    let bad = |what: &str| {
-        let (parts, last) = (progress.parts, versions.last().map_or(0, Vec::len));
-        let rows: Vec<_> =
-            rows.iter().map(|(rank, count)| format!("{}:{count}", *rank as f64 / RANK)).collect();
-        let came = format!("{} rows in {parts} parts: {}", rows.len(), rows.join(" "));
-        process.violation(format!(
-            "{what}\n  {plan:?}\n  {came}\n  of {} versions, the last of {last}",
-            versions.len()
-        ));
-    };
-    if rows.len() > most {
-        return bad("more rows than were wanted");
-    }
-    if *changed && versions.len() == 1 && !stands && !filters {
-        return bad("told of a change that there was not");
-    }
-    // Where rows are left out or stand still, an offset is no row's number.
-    if *changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {
-        return;
-    }
-    let of = |version: &[crate::service::Row]| -> Vec<(u64, u64)> {
-        let shown = version.iter().skip(offset).filter(|row| !row.hidden);
-        shown.map(|row| (row.rank, row.count)).take(most).collect()
-    };
-    let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
-    let fits = match endpoint.paged_by {
-        // A reader that got no warning cannot know of the change, but gets no row twice.
-        PagedBy::Offset if quiet && versions.len() > 1 => {
-            let ranks: BTreeSet<_> = rows.iter().map(|row| row.0).collect();
-            let is_near = plan.remember_all || rows.len() <= WINDOW * plan.page_size as usize;
-            rows.iter().all(known) && (ranks.len() == rows.len() || !is_near)
+    let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
+    let offset = if by_offset { plan.offset as usize } else { 0 };
+    let versions_of = |what| world.state().service.truth(what).versions.clone();
+    let is_still = plan.whats().all(|what| versions_of(what).len() == 1);
+    let mut left = plan.max_rows.unwrap_or(u64::MAX) as usize;
+    for what in plan.whats() {
+        let (versions, whole) = (versions_of(what), whole || what.day < progress.day);
+        let rows = progress.rows.get(&what.day).map_or(&[][..], Vec::as_slice);
+        let bad = |wrong: &str| {
+            let (parts, last) = (progress.parts, versions.last().map_or(0, Vec::len));
+            let rows: Vec<_> =
+                rows.iter().map(|(rank, count)| format!("{}:{count}", *rank as f64 / RANK)).collect();
+            let came = format!("{} rows of {what:?} in {parts} parts: {}", rows.len(), rows.join(" "));
+            process.violation(format!(
+                "{wrong}\n  {plan:?}\n  {came}\n  of {} versions, the last of {last}",
+                versions.len()
+            ));
+        };
+        if rows.len() > left {
+            return bad("more rows than were wanted");
         }
-        // Of one moment, as the totals would have told.
-        PagedBy::Offset => versions.iter().any(|version| {
-            let all = of(version);
-            if whole { *rows == all } else { all.starts_with(rows) }
-        }),
-        PagedBy::Cursor => {
-            let stayed = of_all(&versions[0]).into_iter().filter(|(rank, _)| {
-                versions.iter().all(|version| version.iter().any(|row| row.rank == *rank))
-            });
-            rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() == rows.len()
-                && rows.iter().all(known)
-                && (!whole
-                    || rows.len() == most
-                    || stayed.into_iter().all(|(rank, _)| rows.iter().any(|row| row.0 == rank)))
+        if progress.changed && is_still && !stands && !filters {
+            return bad("told of a change that there was not");
         }
-        PagedBy::Nothing => {
-            versions.len() > 1
-                || versions.iter().any(|version| {
-                    let all = of(version);
-                    all.starts_with(rows) && (!whole || rows.len() == all.len() || *cut)
-                })
+        // Where rows are left out or stand still, an offset is no row's number.
+        if progress.changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {
+            return;
         }
-    };
-    if !fits {
-        bad("not the service's rows");
+        let of = |version: &[crate::service::Row]| -> Vec<(u64, u64)> {
+            let shown = version.iter().skip(offset).filter(|row| !row.hidden);
+            shown.map(|row| (row.rank, row.count)).take(left).collect()
+        };
+        let known = |row: &(u64, u64)| versions.iter().any(|version| of_all(version).contains(row));
+        let fits = match what.endpoint().paged_by {
+            // A reader that got no warning cannot know of the change, but gets no row twice.
+            PagedBy::Offset if quiet && versions.len() > 1 => {
+                let ranks: BTreeSet<_> = rows.iter().map(|row| row.0).collect();
+                let is_near = plan.remember_all || rows.len() <= WINDOW * plan.page_size as usize;
+                rows.iter().all(known) && (ranks.len() == rows.len() || !is_near)
+            }
+            // Of one moment, as the totals would have told.
+            PagedBy::Offset => versions.iter().any(|version| {
+                let all = of(version);
+                if whole { rows == all } else { all.starts_with(rows) }
+            }),
+            PagedBy::Cursor => {
+                let stayed = of_all(&versions[0]).into_iter().filter(|(rank, _)| {
+                    versions.iter().all(|version| version.iter().any(|row| row.rank == *rank))
+                });
+                rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() == rows.len()
+                    && rows.iter().all(known)
+                    && (!whole
+                        || rows.len() == left
+                        || stayed.into_iter().all(|(rank, _)| rows.iter().any(|row| row.0 == rank)))
+            }
+            PagedBy::Nothing => {
+                versions.len() > 1
+                    || versions.iter().any(|version| {
+                        let all = of(version);
+                        all.starts_with(rows) && (!whole || rows.len() == all.len() || progress.cut)
+                    })
+            }
+        };
+        if !fits {
+            return bad("not the service's rows");
+        }
+        left -= rows.len();
     }
 }
 
@@ -433,7 +448,7 @@ fn check_requests(process: &Process, plan: Export, progress: &Progress) {
 }
 
 pub(crate) async fn totals(process: &Process, what: What) -> Done {
-    let found = source::totals(&process.client, &listing(what), &*process.ear()).await;
+    let found = source::totals(&process.client, &listing(what, 1), &*process.ear()).await;
     match found {
         Ok(totals) => {
             let versions = process.world().state().service.truth(what).versions.len() as i64;
@@ -459,7 +474,7 @@ pub(crate) async fn sync_days(process: &Process, endpoint: usize, days: Range<u6
         .collect();
     let scope = SyncScope {
         projects: PROJECTS.iter().map(|project| segment(project)).collect(),
-        slices: days.map(|day| slice(What { endpoint, project: 0, day })).collect(),
+        slices: days.map(|day| slice(day, 1)).collect(),
         of: Subject { endpoint: ENDPOINTS[endpoint], what },
     };
     let known = {

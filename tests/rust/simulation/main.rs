@@ -43,10 +43,9 @@ fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
 /// export resumed after a short page left a gap after that page, so the store never had it whole; another did so that went on
 /// within a page, with several asked for at one time; pages of an export of a deleted store went into that of another day; a job
 /// that was made under a name of a deleted store took the name's place in the next one, where another prompt had it; pages of one
-/// row made an export forget what it had handed out before it was resumed; three that were resumed after short pages took what
-/// was asked for ahead of those for theirs, and left gaps in the store.
-const FOUND: [u64; 9] =
-    [20_545, 10_037_726, 2_007_957, 59_967, 5_117_446, 6_107_467, 5_076_452, 6_082_874, 7_092_552];
+/// row made an export forget what it had handed out before it was resumed; two that were resumed after short pages took what was
+/// asked for ahead of those for theirs, and left gaps in the store.
+const FOUND: [u64; 8] = [20_545, 10_037_726, 2_007_957, 59_967, 5_117_446, 6_107_467, 6_082_874, 7_092_552];
 
 /// One of this number of seeds is run twice.
 const TWICE: u64 = 16;

@@ -83,6 +83,27 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "trail-checkpoint-a-row-ahead": (TRAIL, "u64::from(position) + 1", "u64::from(position) + 2"),
     "trail-checkpoint-a-row-behind": (TRAIL, "place.offset = place.offset.saturating_add(received);", ""),
     "trail-keeps-the-old-cursor": (TRAIL, "place.cursor.clone_from(&shape.cursor);", ""),
+    "trail-next-day-keeps-its-place": (TRAIL, "(place.offset, place.cursor) = (0, None);", ""),
+    "trail-one-day-for-all": (
+        TRAIL,
+        "place.done = place.slice + 1 >= self.slices.len();",
+        "place.done = true;",
+    ),
+    "trail-rows-of-days-look-alike": (
+        TRAIL,
+        "self.place.slice > 0 && self.place.listing.endpoint().time.is_none()",
+        "false",
+    ),
+    "trail-forgets-what-a-checkpoint-knows": (
+        TRAIL,
+        "self.place.offset + self.skip as u64",
+        "self.place.offset",
+    ),
+    "trail-regular-again-after-a-stop": (
+        TRAIL,
+        "place.irregular |= by_offset && near > 0;",
+        "place.irregular = by_offset && near > 0;",
+    ),
     "trail-irregular-unnoticed": (
         TRAIL,
         "self.by_offset && shape.has_more && shape.received != shape.limit",

@@ -1,7 +1,7 @@
 //! What a seed stands for: the service's habits, the faults, the disk, the settings, and what each process does.
 
 use docplatform::listing::endpoint::{
-    CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, SEARCHES, VIEWS, VISITORS,
+    CONVERSATIONS, Endpoint, FEEDBACK, FEEDBACK_BY_PAGE, PagedBy, SEARCHES, VIEWS, VISITORS,
 };
 
 use crate::dice::Dice;
@@ -101,6 +101,8 @@ impl What {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Export {
     pub(crate) what: What,
+    /// How many days it reads, each by itself.
+    pub(crate) days: u64,
     pub(crate) page_size: u32,
     pub(crate) offset: u64,
     pub(crate) max_rows: Option<u64>,
@@ -112,6 +114,13 @@ pub(crate) struct Export {
     pub(crate) stop_every: Option<u64>,
     /// How long the reader looks at a page, in milliseconds.
     pub(crate) thinks: u64,
+}
+
+impl Export {
+    /// What it lists, day by day.
+    pub(crate) fn whats(self) -> impl Iterator<Item = What> {
+        (self.what.day..).take(self.days as usize).map(move |day| What { day, ..self.what })
+    }
 }
 
 /// What a process does, one after another.
@@ -217,6 +226,7 @@ impl Scenario {
             Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps, deletions };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
+        scenario.slice(&mut Dice::of(seed, &[11]));
         scenario
     }
 
@@ -233,6 +243,20 @@ impl Scenario {
         }
         if dice.chance(8) {
             self.deletions = (0..dice.pick(&[1, 1, 3])).map(|_| 2 + dice.below(60)).collect();
+        }
+    }
+
+    /// Some read a cursor listing, or one of a single page, in several slices: also drawn apart.
+    fn slice(&mut self, dice: &mut Dice) {
+        if dice.chance(12) {
+            for op in self.processes.iter_mut().flatten() {
+                if let Op::Export(Export { what, days, .. }) = op
+                    && what.endpoint().paged_by != PagedBy::Offset
+                    && what.day != OPEN_DAY
+                {
+                    *days = 2 + dice.below(2);
+                }
+            }
         }
     }
 
@@ -304,9 +328,10 @@ impl Scenario {
 
     /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
     pub(crate) fn pages_join(&self, listed: What) -> bool {
-        let again = |op: &Op| matches!(op, Op::Export(Export { what, refresh: true, .. }) if *what == listed);
+        let lists = |export: &Export| export.whats().any(|what| what == listed);
+        let again = |op: &Op| matches!(op, Op::Export(export) if export.refresh && lists(export));
         let reads = |op: &Op| match op {
-            Op::Export(Export { what, .. }) => *what == listed,
+            Op::Export(export) => lists(export),
             Op::Sync { endpoint, .. } => *endpoint == listed.endpoint,
             _ => false,
         };
@@ -338,6 +363,7 @@ fn op(dice: &mut Dice) -> Op {
     match dice.below(100) {
         0..45 => Op::Export(Export {
             what: what(dice),
+            days: 1,
             page_size: dice.pick(&[1, 2, 3, 5, 8, 13, 100]),
             offset: if dice.chance(15) { dice.below(20) } else { 0 },
             max_rows: dice.chance(25).then(|| dice.below(30)),

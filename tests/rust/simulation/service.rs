@@ -62,6 +62,7 @@ pub(crate) struct Asked<'a> {
 /// What a good page says.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
+    pub(crate) day: u64,
     pub(crate) ranks: Vec<u64>,
     /// Where it begins, as it was asked for.
     pub(crate) offset: u64,
@@ -73,7 +74,7 @@ pub(crate) fn date(day: u64) -> String {
     if day > 31 { format!("2026-02-{:02}", day - 31) } else { format!("2026-01-{day:02}") }
 }
 
-fn day(date: &str) -> u64 {
+pub(crate) fn day(date: &str) -> u64 {
     let month = if date.starts_with("2026-02") { 31 } else { 0 };
     month + date[8..].parse::<u64>().unwrap()
 }
@@ -184,8 +185,8 @@ impl Service {
         let end = (begin + limit).min(rows.len());
         let has_more = end < rows.len();
         let shown: Vec<_> = rows[begin..end].iter().filter(|row| !row.hidden).collect();
-        let page =
-            Answered { ranks: shown.iter().map(|row| row.rank).collect(), offset: offset as u64, has_more };
+        let ranks = shown.iter().map(|row| row.rank).collect();
+        let page = Answered { day: what.day, ranks, offset: offset as u64, has_more };
         let items = endpoint.items;
         let mut body = "{".to_owned();
         if endpoint.totals {
@@ -292,12 +293,13 @@ impl Job {
 
 /// A row on the wire.
 fn wire(body: &mut String, what: What, row: &Row) {
-    let Row { rank, count, .. } = row;
+    let (Row { rank, count, .. }, day) = (row, what.day);
     let written = match what.endpoint {
         0 | 1 => write!(body, "{{\"path\":\"/{rank}\",\"human\":{count},\"ai\":0,\"total\":{count}}}"),
         2 => write!(body, "{{\"searchQuery\":\"/{rank}\",\"hits\":{count}}}"),
-        3 => write!(body, "{{\"id\":\"/{rank}\",\"comment\":\"{count}\"}}"),
-        4 => write!(body, "{{\"id\":\"/{rank}\",\"query\":\"{count}\"}}"),
+        // What happened on a day is of that day alone.
+        3 => write!(body, "{{\"id\":\"/{rank}.{day}\",\"comment\":\"{count}\"}}"),
+        4 => write!(body, "{{\"id\":\"/{rank}.{day}\",\"query\":\"{count}\"}}"),
         _ => write!(body, "{{\"path\":\"/{rank}\",\"total\":{count}}}"),
     };
     written.unwrap();
