@@ -62,9 +62,10 @@ fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Accou
         let announced = Announced { at: time(row.get(1)?), until: time(row.get(2)?), remaining };
         account.announced.insert(row.get(0)?, announced);
     }
-    // Over all accounts: the number is the row's.
+    // Over all accounts: the number is the row's. The first one is anywhere: who entered a request in a file that was deleted
+    // meanwhile settles none of the next file.
     account.next = transaction
-        .prepare("SELECT coalesce(max(id), 0) FROM request")?
+        .prepare("SELECT coalesce(max(id), abs(random() % 2147483648)) FROM request")?
         .query_row([], |row| row.get::<_, i64>(0))?
         .saturating_add(1);
     Ok(account)

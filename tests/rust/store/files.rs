@@ -401,6 +401,20 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
     assert_eq!(exports.page(after.id, 0).await.unwrap(), None);
 }
 
+/// Rows: M3.
+#[tokio::test]
+async fn a_request_that_was_entered_before_the_store_was_removed_is_none_of_the_next_store() {
+    let (_directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    let (before, after) = (budget(&store), budget(&store));
+    let never_sent = before.acquire(far()).await.unwrap();
+    all_closed();
+    fs::remove_file(&path).unwrap();
+    ticket(&after).await.answered(200, &HeaderMap::new(), None);
+    drop(never_sent);
+    assert_eq!(before.left().await.unwrap(), 99);
+}
+
 #[tokio::test]
 async fn no_file_is_open_during_a_fork() {
     let (_directory, path) = place();
