@@ -89,6 +89,7 @@ async fn exchange(life: Arc<Life>, request: Outgoing, departure: Departure) -> R
         left: None,
         answered: None,
         ended: None,
+        before: 0,
         end: End::Open,
         effect: None,
         page: None,

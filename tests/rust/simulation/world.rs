@@ -82,6 +82,8 @@ pub(crate) struct Sent {
     /// When the head of its answer came.
     pub(crate) answered: Option<u64>,
     pub(crate) ended: Option<u64>,
+    /// How many requests had begun by then.
+    pub(crate) before: usize,
     pub(crate) end: End,
     /// The job that it made or wrote to.
     pub(crate) effect: Option<String>,
@@ -244,9 +246,10 @@ impl World {
     pub(crate) fn end(&self, request: usize, end: End) {
         let now = self.now();
         let mut state = self.state();
+        let before = state.sent.len();
         let sent = &mut state.sent[request];
         if sent.end == End::Open {
-            (sent.end, sent.ended) = (end, Some(now));
+            (sent.end, sent.ended, sent.before) = (end, Some(now), before);
             let (tag, left) = (sent.tag, sent.left);
             drop(state);
             self.note(|| format!("#{request} of {tag} ended: {end:?}, left {left:?}"));
