@@ -133,10 +133,11 @@ impl Wish {
             all.into_iter().filter(within).partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             return Err(Error::argument(format!(
-                "the store holds no whole slices of {} with every={:?} in this range; it holds {} others, as from {} to {}",
+                "the store holds no whole slices of {} with every={:?} in this range; it holds {} other{}, as from {} to {}",
                 self.endpoint.name,
                 self.every.as_str(),
                 others.len(),
+                if others.len() == 1 { "" } else { "s" },
                 other.days.from,
                 other.days.to,
             )));
@@ -330,6 +331,9 @@ mod tests {
     fn senseless_selections_are_errors() {
         let refused = |wish: &Wish| wish.choose(all()).unwrap_err().message.clone();
         assert!(refused(&wish(Every::Month)).contains("it holds 5 others, as from 2026-01-05 to"));
+        let days = ("2026-01-05".parse().ok(), "2026-01-06".parse().ok());
+        let one = Wish { from: days.0, to: days.1, ..wish(Every::Month) };
+        assert!(refused(&one).contains("it holds 1 other, as from 2026-01-05 to"));
         let missing = Wish { projects: Some(vec!["c".to_owned()]), ..wish(Every::Day) };
         assert!(refused(&missing).contains(r#"no visitors of "c"; it holds those of "a", "b""#));
     }
