@@ -83,10 +83,12 @@ impl Checkpoint {
         if text.len() > MAX_TEXT {
             return Err(refused("the text is too long for a checkpoint".to_owned()));
         }
-        let read: Self = serde_json::from_str(text).map_err(|error| {
-            let error = crate::text::safe(&error.to_string(), 200);
-            refused(format!("not a checkpoint of docplatform ({error})"))
-        })?;
+        let Ok(read) = serde_json::from_str::<Self>(text) else {
+            return Err(refused(
+                "not a checkpoint of docplatform: pass the whole text of the .checkpoint of rows or of an error"
+                    .to_owned(),
+            ));
+        };
         if read.version != CHECKPOINT_VERSION {
             return Err(refused(format!(
                 "the checkpoint is of version {}, this docplatform reads version {CHECKPOINT_VERSION}",
