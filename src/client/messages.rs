@@ -30,12 +30,12 @@ pub(crate) const ATTEMPT_FAILED: &str = "the last attempt failed";
 
 /// A call in words: method and path template, never the ids or the query.
 pub(crate) fn what(call: &Call) -> String {
-    format!("{} {}", call.method, call.path.as_str())
+    format!("{} {}", call.method, call.path.shown())
 }
 
 /// What the records of all lines about a call have.
 pub(crate) fn fields(call: &Call) -> LogFields {
-    LogFields { method: call.method.to_string(), path: call.path.as_str().to_owned(), ..LogFields::default() }
+    LogFields { method: call.method.to_string(), path: call.path.shown(), ..LogFields::default() }
 }
 
 pub(crate) fn answered(

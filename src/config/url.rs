@@ -13,6 +13,9 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
+/// The most of a path that logs and errors show, in characters.
+const MAX_SHOWN_PATH: usize = 200;
+
 /// A checked id, the only thing that is ever put into a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment(String);
@@ -91,9 +94,13 @@ impl Template {
         Self(text)
     }
 
-    /// The template as text, for logs and errors.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The template for logs and errors, shortened.
+    pub(crate) fn shown(&self) -> String {
+        crate::text::safe(&self.0, MAX_SHOWN_PATH)
     }
 
     pub fn has_id(&self) -> bool {
@@ -108,7 +115,7 @@ impl Template {
                 continue;
             }
             let Some(segment) = value else {
-                return Err(Error::argument(format!("the path {} has no value for {mark}", self.0)));
+                return Err(Error::argument(format!("the path {} has no value for {mark}", self.shown())));
             };
             let encoded = utf8_percent_encode(segment.as_str(), SEGMENT).to_string();
             path = path.replace(mark, &encoded);
