@@ -66,9 +66,10 @@ pub(crate) fn _begun<'py>(
     date_from: &Bound<'py, PyAny>,
     date_to: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let (slices, today) = (slices(None, Some(date_from), Some(date_to), every)?, Clock::system().today());
-    let whole = slices.into_iter().filter(|&days| every.is_none_or(|every| every.is_whole(days)));
-    whole.map(|days| days.from).take_while(|from| *from <= today).map(|from| day(py, from)).collect()
+    let whole = slices::whole(slices(None, Some(date_from), Some(date_to), every)?, every);
+    let begun = whole.and_then(|whole| slices::begun(whole, Clock::system().today()));
+    // An error says that there is none.
+    begun.unwrap_or_default().into_iter().map(|days| day(py, days.from)).collect()
 }
 
 /// Seconds as a number or a `timedelta`.
