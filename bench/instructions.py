@@ -40,6 +40,10 @@ def ours_async(url: str) -> object:
     return asyncio.run(count(docplatform.AsyncClient(KEY, base_url=url, project_id="bench").visitors()))
 
 
+def rows_of(peer: Callable[[str], Any], url: str) -> object:
+    return asyncio.run(count(peer(url)))
+
+
 def to_csv(visitors: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         visitors.to_csv(Path(folder, "visitors.csv"))
@@ -50,10 +54,7 @@ WAYS: dict[str, Callable[[str], object]] = {
     "docplatform: to_dicts()": partial(ours, lambda visitors: visitors.to_dicts()),
     "docplatform: to_csv()": partial(ours, to_csv),
     "docplatform: async for": ours_async,
-    **{
-        f"{name}: async for": lambda url, rows=rows: asyncio.run(count(rows(url)))
-        for name, rows in ASYNC_PEERS.items()
-    },
+    **{f"{name}: async for": partial(rows_of, rows) for name, rows in ASYNC_PEERS.items()},
     **{
         name: peer
         for name, peer in PEERS.items()
@@ -104,10 +105,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "callgrind.out")
         if arguments.profile:
-            more = functions(arguments.profile, MORE, out)
-            more.subtract(functions(arguments.profile, FEW, out))
+            profile = functions(arguments.profile, MORE, out)
+            profile.subtract(functions(arguments.profile, FEW, out))
             print("| function | instructions a page |\n|---|---|")
-            for name, taken in more.most_common(PROFILE_LINES):
+            for name, taken in profile.most_common(PROFILE_LINES):
                 print(f"| {name} | {taken / (MORE - FEW):,.0f} |")
             return
         print("| way | instructions a page |\n|---|---|")

@@ -125,7 +125,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    rows, rounds = arguments.rows, arguments.rounds
+    rows: int = arguments.rows
+    rounds: int = arguments.rounds
     report: list[tuple[str, str, str]] = []
 
     with server(rows) as running:
