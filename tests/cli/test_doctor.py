@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -161,15 +162,30 @@ def test_authorities_that_the_environment_names_are_checked(
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     # Plain http needs none.
     assert states(cli("doctor")) == {}
-    monkeypatch.setenv("DOCPLATFORM_BASE_URL", f"https://localhost:{cli.stub.url.rpartition(':')[2]}")
+    monkeypatch.setenv("DOCPLATFORM_BASE_URL", "https://localhost:1")
     ended = cli("doctor")
     assert (ended.status, ended.out.count("\tunknown\t")) == (2, 3)
     assert f"certificates\twrong\tSSL_CERT_FILE {pem}: No such file" in ended.out
     pem.write_bytes(authority.pem.read_bytes())
     assert f"certificates\tok\t{pem} (from SSL_CERT_FILE)" in cli("doctor").out
+    # Of two places, one that can be read is enough.
+    folder = tmp_path / "none"
+    monkeypatch.setenv("SSL_CERT_DIR", str(folder))
+    out = cli("doctor").out
+    assert f"certificates\tok\t{pem} (from SSL_CERT_FILE)" in out
+    assert (
+        f"certificates\tunknown\tno certificate can be read in {folder} (from SSL_CERT_DIR); the client"
+        in out
+    )
+    assert os.environ["SSL_CERT_FILE"] == str(pem)
+    folder.mkdir()
+    pem.rename(folder / "ours.pem")
+    out = cli("doctor").out
+    assert f"certificates\tunknown\tSSL_CERT_FILE {pem}: No such file" in out
+    assert f"certificates\tok\t{folder} (from SSL_CERT_DIR)" in out
     monkeypatch.delenv("SSL_CERT_FILE")
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
-    assert "certificates\twrong\tTLS cannot be set up" in cli("doctor").out
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "other"))
+    assert "certificates\twrong\tno certificate can be read in " in cli("doctor").out
     assert len(cli.stub.requests) == 1
 
 

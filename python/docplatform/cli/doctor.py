@@ -99,15 +99,34 @@ def _address(session: Session) -> str:
 
 
 def _authorities() -> Iterator[Finding]:
-    """Whether the authorities that the environment names can be read, if it names some."""
-    for name in AUTHORITIES:
-        if (path := os.environ.get(name)) is not None:
-            # A file is read as a bundle is; a folder of which nothing is of use leaves the client with no authority.
-            settings = {"base_url": "https://localhost"} | (
-                {"ca_bundle": path} if name == "SSL_CERT_FILE" else {}
-            )
-            shown, advice = f"{path} (from {name})", f"correct {name}, or unset it"
-            yield _checked("certificates", shown, advice, settings, ca_bundle=name)
+    """Whether the client finds authorities where the environment names them. Of two places, one that it can read is enough."""
+    file, folders = (os.environ.get(name) for name in AUTHORITIES)
+    found = []
+    # An empty name of a file is one that is not there; an empty list of folders counts as none.
+    if file is not None:
+        # It is read as a bundle is, whose error says what is wrong with it.
+        found.append(_authority("SSL_CERT_FILE", file, ca_bundle=file))
+    if folders:
+        os.environ.pop("SSL_CERT_FILE", None)
+        found.append(_authority("SSL_CERT_DIR", folders))
+        if file is not None:
+            os.environ["SSL_CERT_FILE"] = file
+    is_enough = any(one.state == "ok" for one in found)
+    for one in found:
+        left_out = is_enough and one.state == "wrong"
+        text = f"{one.finding}; the client does without it"
+        yield one._replace(state="unknown", finding=text) if left_out else one
+
+
+def _authority(variable: str, path: str, **more: str) -> Finding:
+    """Whether the client has an authority from there alone."""
+    shown, advice = f"{path} (from {variable})", f"correct {variable}, or unset it"
+    settings = {"base_url": "https://localhost", **more}
+    one = _checked("certificates", shown, advice, settings, ca_bundle=variable)
+    # The client's words are about all of TLS.
+    return (
+        one if one.state == "ok" or more else one._replace(finding=f"no certificate can be read in {shown}")
+    )
 
 
 def _used_proxy(session: Session) -> str:
