@@ -513,6 +513,22 @@ def test_a_closed_pipe_ends_quietly(cli: Cli, row: Row) -> None:
         assert re.fullmatch(r"Job job-\d .*\n", ended.err) if named else not ended.err
 
 
+@pytest.mark.row("J11", "J12")
+@rows()
+def test_a_closed_standard_output_ends_only_what_would_print_its_result(
+    cli: Cli, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    # These have an effect, or an exit code that is the result.
+    goes_on = row.writes or row.waits or row.shows_failures
+    for options in ((), row.json, ("--dry-run",)) if row.store else ((), row.json):
+        dry = "--dry-run" in options
+        ended = cli(*row.line, *options, "-q")
+        assert ended.status == (0 if goes_on and not dry else 2)
+        assert "standard output is closed" in ended.err or ended.status == 0
+    assert (sent(cli) > 0) is goes_on
+
+
 @posix
 @pytest.mark.row("A13", "I4", "J12")
 @rows(sends=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from docplatform import Plan
-from docplatform.cli import output
+from docplatform.cli import files, output
 from docplatform.cli.listings import ENDPOINTS
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def tell(
     session: Session, plans: Sequence[Plan], doubts: Sequence[str] | None = None, left: int | None = None
 ) -> None:
     """Prints what some plans cost together, and what is left of the budget now. If this is not exact, ``doubts`` say why."""
+    files.check_printing()
     requests, cached = sum(plan.requests for plan in plans), sum(plan.cached for plan in plans)
     exact = all(plan.exact for plan in plans)
     estimated = not exact and all(plan.exact or (plan.slices and plan.estimated) for plan in plans)

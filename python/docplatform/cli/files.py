@@ -19,9 +19,7 @@ def check(path: Path | None, *, force: bool) -> None:
     Only ``force`` replaces what is there; a link counts as a file, whatever it points to.
     """
     if path is None:
-        # Python sets it to None if it was closed.
-        if sys.stdout is None:
-            raise click.UsageError("standard output is closed: name a file with -o")
+        check_printing()
         return
     if path.is_dir():
         raise Refusal(f"{path} is a directory: name a file")
@@ -29,3 +27,10 @@ def check(path: Path | None, *, force: bool) -> None:
         raise Refusal(f"there is no folder {path.parent}: create it, or name another file")
     if not force and os.path.lexists(path):
         raise Refusal(f"{path} exists: name another file, or replace it with --force")
+
+
+def check_printing() -> None:
+    """A usage error if standard output is closed: a command that only prints would send its requests for nothing."""
+    # Python sets it to None then.
+    if sys.stdout is None:
+        raise click.UsageError("standard output is closed: redirect it to a file")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from docplatform import DocPlatformError
-from docplatform.cli import exits, once, output
+from docplatform.cli import exits, files, once, output
 from docplatform.cli.help import Group, options
 from docplatform.cli.output import Progress, say, shown, whole
 from docplatform.cli.params import duration, interval, prompt_arguments, read_prompt
@@ -108,6 +108,7 @@ def create(session: Session, prompt: tuple[str, ...], file: str | None, name: st
 @with_job
 def get(session: Session, job: str) -> None:
     """Show a job as it is now. JOB is its id."""
+    files.check_printing()
     with session.client() as client:
         found = client.get_job(job)
     if session.json:

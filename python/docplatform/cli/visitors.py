@@ -10,7 +10,7 @@ import click
 
 from docplatform import Totals
 from docplatform._hooks import ranges
-from docplatform.cli import cost, output
+from docplatform.cli import cost, files, output
 from docplatform.cli.days import PERIODS, range_options
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress
@@ -41,6 +41,7 @@ def totals(listing: Listing) -> click.Command:
         if session.dry_run:
             cost.show(session, [(date_from, date_to)], listing=listing.name, by_path=False)
             return
+        files.check_printing()
         with session.client() as client:
             read = getattr(client, f"{listing.noun}_totals")
             found = read(date_from=date_from, date_to=date_to, on_budget=session.on_budget)
@@ -84,6 +85,7 @@ def top(listing: Listing) -> click.Command:
         if session.dry_run:
             cost.show(session, [(date_from, date_to)], listing=listing.name)
             return
+        files.check_printing()
         with session.client() as client:
             found: Visitors = getattr(client, listing.name)(
                 date_from=date_from, date_to=date_to, on_budget=session.on_budget

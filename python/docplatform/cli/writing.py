@@ -166,8 +166,10 @@ def begin(
     files.check(path, force=force)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
-    if path is None and json:
-        raise click.UsageError("--json and the rows both use standard output: name a file with -o")
+    if json:
+        files.check_printing()
+        if path is None:
+            raise click.UsageError("--json and the rows both use standard output: name a file with -o")
     try:
         if kind in NEEDS:
             frames.need(NEEDS[kind])
@@ -181,6 +183,7 @@ def begin_named(
 ) -> Writer | None:
     """A writer that is checked, if a file or a format is named; else ``None``, for a table."""
     if name is None and format_ is None:
+        files.check_printing()
         return None
     writer = begin(name or "-", format_, raw=raw, bom=bom, force=force, json=json)
     writer.check()

@@ -114,8 +114,10 @@ def report(
         return
     path = None if name == "-" else Path(name)
     files.check(path, force=force)
-    if path is None and session.json:
-        raise click.UsageError("--json and -o - both use standard output: name a file with -o")
+    if session.json:
+        files.check_printing()
+        if path is None:
+            raise click.UsageError("--json and -o - both use standard output: name a file with -o")
     with session.client() as client:
         ahead = parts.plan(client, asked)
         for line in ahead.announced():
