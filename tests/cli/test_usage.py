@@ -58,6 +58,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("visitors", "trend", *JANUARY, "-o", "-", "--json"), "name a file"),
     (("visitors", "trend", *JANUARY, "--format", "parquet"), "needs a file"),
     (("report", "-o", "none/report.html"), "there is no folder none: create it"),
+    (("report", "-o", "report.pdf"), "ends in .html, .htm, .md or .markdown"),
     (("sync", "demo", *JANUARY), "--store"),
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
     (

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from docplatform.cli.report.figures import Change, Comparison
     from docplatform.cli.report.reading import Found
 
+HTML = (".html", ".htm", "")
+"""File names with these endings are written as HTML; a name without one may be a device's."""
 MARKDOWN = (".md", ".markdown")
-"""File names with these endings are written as Markdown, all others as HTML."""
+"""File names with these endings are written as Markdown."""
 
 
 @click.command("report", cls=Command)
@@ -114,6 +116,10 @@ def report(
         return
     path = None if name == "-" else Path(name)
     files.check(path, force=force)
+    if path is not None and path.suffix.lower() not in (*HTML, *MARKDOWN):
+        raise click.UsageError(
+            "a report is HTML or Markdown: name a file that ends in .html, .htm, .md or .markdown"
+        )
     if session.json:
         files.check_printing()
         if path is None:
