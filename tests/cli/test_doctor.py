@@ -166,6 +166,7 @@ def test_authorities_that_the_environment_names_are_checked(
     ended = cli("doctor")
     assert (ended.status, ended.out.count("\tunknown\t")) == (2, 3)
     assert f"certificates\twrong\tSSL_CERT_FILE {pem}: No such file" in ended.out
+    assert "address\tok\t" in ended.out
     pem.write_bytes(authority.pem.read_bytes())
     assert f"certificates\tok\t{pem} (from SSL_CERT_FILE)" in cli("doctor").out
     # Of two places, one that can be read is enough.
@@ -186,6 +187,8 @@ def test_authorities_that_the_environment_names_are_checked(
     monkeypatch.delenv("SSL_CERT_FILE")
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "other"))
     assert "certificates\twrong\tno certificate can be read in " in cli("doctor").out
+    # A bundle makes up for it.
+    assert "\nservice\twrong\t" in cli("doctor", "--ca-bundle", str(folder / "ours.pem")).out
     assert len(cli.stub.requests) == 1
 
 

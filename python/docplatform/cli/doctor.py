@@ -80,7 +80,7 @@ def _settings(session: Session) -> Iterator[Finding]:
     yield _setting("project", session.project, "project_id", "DOCPLATFORM_PROJECT_ID")
     if session.ca_bundle is not None:
         yield _setting("certificates", session.ca_bundle, "ca_bundle", base_url="https://localhost")
-    elif _address(session).startswith("https:") and sys.platform == "linux":
+    elif _address(session).startswith("https:"):
         yield from _authorities()
     if session.store is not None:
         yield _store(session.store)
@@ -100,7 +100,7 @@ def _address(session: Session) -> str:
 
 def _authorities() -> Iterator[Finding]:
     """Whether the client finds authorities where the environment names them. Of two places, one that it can read is enough."""
-    file, folders = (os.environ.get(name) for name in AUTHORITIES)
+    file, folders = (os.environ.get(name) if sys.platform == "linux" else None for name in AUTHORITIES)
     found = []
     # An empty name of a file is one that is not there; an empty list of folders counts as none.
     if file is not None:
@@ -111,6 +111,9 @@ def _authorities() -> Iterator[Finding]:
         found.append(_authority("SSL_CERT_DIR", folders))
         if file is not None:
             os.environ["SSL_CERT_FILE"] = file
+    if not found:
+        # What the client says of these names what to do.
+        found.append(_checked("certificates", "the system's", "", {"base_url": "https://localhost"}))
     is_enough = any(one.state == "ok" for one in found)
     for one in found:
         left_out = is_enough and one.state == "wrong"
@@ -153,7 +156,11 @@ def _setting(name: str, given: str | None, argument: str, variable: str = "", **
 def _checked(name: str, shown: str, advice: str, settings: dict[str, str], **where: str) -> Finding:
     """Whether a client accepts these settings; nothing is sent."""
     try:
-        _check({"api_key": "any", "base_url": "http://127.0.0.1", "project_id": "any", **settings})
+        # The authorities that an address needs have findings of their own.
+        _check(
+            {"api_key": "any", "base_url": "http://127.0.0.1", "project_id": "any", **settings},
+            opens=name != "address",
+        )
     except ValueError as error:
         return Finding(name, "wrong", words.as_options(str(error), **where), advice)
     return Finding(name, "ok", shown)

@@ -116,12 +116,18 @@ pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(Strin
     Ok((from, key.expose_secret().to_owned()))
 }
 
-/// Whether a client can be made with these settings alone, without the environment's: for the command line's `doctor`.
+/// Whether these settings alone, without the environment's, are right, and with `opens` also whether what they name can be
+/// opened: for the command line's `doctor`.
 #[pyfunction]
-pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<()> {
+#[pyo3(signature = (settings, *, opens))]
+pub(crate) fn _check(py: Python<'_>, settings: &Bound<'_, PyDict>, opens: bool) -> PyResult<()> {
     let mut options = Options::default();
     update(&mut options, Some(settings))?;
-    Handle::of(py, options.resolve(|_| None)?, Arc::default()).map(drop)
+    let options = options.resolve(|_| None)?;
+    match opens {
+        true => Handle::of(py, options, Arc::default()).map(drop),
+        false => Ok(options.check().map(drop)?),
+    }
 }
 
 /// Host and port of the environment's proxy that requests to this address go through: for the command line's `doctor`.
