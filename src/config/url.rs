@@ -13,8 +13,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// The longest id that is put into a path, in bytes.
 pub(crate) const MAX_SEGMENT: usize = 256;
 
-/// The most of a path that logs and errors show, in characters.
-const MAX_SHOWN_PATH: usize = 200;
+/// The most of a template that logs and errors show, in characters.
+const MAX_SHOWN_TEMPLATE: usize = 200;
 
 /// A checked id, the only thing that is ever put into a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -100,7 +100,7 @@ impl Template {
 
     /// The template for logs and errors, shortened.
     pub(crate) fn shown(&self) -> String {
-        crate::text::safe(&self.0, MAX_SHOWN_PATH)
+        crate::text::safe(&self.0, MAX_SHOWN_TEMPLATE)
     }
 
     pub fn has_id(&self) -> bool {
