@@ -25,6 +25,7 @@ __all__ = [
     "DatasetError",
     "DocPlatformError",
     "JobFailedError",
+    "NetworkError",
     "NotFoundError",
     "PaginationError",
     "PermissionDeniedError",
@@ -103,7 +104,23 @@ class ConfigurationError(DocPlatformError, ValueError):
     """
 
 
-class ConnectError(DocPlatformError, ConnectionError):
+class NetworkError(DocPlatformError):
+    """The base of the network's errors: ``ConnectError``, ``RequestTimeoutError`` and ``TransportError``.
+
+    Nothing was changed, so it is safe to call again. A write that may have been carried out is an
+    ``UnconfirmedWriteError``, which is not one of these.
+
+    Example:
+        >>> stub.fail_next(drop=True, times=3)
+        >>> try:
+        ...     client.visitor_totals("2026-01")
+        ... except docplatform.NetworkError as error:
+        ...     print(type(error).__name__, len(error.attempts))
+        TransportError 3
+    """
+
+
+class ConnectError(NetworkError, ConnectionError):
     """The service was not reached: the host name is unknown, the connection was refused, or TLS failed. Nothing was
     sent.
 
@@ -119,7 +136,7 @@ class ConnectError(DocPlatformError, ConnectionError):
     """
 
 
-class RequestTimeoutError(DocPlatformError, TimeoutError):
+class RequestTimeoutError(NetworkError, TimeoutError):
     """No complete answer to a read came within ``timeout`` (one attempt) or ``deadline`` (the call).
 
     Nothing was changed, so call again, or give the client a longer ``timeout=`` or ``deadline=``. A write that gets
@@ -134,7 +151,7 @@ class RequestTimeoutError(DocPlatformError, TimeoutError):
     """
 
 
-class TransportError(DocPlatformError, ConnectionError):
+class TransportError(NetworkError, ConnectionError):
     """The connection broke while a read was in progress.
 
     Nothing was changed, so call again. A write whose connection breaks is an ``UnconfirmedWriteError``.

@@ -17,6 +17,7 @@ from docplatform import (
     ConnectError,
     DocPlatformError,
     JobFailedError,
+    NetworkError,
     PaginationError,
     RateLimitError,
     RequestTimeoutError,
@@ -36,9 +37,10 @@ from helpers.search import shown
 BASES: dict[str, tuple[type[Exception], ...]] = {
     "DocPlatformError": (Exception,),
     "ConfigurationError": (DocPlatformError, ValueError),
-    "ConnectError": (DocPlatformError, ConnectionError),
-    "RequestTimeoutError": (DocPlatformError, TimeoutError),
-    "TransportError": (DocPlatformError, ConnectionError),
+    "NetworkError": (DocPlatformError,),
+    "ConnectError": (NetworkError, ConnectionError),
+    "RequestTimeoutError": (NetworkError, TimeoutError),
+    "TransportError": (NetworkError, ConnectionError),
     "UnconfirmedWriteError": (DocPlatformError,),
     "ResponseError": (DocPlatformError, ValueError),
     "StatusError": (DocPlatformError,),
@@ -88,7 +90,7 @@ def test_no_error_is_left_out_of_this_test() -> None:
 
 @pytest.mark.row("A14")
 def test_an_unconfirmed_write_is_of_no_class_that_is_retried() -> None:
-    assert not issubclass(UnconfirmedWriteError, OSError | ValueError | StatusError)
+    assert not issubclass(UnconfirmedWriteError, OSError | ValueError | StatusError | NetworkError)
 
 
 def test_every_error_has_the_attributes_of_all() -> None:
