@@ -3205,7 +3205,7 @@ class Job:
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-class Rows(Iterator[Any]):
+class Rows:
     """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
     ``datetime`` in UTC.
 
@@ -3518,6 +3518,7 @@ class Visitors(Rows):
         {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
     """
 
+    def __next__(self) -> VisitorRow: ...
     def totals(self) -> Totals:
         """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
         it was not fetched yet.
@@ -3597,7 +3598,7 @@ class Visitors(Rows):
             1000
         """
 
-class AsyncRows(AsyncIterator[Any]):
+class AsyncRows:
     """Goes once through the rows of a listing. Each row is a dict with the service's own field names; times are
     ``datetime`` in UTC.
 
@@ -3916,6 +3917,8 @@ class AsyncVisitors(AsyncRows):
         {'path': '/', 'human': 32286, 'ai': 4829, 'total': 36971}
     """
 
+    def __aiter__(self) -> AsyncIterator[VisitorRow]: ...
+    def __anext__(self) -> Coroutine[Any, Any, VisitorRow]: ...
     def totals(self) -> Coroutine[Any, Any, Totals]:
         """Returns the totals of the whole site in the range, which come with the first page of rows. Fetches that page if
         it was not fetched yet.

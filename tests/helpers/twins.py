@@ -23,7 +23,6 @@ NAMES = CLASSES | {"Iterator": "AsyncIterator"}
 PROTOCOL = {
     "__enter__": "__aenter__",
     "__exit__": "__aexit__",
-    "__iter__": "__aiter__",
     "__next__": "__anext__",
 }
 # These do no I/O, and return what the blocking ones do.
@@ -47,15 +46,28 @@ def asynchronous(method: ast.FunctionDef) -> ast.FunctionDef:
             argument.annotation = ast.parse(ast.unparse(argument.annotation).replace(*CALLBACK)).body[0].value  # type: ignore[attr-defined]
     if method.decorator_list or method.name in IMMEDIATE:
         return method
-    if method.name == "__iter__":
-        # A generator over what is left.
-        method.returns = ast.parse("AsyncIterator[Any]", mode="eval").body
-    elif any(isinstance(node, ast.Name) and node.id in NAMES for node in ast.walk(method.returns)):
+    if any(isinstance(node, ast.Name) and node.id in NAMES for node in ast.walk(method.returns)):
         method.returns = renamed(method.returns)
     else:
         method.returns = ast.parse(f"Coroutine[Any, Any, {ast.unparse(method.returns)}]", mode="eval").body
     method.name = PROTOCOL.get(method.name, method.name)
     return method
+
+
+def members(node: ast.stmt) -> list[ast.stmt]:
+    """What the asynchronous class has for a member."""
+    if not isinstance(node, ast.FunctionDef):
+        return [node]
+    if node.name == "__iter__":
+        return []
+    if node.name != "__next__" or node.returns is None:
+        return [asynchronous(node)]
+    # What iterates is no object with methods of its own, but a generator over what is left.
+    row = ast.unparse(node.returns)
+    return [
+        *ast.parse(f"def __aiter__(self) -> AsyncIterator[{row}]: ...").body,
+        asynchronous(node),
+    ]
 
 
 def twin(text: str, blocking: ast.ClassDef) -> str:
@@ -64,7 +76,7 @@ def twin(text: str, blocking: ast.ClassDef) -> str:
     assert isinstance(class_, ast.ClassDef)
     class_.name = CLASSES[class_.name]
     class_.bases = [renamed(base) for base in class_.bases]
-    class_.body = [asynchronous(node) if isinstance(node, ast.FunctionDef) else node for node in class_.body]
+    class_.body = [made for node in class_.body for made in members(node)]
     # Unlike methods in a module, those in a stub follow each other without a blank line.
     head, first, methods = ast.unparse(class_).partition("\n    def ")
     return head + first + re.sub(r"\n\n(?=    (?:def |@))", "\n", methods)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
-from docplatform import Totals, VisitorsPage
+from docplatform import Totals, VisitorRow, VisitorsPage
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.connection import answer
@@ -25,6 +25,21 @@ def test_rows_are_dicts_in_the_services_order(face: Face, given: StubServer) -> 
     assert all(list(row) == ["path", "human", "ai", "total"] for row in rows)
     assert offsets(given) == [0, 250, 500]
     assert {request.query["limit"] for request in given.requests} == {"250"}
+
+
+def test_a_type_checker_knows_the_rows(given: StubServer) -> None:
+    async def asynchronous() -> None:
+        async with given.async_client() as client:
+            rows = client.visitors(max_rows=2)
+            assert_type(await anext(rows), VisitorRow)
+            assert_type([row async for row in rows], list[VisitorRow])
+
+    with given.client() as client:
+        assert_type(next(client.visitors(max_rows=1)), VisitorRow)
+        assert_type(list(client.visitors(max_rows=1)), list[VisitorRow])
+        assert_type([row["path"] for row in client.views(max_rows=1)], list[str])
+        assert_type(next(client.paginate("/v1/analytics/{project_id}/visitors", items="visitors")), Any)
+    asyncio.run(asynchronous())
 
 
 def test_changing_a_row_changes_no_other(face: Face, given: StubServer) -> None:
