@@ -5,6 +5,7 @@ What holds for every way into a file is tested with the others; ``sheet`` fails 
 
 from __future__ import annotations
 
+import json
 import zipfile
 from datetime import date, timedelta
 from pathlib import Path
@@ -48,6 +49,15 @@ def test_every_value_has_its_type(tmp_path: Path) -> None:
     assert {name: type(found.get(name)) for name in expected} == {
         name: type(value) for name, value in expected.items()
     }
+
+
+@pytest.mark.row("M7")
+def test_fields_beyond_the_hundredth_share_the_last_column(tmp_path: Path) -> None:
+    table = collect([row(0), row(1, **{f"field{number}": number for number in range(105)})])
+    table.to_excel(tmp_path / "file.xlsx")
+    head, plain, odd = sheet(tmp_path / "file.xlsx")
+    assert (head[-2:], plain[-1], odd[-2]) == (["field99", "other_fields"], None, 99)
+    assert json.loads(str(odd[-1])) == {f"field{number}": number for number in range(100, 105)}
 
 
 def test_no_text_is_run_or_made_a_link_or_a_number(tmp_path: Path) -> None:

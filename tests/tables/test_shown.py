@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from unicodedata import combining, east_asian_width
 
 import pytest
 
-from docplatform import TrendTable, VisitorTable
+from docplatform import DataWarning, TrendTable, VisitorTable
 from docplatform.testing import StubServer
-from helpers.exports import ROWS, collect
+from helpers.exports import ROWS, collect, sheet
 from helpers.pages import row
 
 LONG = "/guides/" + "very-" * 40 + "long/quickstart"
@@ -88,6 +89,44 @@ def test_a_line_fits_the_terminal(
     least = 40  # of the first column, the last one, and the one that stands for those between
     assert {columns(line) for line in lines} == {columns(lines[0])}, "all as wide as the first"
     assert columns(lines[0]) <= max(width, least)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shown"),
+    [
+        ([1, "two", [3]], {"value": ["1", "two", "[3]"]}),
+        ([{"a": 1}, 2], {"a": ["1", "null"], "value": ["null", "2"]}),
+        ([{"deep": {"b": [None]}}], {"deep": ['{"b":[null]}']}),
+    ],
+)
+def test_rows_of_any_shape_are_shown_and_in_a_workbook(
+    rows: list[Any], shown: dict[str, list[str]], tmp_path: Path
+) -> None:
+    with StubServer() as stub, stub.client() as client:
+        stub.fail_next(status=200, body={"rows": rows, "hasMore": False})
+        table = client.paginate("/v1/things", items="rows").collect()
+    lines = [re.findall(r"[^│┆ ]+", line) for line in str(table).splitlines() if "│" in line]
+    assert lines[0] == list(shown)
+    assert lines[3:] == [list(line) for line in zip(*shown.values(), strict=True)]
+    html = table._repr_html_()
+    assert all(f">{name}</th>" in html for name in shown)
+    table.to_excel(tmp_path / "file.xlsx")
+    head, *cells = sheet(tmp_path / "file.xlsx")
+    assert head == list(shown)
+    assert [["null" if cell is None else str(cell) for cell in line] for line in cells] == lines[3:]
+
+
+def test_a_value_that_does_not_fit_its_column_is_shown_in_one_of_its_own() -> None:
+    search = {"searchQuery": "q", "hits": "5", "ctr": 0.5, "topClickedPage": None, "lastSearchedAt": None}
+    with (
+        StubServer(searches=[search]) as stub,
+        stub.client() as client,
+        pytest.warns(DataWarning, match="service_"),
+    ):
+        table = client.searches("2026-01").collect()
+    assert str(table).splitlines()[-2].split()[-2] == "5"
+    assert "<td" in table._repr_html_()
+    assert "Searches: 1 row;" in table._repr_html_()
 
 
 def test_a_comparison_shows_all_readers_where_not_every_column_fits(stub: StubServer) -> None:

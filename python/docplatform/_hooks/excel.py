@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, date, datetime
 from importlib import import_module
 from tempfile import TemporaryDirectory
@@ -18,6 +17,8 @@ MAX_ROWS = 1_048_575
 """The most rows of a sheet, without its header."""
 MAX_TEXT = 32_767
 """The most characters of a cell."""
+ROWS_AT_ONCE = 50_000
+"""How many rows are in memory as Python's values."""
 MAX_DIGITS = 10**15
 """Integers from here on lose digits in Excel, so that they are written as text."""
 FIRST_DAY = date(1900, 3, 1)
@@ -63,11 +64,14 @@ def _fill(sheet: Any, workbook: Any, columns: Sequence[tuple[str, str]], table: 
         sheet.set_column(at, at, WIDTHS.get(kind, 12))
         sheet.write_string(0, at, _text(name, 0, "the header"), head)
     sheet.freeze_panes(1, 0)
-    if len(table):
+    if len(table) and columns:
         sheet.autofilter(0, 0, len(table), len(columns) - 1)
-    for number, row in enumerate(table, 1):
-        for at, (name, kind) in enumerate(columns):
-            _cell(sheet, number, at, name, row.get(name), formats.get(kind))
+    for first in range(0, len(table), ROWS_AT_ONCE):
+        # By column, and then row by row, as the sheet is written.
+        rows = zip(*table._part(first, first + ROWS_AT_ONCE), strict=True)
+        for number, row in enumerate(rows, first + 1):
+            for at, ((name, kind), value) in enumerate(zip(columns, row, strict=True)):
+                _cell(sheet, number, at, name, value, formats.get(kind))
 
 
 def _cell(sheet: Any, number: int, at: int, name: str, value: object, style: Any) -> None:
@@ -85,10 +89,6 @@ def _cell(sheet: Any, number: int, at: int, name: str, value: object, style: Any
             sheet.write_datetime(number, at, instant, style)
         case date() if not isinstance(value, datetime) and value >= FIRST_DAY:
             sheet.write_datetime(number, at, value, style)
-        case list() | dict():
-            # As in the other formats.
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            sheet.write_string(number, at, _text(text, number, name))
         case _:
             # Never `write`, which would run a formula and make a link of a URL.
             sheet.write_string(number, at, _text(str(value), number, name))

@@ -75,7 +75,7 @@ def table(table: Table) -> str:
     if isinstance(table, VisitorTable):
         return _first_rows(table, _caption(table))
     name = f"{_name(table)} by {table.every or 'range'}" if isinstance(table, TrendTable) else _name(table)
-    return _first_rows(table, f"{name}: {'; '.join(_range(table, 'rows'))}")
+    return _first_rows(table, f"{name}: {'; '.join(_range(table, 'row'))}")
 
 
 def _name(table: Table) -> str:
@@ -90,10 +90,16 @@ def tuples(caption: str, names: Sequence[str], rows: Sequence[tuple[object, ...]
 
 
 def _first_rows(table: Table, caption: str) -> str:
-    rows = table[:_SHOWN]
-    return _grid(
-        caption, rows, list(dict.fromkeys(name for row in rows for name in row)) or list(table._columns())
-    )
+    columns = dict(zip((name for name, _ in table._schema()), table._part(0, _SHOWN), strict=True))
+    # Of what else the service sent, only what these rows have.
+    own = len(table._columns())
+    names = [
+        name
+        for at, (name, values) in enumerate(columns.items())
+        if at < own or any(value is not None for value in values)
+    ]
+    rows = [{name: columns[name][at] for name in names} for at in range(min(len(table), _SHOWN))]
+    return _grid(caption, rows, names)
 
 
 def _grid(caption: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
@@ -124,7 +130,7 @@ def _cell(value: object, style: str) -> str:
 
 
 def _caption(table: VisitorTable) -> str:
-    parts = _range(table, "pages")
+    parts = _range(table, "page")
     if table.totals is not None:
         human, ai, total = table.totals
         # "3 views by people", but "3 people".
@@ -134,6 +140,7 @@ def _caption(table: VisitorTable) -> str:
 
 
 def _range(table: Table, unit: str) -> list[str]:
+    unit = unit if len(table) == 1 else f"{unit}s"
     shown = f"first {_SHOWN} of {len(table):,} {unit}" if len(table) > _SHOWN else f"{len(table):,} {unit}"
     parts = [shown]
     named = ranges.name(table.date_from, table.date_to)

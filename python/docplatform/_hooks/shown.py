@@ -23,14 +23,17 @@ GAP = "…"
 
 def text(table: Table) -> str:
     """The table in the width of the terminal, or 80 characters if there is none."""
-    columns = _columns(table)
-    rows = [*table] if len(table) <= 2 * HEAD else [*table[:HEAD], None, *table[-HEAD:]]
+    columns, count = _columns(table), len(table)
+    parts = [(0, count)] if count <= 2 * HEAD else [(0, HEAD), (count - HEAD, count)]
+    names = [name for name, _ in table._schema()]
+    values = [dict(zip(names, table._part(*part), strict=True)) for part in parts]
     cells = [
         [
             _safe(name, MAX_TEXT),
             "---",
             kind,
-            *(GAP if row is None else _shown(row.get(name), kind) for row in rows),
+            *(_shown(value, kind) for value in values[0][name]),
+            *(cell for rest in values[1:] for cell in (GAP, *(_shown(value, kind) for value in rest[name]))),
         ]
         for name, kind in columns
     ]

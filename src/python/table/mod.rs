@@ -8,6 +8,7 @@ pub(crate) mod reports;
 pub(crate) mod whole_file;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -60,6 +61,28 @@ impl BaseTable {
     fn field(&self, name: &str) -> PyResult<usize> {
         let found = self.0.table.layout().fields.iter().position(|field| field.name == name);
         found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))
+    }
+
+    /// An extra column's values in some rows.
+    fn extra<'py>(
+        &self,
+        py: Python<'py>,
+        column: extras::Column<'_>,
+        rows: Range<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let values = column.values(self.0.table.extras(), rows);
+        let made: PyResult<Vec<_>> = match column.kind {
+            extras::ExtraType::Text => values
+                .map(|value| Ok(value.as_deref().and_then(extras::text).into_pyobject(py)?.into_any()))
+                .collect(),
+            _ => values
+                .map(|value| match value {
+                    Some(value) => convert::json_out(py, &value),
+                    None => Ok(py.None().into_bound(py)),
+                })
+                .collect(),
+        };
+        PyList::new(py, made?)
     }
 }
 
@@ -252,25 +275,42 @@ impl BaseTable {
     fn _extras<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for column in extras::columns(self.0.table.extras()).iter() {
-            let values = column.values(self.0.table.extras(), 0..self.0.table.len());
-            let made: PyResult<Vec<_>> = match column.kind {
-                extras::ExtraType::Text => values
-                    .map(|value| Ok(value.as_deref().and_then(extras::text).into_pyobject(py)?.into_any()))
-                    .collect(),
-                _ => values
-                    .map(|value| match value {
-                        Some(value) => convert::json_out(py, &value),
-                        None => Ok(py.None().into_bound(py)),
-                    })
-                    .collect(),
-            };
             let kind = match column.kind {
                 extras::ExtraType::Int => "int",
                 extras::ExtraType::Float => "float",
                 extras::ExtraType::Bool => "bool",
                 extras::ExtraType::Text => "text",
             };
-            all.set_item(self.0.table.layout().extra(column.name), (kind, PyList::new(py, made?)?))?;
+            let values = self.extra(py, column, 0..self.0.table.len())?;
+            all.set_item(self.0.table.layout().extra(column.name), (kind, values))?;
+        }
+        Ok(all)
+    }
+
+    /// Some rows as their columns have them: for each column of `_schema` a list of values, what is deeper as JSON.
+    fn _part<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let table = &self.0.table;
+        let stop = stop.min(table.len());
+        let rows = start.min(stop)..stop;
+        let mut all = Vec::new();
+        if table.layout().days {
+            let ends: [fn(Slice) -> jiff::civil::Date; 2] = [|days| days.from, |days| days.to];
+            for of in ends {
+                let days = table.days(rows.clone()).map(|days| days.map(|days| convert::day(py, of(days))));
+                all.push(PyList::new(py, days.map(Option::transpose).collect::<PyResult<Vec<_>>>()?)?);
+            }
+            all.push(PyList::new(py, table.day_counts(rows.clone()).collect::<Vec<_>>())?);
+        }
+        for field in 0..table.layout().fields.len() {
+            let value = |row: Row<'_>| match row.cell(field) {
+                Cell::Json(text) => Ok(PyString::new(py, text).into_any()),
+                cell => rows::value(py, cell, None),
+            };
+            let made: PyResult<Vec<_>> = rows.clone().filter_map(|at| table.row(at)).map(value).collect();
+            all.push(PyList::new(py, made?)?);
+        }
+        for column in extras::columns(table.extras()).iter() {
+            all.push(self.extra(py, column, rows.clone())?);
         }
         Ok(all)
     }
