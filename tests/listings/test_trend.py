@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from docplatform import BudgetError, Plan, PlanSlice
+from docplatform import BudgetError, Plan, PlanSlice, read_visitors
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import tell
@@ -151,14 +151,35 @@ def test_slices_that_may_still_change_are_marked(face: Face, stub: StubServer, s
     end = today + timedelta(2)
     client = face.client(stub, store=store)
     # The day may turn over meanwhile.
-    for requests in ({10}, {4, 3}):
+    for requests in ({9, 10}, {3, 4}):
         trend = face.run(client.visitor_trend(date_from=end - timedelta(10), date_to=end))
-        assert len(trend) == 10
-        # Two days yet to come, today, and the one before, which has not settled.
+        # Today, and the two days before, which have not settled.
         assert trend.requests in requests
         assert trend.open_from in {today - timedelta(2), today - timedelta(1)}
         assert "may still change" in trend.warnings[-1]
         assert f"open_from='{trend.open_from}'" in repr(trend)
+
+
+def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
+    face: Face, stub: StubServer, store: Path
+) -> None:
+    today = datetime.now(UTC).date()
+    client = face.client(stub, store=store)
+    range_: dict[str, Any] = {"date_from": today - timedelta(3), "date_to": today + timedelta(40)}
+    plan = face.run(client.plan_visitors(**range_, every="day"))
+    trend = face.run(client.visitor_trend(**range_))
+    # The day may turn over meanwhile.
+    assert (plan.requests, len(trend), trend.requests, len(stub.requests)) in {
+        (4,) * 4,
+        (4, 5, 5, 5),
+        (5,) * 4,
+    }
+    assert trend.date_to == trend[-1]["date_to"]
+    assert list(read_visitors(store, **range_, every="day"))[:4] == trend[:4]
+    later: dict[str, Any] = {"date_from": today + timedelta(20), "date_to": today + timedelta(40)}
+    for call in (client.plan_visitors, client.visitor_trend, lambda **given: read_visitors(store, **given)):
+        with pytest.raises(ValueError, match="the range has not begun: today is"):
+            call(**later, every="day")
 
 
 def test_adding_up_visitors_is_refused(face: Face, stub: StubServer) -> None:

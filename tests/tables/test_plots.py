@@ -180,20 +180,20 @@ def test_two_charts_beside_each_other_do_not_write_on_each_other() -> None:
 @pytest.mark.parametrize(
     ("end", "every", "slices"),
     [
-        ("2026-02-01", None, 1),
-        ("2026-01-08", "day", 7),
-        ("2027-02-05", "day", 400),
+        ("2024-02-01", None, 1),
+        ("2024-01-08", "day", 7),
+        ("2025-02-04", "day", 400),
     ],
 )
 def test_the_dates_of_a_trend_do_not_overlap(client: Client, end: str, every: Any, slices: int) -> None:
-    found = client.visitor_trend(date_from="2026-01-01", date_to=end, every=every)
+    found = client.visitor_trend(date_from="2024-01-01", date_to=end, every=every)
     assert len(found) == slices
     axes = found.plot()
     _, small = plt.subplots(figsize=(3, 3))
     for one in (axes, found.plot(ax=small)):
         assert drawn(one)
         named = [label for label in one.get_xticklabels() if label.get_text()]
-        assert named[0].get_text() == "2026-01-01"
+        assert named[0].get_text() == "2024-01-01"
         boxes = [label.get_window_extent() for label in named]
         assert all(before.x1 < after.x0 for before, after in pairwise(boxes))
     assert len(axes.get_xticks()) >= min(slices, 5)

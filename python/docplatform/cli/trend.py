@@ -57,7 +57,9 @@ def trend(listing: Listing) -> click.Command:
     ) -> None:
         if session.dry_run:
             ends = [(date_from, date_to)]
-            cost.show(session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole)
+            cost.show(
+                session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole, begun=True
+            )
             return
         writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
         slices: dict[str, Any] = {
@@ -67,7 +69,7 @@ def trend(listing: Listing) -> click.Command:
             "by_path": by_path,
         }
         with session.client() as client:
-            plan = client._plan(listing.name, **slices, whole=whole)
+            plan = client._plan(listing.name, **slices, whole=whole, begun=True)
             progress = Progress(_announced(plan), quiet=session.quiet)
             with progress, progress.counting():
                 read = getattr(client, f"{listing.noun}_trend")

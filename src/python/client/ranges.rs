@@ -68,7 +68,7 @@ macro_rules! range_methods {
                     by_path: Option<bool>,
                     project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
-                    let slices = convert::slices(period, date_from, date_to, every)?;
+                    let slices = self.slices(convert::slices(period, date_from, date_to, every)?, every)?;
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
                     self.plan(client_method!($plan), py, of, slices, project_id)
                 }
@@ -187,6 +187,14 @@ impl BaseClient {
 }
 
 impl BaseClient {
+    /// The slices of a trend: none that has not begun, which would cost a request and count nobody.
+    fn slices(&self, slices: Vec<Slice>, every: Option<Every>) -> PyResult<Vec<Slice>> {
+        match every {
+            Some(_) => Ok(slices::begun(slices, self.handle.client()?.today())?),
+            None => Ok(slices),
+        }
+    }
+
     fn project(&self, id: Option<&str>) -> PyResult<Segment> {
         Ok(self.handle.client()?.project(id)?)
     }
@@ -230,7 +238,7 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let TrendArguments { every, by_path, whole, on_budget, progress } = asked;
-        let slices = if whole { slices::whole(slices, every)? } else { slices };
+        let slices = self.slices(if whole { slices::whole(slices, every)? } else { slices }, every)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.project(project_id)?;
         let of = Subject::new(endpoint, by_path)?;

@@ -9,7 +9,7 @@ use pyo3::types::PyCapsule;
 
 use crate::clock::Clock;
 use crate::config::url::Segment;
-use crate::dates::slices::Every;
+use crate::dates::slices::{self, Every};
 use crate::dates::{Moment, check_range};
 use crate::error::Error;
 use crate::listing::endpoint::{Endpoint, VISITORS};
@@ -119,12 +119,15 @@ pub(crate) fn _read_stored(
     organization: Option<String>,
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
+    let clock = Clock::system();
     let slices = convert::slices(period, date_from, date_to, every)?;
+    // No sync fetches a slice that has not begun.
+    let slices = if every.is_some() { slices::begun(slices, clock.today())? } else { slices };
     let file = collect::path(store)?;
     let of = Subject { endpoint: listing, what: What::of(by_path) };
     let (name, days) = (file.display().to_string(), slices.clone());
     let read = move |_| async move {
-        let (now, whose) = (Clock::system().now(), Whose { base_url, organization });
+        let (now, whose) = (clock.now(), Whose { base_url, organization });
         let (project, slices, store) = (project_id, days, name);
         let query = StoreQuery { of, project, whose, slices, every, settle_days, now, store };
         query.read(&FinishedExports::of(&file, listing.path)?).await
