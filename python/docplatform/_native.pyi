@@ -545,8 +545,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -612,8 +612,8 @@ class Client:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -679,8 +679,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -751,8 +751,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -819,8 +819,8 @@ class Client:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -885,8 +885,8 @@ class Client:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2035,8 +2035,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2102,8 +2102,8 @@ class AsyncClient:
                 this one, which never wastes a request. 0 requests a page only when a row of it is needed. A number n
                 above 1 is faster over a slow connection, and sends at most n - 1 requests beyond the last page.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2169,8 +2169,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2241,8 +2241,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2309,8 +2309,8 @@ class AsyncClient:
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.
@@ -2375,8 +2375,8 @@ class AsyncClient:
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
                 requests a page only when a row of it is needed.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
-                received. The range and the other arguments come from the checkpoint; if you give them too, they must be
-                the same.
+                received. What is listed comes from the checkpoint (range, filters, project, page size and offset); if
+                you give it too, it must be the same. ``max_rows`` and the other arguments are those of this call.
             strict: Whether unusual data raises ``PaginationError``: data that changes during the export, short pages, a
                 listing that the service cuts off. By default each is a Python warning and an entry in ``warnings``.
             refresh: Whether to fetch the range again even if the client's ``store`` has it; false by default.

@@ -63,11 +63,11 @@ pub struct Template(String);
 impl Template {
     /// Checks a path template that a user gave.
     pub fn parse(what: &str, text: &str) -> Result<Self> {
-        let fail = |why: &str| {
-            Err(Error::argument(format!(
-                "{what} {why}; it looks like \"/v2/agent/{{project_id}}/job/{{id}}\""
-            )))
+        let example = match what {
+            "path" => "/v1/analytics/{project_id}/visitors",
+            _ => "/v2/agent/{project_id}/job/{id}",
         };
+        let fail = |why: &str| Err(Error::argument(format!("{what} {why}; it looks like \"{example}\"")));
         if !text.starts_with('/') {
             return fail("must start with \"/\"");
         }
