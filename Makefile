@@ -21,9 +21,14 @@ demo: $(STAMPS)/installed
 ## test: everything
 test: lint test-core test-python docs
 
-## test-core: the Rust core, built without Python
+# The profile of the tests' wheel, in which what the crate depends on is built already; with the checks of a debug build.
+# Many wait for disks and other processes: three to a core.
+CORE_TEST = $(addprefix CARGO_PROFILE_LIGHT_,DEBUG_ASSERTIONS=true OVERFLOW_CHECKS=true INCREMENTAL=true) \
+	RUST_TEST_THREADS=$$((3 * $$(nproc))) cargo test --locked --no-default-features --profile light
+
+## test-core: the Rust core, built without Python; CORE="--test core throttle" chooses some
 test-core:
-	cargo test --locked --no-default-features --quiet
+	$(CORE_TEST) --quiet $(CORE)
 
 ## test-python: the built wheel, as users have it
 test-python: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
@@ -130,7 +135,7 @@ fuzz:
 		-artifact_prefix=$(FUZZ_DIR)/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1
 	@echo "properties: $(FUZZ_CASES) cases, seed $(FUZZ_SEED)"
 	PROPTEST_CASES=$(FUZZ_CASES) PROPTEST_RNG_SEED=$(FUZZ_SEED) \
-		cargo test --locked --no-default-features --quiet --test core any::
+		$(CORE_TEST) --quiet --test core any::
 
 SOAK_SECONDS ?= 300
 
