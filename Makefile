@@ -9,8 +9,11 @@ REINSTALL := $(PIP) --force-reinstall --no-deps
 # The files that the wheel is built from.
 SOURCES := $(shell find src python -type f -not -name '*.pyc') .cargo/config.toml build.rs Cargo.toml Cargo.lock pyproject.toml README.md
 
-.PHONY: demo simulate mutants test test-core test-python test-pythons test-wheel test-engines java browser docs lint format bench bench-store \
-	bench-instructions fuzz soak soak-cursor soak-once audit pictures \
+# The parts of `lint`: what takes no time first, then the longest.
+LINTS := lint-ruff lint-rust lint-pyright lint-stubs lint-mypy lint-public lint-workflows
+
+.PHONY: demo simulate mutants test test-core test-python test-suite test-oldest test-pythons test-wheel test-engines java browser docs \
+	lint $(LINTS) format bench bench-store bench-instructions fuzz soak soak-cursor soak-once audit pictures \
 	wheel sdist release-check reproducible clean
 .DELETE_ON_ERROR:
 
@@ -19,7 +22,16 @@ demo: $(STAMPS)/installed
 	@$(BIN)/python -m docplatform demo
 
 ## test: everything
-test: lint test-core test-python docs
+test: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
+	+@$(BESIDE) $(LINTS) docs test-oldest
+	+@$(MAKE) --no-print-directory test-core test-suite
+
+# These take one core each. What they print comes in one piece; the first that fails ends the rest.
+BESIDE := $(MAKE) --no-print-directory -j2 --output-sync=target beside=yes
+# Elsewhere, one after the other: `pip` must not run twice in one environment, nor tests beside what compiles.
+ifndef beside
+.NOTPARALLEL:
+endif
 
 # The profile of the tests' wheel, in which what the crate depends on is built already; with the checks of a debug build.
 # Many wait for disks and other processes: three to a core.
@@ -31,8 +43,16 @@ test-core:
 	$(CORE_TEST) --quiet $(CORE)
 
 ## test-python: the built wheel, as users have it
-test-python: $(STAMPS)/installed $(STAMPS)/docs $(STAMPS)/oldest browser
-	$(BIN)/python -m pytest -n 4 --dist worksteal $(PYTEST)
+test-python: test-oldest test-suite
+
+SUITE = -m pytest -n 4 --dist worksteal $(PYTEST)
+# So that pytest keeps the tests' modules as it has rewritten them.
+test-suite test-wheel test-python-3.%: export PYTHONDONTWRITEBYTECODE :=
+
+test-suite: $(STAMPS)/installed $(STAMPS)/docs browser
+	$(BIN)/python $(SUITE)
+
+test-oldest: $(STAMPS)/installed $(STAMPS)/oldest
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/tables/test_pandas.py
 
 # The minor versions of CPython 3 that the wheel is for.
@@ -50,7 +70,7 @@ test-python-3.%: $(STAMPS)/installed $(STAMPS)/dev browser
 		test -x $$env/bin/python || $$python -m venv $$env; \
 		$$env/bin/python $(PIP) -r requirements/dev.txt -r requirements/build.txt; \
 		$$env/bin/python $(REINSTALL) $(VENV)/wheel/*.whl; \
-		$$env/bin/python -m pytest -n 4 --dist worksteal -m "not one_python" $(PYTEST); \
+		$$env/bin/python $(SUITE) -m "not one_python"; \
 	else \
 		echo "no CPython 3.$* on this machine"; \
 	fi
@@ -95,16 +115,31 @@ WORKFLOWS := $(wildcard .github/workflows/*.yml) examples/docs-agent.yml
 
 ## lint: formats, lints, types, stubs, workflows
 lint: $(STAMPS)/installed $(STAMPS)/dev
+	+@$(BESIDE) $(LINTS)
+
+lint-rust:
 	cargo fmt --check
 	rustfmt --check --edition 2024 fuzz/main.rs
 	cargo clippy --locked --no-default-features --all-targets --quiet -- -D warnings
 	cargo clippy --locked --lib --quiet -- -D warnings
+
+lint-pyright: $(STAMPS)/installed $(STAMPS)/dev
+	PATH="$(abspath $(BIN)):$$PATH" pyright --warnings
+
+lint-stubs: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/python -m mypy.stubtest --mypy-config-file tests/stubtest.ini docplatform
+
+lint-mypy: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/mypy
+
+lint-public: $(STAMPS)/installed $(STAMPS)/dev
+	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes docplatform --ignoreexternal
+
+lint-ruff: $(STAMPS)/dev
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
-	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest docplatform
-	PATH="$(abspath $(BIN)):$$PATH" pyright --warnings
-	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes docplatform --ignoreexternal
+
+lint-workflows: $(STAMPS)/dev
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci examples/docs-agent.gitlab-ci.yml
@@ -241,7 +276,7 @@ WHEEL ?= dist/*.whl
 ## test-wheel: the suite against the release wheel of `make wheel`, or WHEEL=, in an environment of its own
 test-wheel: $(STAMPS)/suite browser
 	$(SUITE_ENV)/bin/python $(REINSTALL) $(WHEEL)
-	$(SUITE_ENV)/bin/python -m pytest -n 4 --dist worksteal $(PYTEST)
+	$(SUITE_ENV)/bin/python $(SUITE)
 
 clean:
 	rm -rf $(VENV) target dist
