@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 import warnings
@@ -189,6 +188,9 @@ def _folder(project_id: str) -> str:
     encoded = quote(project_id, safe="")
     if len(encoded) <= _LONGEST and project_id != _NULL:
         return encoded
+    # Imported here: it loads OpenSSL, which takes longer than most of what a command does.
+    import hashlib
+
     return "~" + hashlib.sha256(project_id.encode()).hexdigest()
 
 

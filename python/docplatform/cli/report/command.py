@@ -15,7 +15,7 @@ from docplatform.cli.days import range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
-from docplatform.cli.report import markdown, page, parts, reading
+from docplatform.cli.report import parts, reading
 from docplatform.cli.report.markup import account
 from docplatform.cli.report.parts import Asked
 from docplatform.cli.session import Session, with_budget
@@ -154,8 +154,13 @@ def report(
 
 def _render(found: Found, path: Path | None) -> str:
     """The report in the format that the file's name asks for."""
+    # Imported here: every command would wait for them, and for OpenSSL.
     if path is not None and path.suffix.lower() in MARKDOWN:
+        from docplatform.cli.report import markdown
+
         return markdown.render(found)
+    from docplatform.cli.report import page
+
     return page.render(found)
 
 
