@@ -92,8 +92,8 @@ pub(crate) struct Trail {
     pub(crate) place: Checkpoint,
     /// Of the last pages, how many rows they handed out, and the offset from which on none of them can come twice.
     near: VecDeque<(usize, u64)>,
-    /// Where pages are not told apart by offsets: how many rows from here on were handed out before. All are of the page that
-    /// the export was resumed in, which may now come as several shorter ones.
+    /// Where neither offsets tell pages apart nor keys rows: how many rows from here on were handed out before. All are of the
+    /// page that the export was resumed in, which may now come as several shorter ones.
     skip: usize,
     by_offset: bool,
     /// Whether a row's offset is its position. Not where a service left rows out in the parts before this one.
@@ -111,11 +111,12 @@ impl Trail {
         let by_position = place.slice > 0 || place.offset.saturating_sub(place.begin) == place.rows;
         let near = place.near;
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
-        place.irregular |= by_offset && near > 0;
+        let by_count = !by_offset || !place.irregular && place.listing.endpoint().key.is_none();
+        place.irregular |= near > 0 && !by_count;
         Self {
-            near: place.irregular.then_some((near, until)).into_iter().collect(),
+            near: by_offset.then_some((near, until)).into_iter().collect(),
             place,
-            skip: if by_offset { 0 } else { near },
+            skip: if by_count { near } else { 0 },
             by_offset,
             by_position,
             slices,
@@ -182,18 +183,17 @@ impl Trail {
         let is_short = shape.received < shape.limit;
         self.place.irregular |= self.by_offset && shape.has_more && shape.received != shape.limit;
         // A short last page is what most exports end with, and what one ends with that leaves rows out: the next part
-        // is to know the rows, as their positions may be no offsets. Rows of unknown shape could not be told apart.
-        let by_row =
-            self.place.irregular || !self.by_offset || (is_short && before.listing.endpoint().key.is_some());
+        // is to know the rows, as their positions may be no offsets.
+        let by_row = self.place.irregular || !self.by_offset || is_short;
         if by_row {
             shape.kept = None;
         }
+        let left = self.skip.saturating_sub(shape.received as usize);
+        self.skip = if shape.has_more { left } else { 0 };
         if !self.by_offset {
             let place = &mut self.place;
             place.offset = place.offset.saturating_add(u64::from(shape.received));
             place.cursor.clone_from(&shape.cursor);
-            let left = self.skip.saturating_sub(shape.received as usize);
-            self.skip = if shape.has_more { left } else { 0 };
             return self.end(before, shape, rows, by_row, self.skip);
         }
         let step = if shape.has_more && is_short { shape.received } else { shape.limit };

@@ -8,7 +8,7 @@ use docplatform::export::pager::Paging;
 
 use crate::export::resume::{reread, turns};
 use crate::helpers::site::{
-    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start_json, turn,
+    PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
 };
 use crate::helpers::support::{Script, reply};
 
@@ -154,13 +154,14 @@ async fn rows_of_unknown_shape_may_stand_there_twice() {
 #[tokio::test(start_paused = true)]
 async fn a_last_page_that_left_rows_out_is_resumed_within() {
     let site = Site::new(6).filtered(|n| n != 3);
-    let script = site.serve();
-    let all = turns(&mut pager(&script, 3, PLAIN)).await;
-    let last = all.last().unwrap();
-    let has_more = last.mark.shape().has_more;
-    assert_eq!((last.mark.offset(), has_more, names(&last.rows)), (3, false, vec!["/4".into(), "/5".into()]));
-    let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
-    assert_eq!((rest.paths, rest.warnings), (vec!["/5".to_owned()], vec![]));
+    for beginning in [start(3), start_json(3)] {
+        let script = site.serve();
+        let all = turns(&mut pager_at(&script, beginning, PLAIN)).await;
+        let last = all.last().unwrap();
+        assert_eq!((last.mark.offset(), last.mark.shape().has_more, last.rows.len()), (3, false, 2));
+        let rest = export(pager_at(&script, reread(&last.mark.behind(1)), PLAIN)).await.unwrap();
+        assert_eq!((&rest.paths[..], rest.warnings), (&names(&last.rows)[1..], vec![]));
+    }
 }
 
 #[tokio::test(start_paused = true)]

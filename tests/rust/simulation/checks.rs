@@ -30,7 +30,9 @@ pub(crate) fn check(world: &World) {
 /// Whatever part of a listing is read, a store is filled with whole pages, which serve the next reader.
 fn whole_pages(world: &World, sent: &[Sent]) {
     let Scenario { habits, settings, processes, .. } = &world.scenario;
-    let is_within = |op: &Op| matches!(op, Op::Export(Export { stop_every: Some(_), .. }));
+    let is_within = |op: &Op| {
+        matches!(op, Op::Export(Export { stop_every: Some(_), .. } | Export { any_path: true, .. }))
+    };
     let is_odd = habits.cap.is_some() || habits.filters || habits.stands;
     if !settings.store || is_odd || processes.iter().flatten().any(is_within) {
         return;

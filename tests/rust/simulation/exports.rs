@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::client::WaitOrStop;
+use docplatform::config::url::Template;
 use docplatform::dates::slices::{Every, Slice};
 use docplatform::error::{Error, Kind};
 use docplatform::export::checkpoint::Checkpoint;
@@ -13,12 +14,13 @@ use docplatform::export::findings::Finding;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::{Pager, Paging, Turn, WINDOW};
 use docplatform::export::source;
-use docplatform::listing::Listing;
 use docplatform::listing::endpoint::PagedBy;
-use docplatform::listing::rows::Cell;
+use docplatform::listing::rows::{Cell, Row};
+use docplatform::listing::{Listing, Shape};
 use docplatform::slices::Subject;
 use docplatform::slices::sync::{SyncScope, sync};
 use docplatform::store;
+use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::calls::segment;
@@ -58,20 +60,27 @@ fn listing(what: What, days: u64) -> Listing {
     listing.in_slices((days > 1).then_some(Every::Day)).unwrap()
 }
 
+/// What it is to a client that knows nothing of it.
+fn any_path(what: What) -> Listing {
+    let (known, endpoint) = (listing(what, 1), what.endpoint());
+    let path = Template::parse("path", known.path()).unwrap();
+    let next_cursor = (endpoint.paged_by == PagedBy::Cursor).then(|| "nextCursor".to_owned());
+    let shape = Shape { items: endpoint.items.to_owned(), has_more: "hasMore".to_owned(), next_cursor };
+    Listing::other(&path, known.project().unwrap().as_ref(), known.query().to_vec(), shape).unwrap()
+}
+
 /// The rows of a page, as the service knows them.
 fn rows(turn: &Turn) -> Vec<(u64, u64)> {
-    let rank = |name: &str| name[1..].split('.').next().unwrap().parse().unwrap();
-    let row = |row: docplatform::listing::rows::Row<'_>| match (row.cell(0), row.get("path")) {
-        (Cell::Text(name), _) | (_, Cell::Text(name)) => {
-            let count =
-                ["total", "hits", "comment", "query"].into_iter().find_map(|name| match row.get(name) {
-                    Cell::Integer(count) => Some(count.cast_unsigned()),
-                    Cell::Text(count) => count.parse().ok(),
-                    _ => None,
-                });
-            (rank(name), count.unwrap())
-        }
-        other => panic!("{other:?}"),
+    let row = |row: Row<'_>| {
+        let text = |name: &&str| match (row.get(name), row.extra.and_then(|extra| extra.get(*name))) {
+            (Cell::Text(text), _) => Some(text.to_owned()),
+            (Cell::Integer(count), _) => Some(count.to_string()),
+            (_, Some(Value::String(text))) => Some(text.clone()),
+            (_, other) => other.map(Value::to_string),
+        };
+        let name = ["path", "searchQuery", "id"].iter().find_map(text).unwrap();
+        let count = ["total", "hits", "comment", "query"].iter().find_map(text).unwrap();
+        (name[1..].split('.').next().unwrap().parse().unwrap(), count.parse().unwrap())
     };
     turn.rows.iter().map(row).collect()
 }
@@ -85,12 +94,15 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
     // numbers, and where pages name each other those of another who read at the same time may be other ones.
     let is_whole_read = saved.is_none() && plan.stop_every.is_none();
     let mut progress = saved.unwrap_or_default();
-    let is_there = plan.whats().all(|what| world.state().whole.contains(&what));
+    let is_there = !plan.any_path && plan.whats().all(|what| world.state().whole.contains(&what));
     let is_there = is_there && !plan.refresh && is_whole_read;
     let asked_before = asked(process).len();
     loop {
         let place = match &progress.place {
-            None => Checkpoint::new(BASE_URL, listing(what, plan.days), plan.page_size, offset),
+            None => {
+                let listing = if plan.any_path { any_path(what) } else { listing(what, plan.days) };
+                Checkpoint::new(BASE_URL, listing, plan.page_size, offset)
+            }
             Some(text) => Checkpoint::parse(text, BASE_URL).unwrap(),
         };
         let paging = Paging {
@@ -140,7 +152,7 @@ pub(crate) async fn export(process: &Process, plan: Export) -> Done {
                         ));
                     }
                     check_requests(process, plan, &progress);
-                    let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh;
+                    let is_whole = offset == 0 && plan.max_rows.is_none() && !plan.refresh && !plan.any_path;
                     let scenario = &world.scenario;
                     let is_kept_whole = is_whole
                         && process.client.exports().is_some()
@@ -236,7 +248,14 @@ impl Part<'_> {
         }
         let Habits { cap, filters, stands, .. } = process.world().scenario.habits;
         let by_offset = plan.what.endpoint().paged_by == PagedBy::Offset;
-        if plan.prefetch > 0 || !by_offset || cap.is_some() || filters || stands || plan.strict {
+        if plan.prefetch > 0
+            || !by_offset
+            || cap.is_some()
+            || filters
+            || stands
+            || plan.strict
+            || plan.any_path
+        {
             return;
         }
         let window = if plan.remember_all { usize::MAX } else { WINDOW };
@@ -374,6 +393,10 @@ fn check(process: &Process, plan: Export, progress: &Progress, whole: bool) {
         }
         // Where rows are left out or stand still, an offset is no row's number.
         if progress.changed || (stands && (offset > 0 || progress.parts > 1)) || (filters && offset > 0) {
+            return;
+        }
+        // Its rows may rightly come twice, and it has no totals that would tell of a change.
+        if plan.any_path && (!is_still || stands) {
             return;
         }
         let of = |version: &[crate::service::Row]| -> Vec<(u64, u64)> {

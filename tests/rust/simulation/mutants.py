@@ -83,6 +83,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "trail-checkpoint-a-row-ahead": (TRAIL, "u64::from(position) + 1", "u64::from(position) + 2"),
     "trail-checkpoint-a-row-behind": (TRAIL, "place.offset = place.offset.saturating_add(received);", ""),
     "trail-keeps-the-old-cursor": (TRAIL, "place.cursor.clone_from(&shape.cursor);", ""),
+    "trail-last-page-by-position": (
+        TRAIL,
+        "self.place.irregular || !self.by_offset || is_short",
+        "self.place.irregular || !self.by_offset",
+    ),
     "trail-next-day-keeps-its-place": (TRAIL, "(place.offset, place.cursor) = (0, None);", ""),
     "trail-one-day-for-all": (
         TRAIL,
@@ -101,8 +106,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "trail-regular-again-after-a-stop": (
         TRAIL,
-        "place.irregular |= by_offset && near > 0;",
-        "place.irregular = by_offset && near > 0;",
+        "place.irregular |= near > 0 && !by_count;",
+        "place.irregular = near > 0 && !by_count;",
     ),
     "trail-irregular-unnoticed": (
         TRAIL,

@@ -99,10 +99,13 @@ impl What {
 
 /// An export.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "one each: an export has any of them")]
 pub(crate) struct Export {
     pub(crate) what: What,
     /// How many days it reads, each by itself.
     pub(crate) days: u64,
+    /// Whether it reads any path, as if nothing were known of what that lists.
+    pub(crate) any_path: bool,
     pub(crate) page_size: u32,
     pub(crate) offset: u64,
     pub(crate) max_rows: Option<u64>,
@@ -226,7 +229,7 @@ impl Scenario {
             Self { seed, faults, fault_chance, habits, disk, settings, processes, kills, jumps, deletions };
         scenario.bring_together(&mut Dice::of(seed, &[8]));
         scenario.add_rarities(&mut Dice::of(seed, &[9]));
-        scenario.slice(&mut Dice::of(seed, &[11]));
+        scenario.read_otherwise(&mut Dice::of(seed, &[11]));
         scenario
     }
 
@@ -246,14 +249,16 @@ impl Scenario {
         }
     }
 
-    /// Some read a cursor listing, or one of a single page, in several slices: also drawn apart.
-    fn slice(&mut self, dice: &mut Dice) {
-        if dice.chance(12) {
-            for op in self.processes.iter_mut().flatten() {
-                if let Op::Export(Export { what, days, .. }) = op
-                    && what.endpoint().paged_by != PagedBy::Offset
-                    && what.day != OPEN_DAY
-                {
+    /// Some read in several slices, or any path: also drawn apart.
+    fn read_otherwise(&mut self, dice: &mut Dice) {
+        let (in_slices, any_path) = (dice.chance(12), dice.chance(8));
+        for op in self.processes.iter_mut().flatten() {
+            if let Op::Export(Export { what, days, any_path: any, stop_every, .. }) = op {
+                let paged_by = what.endpoint().paged_by;
+                // A page that comes again is known within a part; its rows may rightly do so.
+                let comes_again = self.habits.stands && stop_every.is_some();
+                *any = any_path && paged_by != PagedBy::Nothing && !comes_again;
+                if in_slices && !*any && paged_by != PagedBy::Offset && what.day != OPEN_DAY {
                     *days = 2 + dice.below(2);
                 }
             }
@@ -328,7 +333,7 @@ impl Scenario {
 
     /// Whether the pages of all who read it join: nobody fetches it again, and pages are cut at the same rows for all.
     pub(crate) fn pages_join(&self, listed: What) -> bool {
-        let lists = |export: &Export| export.whats().any(|what| what == listed);
+        let lists = |export: &Export| !export.any_path && export.whats().any(|what| what == listed);
         let again = |op: &Op| matches!(op, Op::Export(export) if export.refresh && lists(export));
         let reads = |op: &Op| match op {
             Op::Export(export) => lists(export),
@@ -364,6 +369,7 @@ fn op(dice: &mut Dice) -> Op {
         0..45 => Op::Export(Export {
             what: what(dice),
             days: 1,
+            any_path: false,
             page_size: dice.pick(&[1, 2, 3, 5, 8, 13, 100]),
             offset: if dice.chance(15) { dice.below(20) } else { 0 },
             max_rows: dice.chance(25).then(|| dice.below(30)),
