@@ -1094,7 +1094,7 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit.
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
             project_id: The project's id; by default the client's ``project_id``.
@@ -1137,7 +1137,7 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit.
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
             project_id: The project's id; by default the client's ``project_id``.
@@ -1194,7 +1194,8 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
             by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
                 slice.
             whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
@@ -1253,7 +1254,8 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
             by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
                 slice.
             whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
@@ -2580,7 +2582,7 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit.
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``visitors`` reads it)
                 or only totals (the default with ``every``, as ``visitor_trend`` reads it).
             project_id: The project's id; by default the client's ``project_id``.
@@ -2623,7 +2625,7 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"``, ``"week"`` (from Monday), ``"month"``, or ``None`` (the default) for the range
-                as a whole. The range cuts the first and the last slice to fit.
+                as a whole. The range cuts the first and the last slice to fit; one that has not begun is left out.
             by_path: Whether one row for each path is wanted (the default without ``every``, as ``views`` reads it)
                 or only totals (the default with ``every``, as ``view_trend`` reads it).
             project_id: The project's id; by default the client's ``project_id``.
@@ -2680,7 +2682,8 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
             by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
                 slice.
             whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has
@@ -2739,7 +2742,8 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: The slices: ``"day"`` (the default), ``"week"`` (from Monday), ``"month"``, or ``None`` for one
-                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit.
+                slice. They cover the range without gap or overlap; the range cuts the first and the last one to fit,
+                and one that has not begun is left out.
             by_path: Whether to read one row for each slice and path; false by default, which reads the totals of each
                 slice.
             whole: Whether to leave out a first or last slice that the range cuts; false by default. A cut slice has

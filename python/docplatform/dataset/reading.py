@@ -69,7 +69,8 @@ def read_visitors(
 ) -> VisitorTable | TrendTable:
     """Returns visitors from a store, without a client, an API key or a request.
 
-    If the store does not have the whole range, the error says what is missing and which call or command fetches it.
+    If the store does not have the whole range, the error says what is missing and which call or command fetches it. With
+    ``every``, slices that have not begun are not missing.
 
     Args:
         store: The path of the store's file, as given to a client as ``store=``. It may be in use.
@@ -176,7 +177,8 @@ def read_views(
 ) -> VisitorTable | TrendTable:
     """Returns page views from a store, without a client, an API key or a request.
 
-    If the store does not have the whole range, the error says what is missing and which call or command fetches it.
+    If the store does not have the whole range, the error says what is missing and which call or command fetches it. With
+    ``every``, slices that have not begun are not missing.
 
     Args:
         store: The path of the store's file, as given to a client as ``store=``. It may be in use.
