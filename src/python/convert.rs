@@ -308,6 +308,9 @@ pub(crate) fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> Py
     Ok(Some(name))
 }
 
+/// The most bytes of a query: no URL has more than 64 KiB, with the address and the path.
+const MAX_QUERY: usize = 60_000;
+
 /// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.
 pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
@@ -327,6 +330,13 @@ pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, 
         } else {
             pairs.extend(param(&name, &value)?.map(|value| (name.clone(), value)));
         }
+    }
+    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
+    if query.len() > MAX_QUERY {
+        return Err(PyValueError::new_err(format!(
+            "params has {} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time",
+            query.len()
+        )));
     }
     Ok(pairs)
 }

@@ -115,6 +115,8 @@ def test_a_listing_of_a_wrong_shape_is_an_error(face: Face, stub: StubServer, bo
         {"items": "rows", "page_size": 0},
         {"items": "rows", "prefetch": 17},
         {"items": "rows", "params": {"at": "\ud800"}},
+        # No URL is as long as that.
+        {"items": "rows", "params": {"at": "\u00e9" * 10_001}},
     ],
 )
 def test_arguments_of_a_listing_are_checked_at_the_call(
@@ -124,4 +126,6 @@ def test_arguments_of_a_listing_are_checked_at_the_call(
         face.client(stub).paginate("/v3/things", **settings)
     with pytest.raises(TypeError, match="items"):
         face.client(stub).paginate("/v3/things")
+    with pytest.raises(ValueError, match=r"a query.* looks like \"/v1/analytics/{project_id}/visitors\""):
+        face.client(stub).paginate("/v3/things?limit=5", items="rows")
     assert stub.peak_connections == 0
