@@ -45,12 +45,12 @@ test-core:
 ## test-python: the built wheel, as users have it
 test-python: test-oldest test-suite
 
-SUITE = -m pytest -n 4 --dist worksteal $(PYTEST)
+SUITE := -m pytest -n 4 --dist worksteal
 # So that pytest keeps the tests' modules as it has rewritten them.
 test-suite test-wheel test-python-3.%: export PYTHONDONTWRITEBYTECODE :=
 
 test-suite: $(STAMPS)/installed $(STAMPS)/docs browser
-	$(BIN)/python $(SUITE)
+	$(BIN)/python $(SUITE) $(PYTEST)
 
 test-oldest: $(STAMPS)/installed $(STAMPS)/oldest
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -W ignore::DeprecationWarning tests/tables/test_pandas.py
@@ -70,7 +70,7 @@ test-python-3.%: $(STAMPS)/installed $(STAMPS)/dev browser
 		test -x $$env/bin/python || $$python -m venv $$env; \
 		$$env/bin/python $(PIP) -r requirements/dev.txt -r requirements/build.txt; \
 		$$env/bin/python $(REINSTALL) $(VENV)/wheel/*.whl; \
-		$$env/bin/python $(SUITE) -m "not one_python"; \
+		$$env/bin/python $(SUITE) -m "not one_python" $(PYTEST); \
 	else \
 		echo "no CPython 3.$* on this machine"; \
 	fi
