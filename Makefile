@@ -276,7 +276,7 @@ WHEEL ?= dist/*.whl
 ## test-wheel: the suite against the release wheel of `make wheel`, or WHEEL=, in an environment of its own
 test-wheel: $(STAMPS)/suite browser
 	$(SUITE_ENV)/bin/python $(REINSTALL) $(WHEEL)
-	$(SUITE_ENV)/bin/python $(SUITE)
+	$(SUITE_ENV)/bin/python $(SUITE) $(PYTEST)
 
 clean:
 	rm -rf $(VENV) target dist
