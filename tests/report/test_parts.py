@@ -167,6 +167,17 @@ def test_without_days_there_is_no_trend_and_no_comparison(
         assert f"{option[0]} needs a period such as 2026-01" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("first", "why"), [(9, "the period has not begun"), (0, "only one day of the period has begun")]
+)
+def test_a_trend_of_days_to_come_is_left_out(cli: Cli, file: Path, first: int, why: str) -> None:
+    day = datetime.now(UTC).date() + timedelta(days=first)
+    ended = cli("report", "-o", str(file), "--from", str(day), "--to", str(day + timedelta(days=5)))
+    assert ended.status == 0
+    # The day may turn over meanwhile.
+    assert f"Left out: the trend, because {why}." in ended.err or datetime.now(UTC).date() > day
+
+
 def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -> None:
     with StubServer(visitors=6_300) as stub:
         there = [*JANUARY, "--every", "none", "--base-url", stub.url]

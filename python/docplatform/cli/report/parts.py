@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -166,10 +167,15 @@ def _plan_trend(ahead: Ahead) -> None:
     except ValueError:
         if ahead.asked.named(Part.TREND):
             raise
-        ahead.leave_out(Part.TREND, "the period is too long")
+        later = days.date_from > datetime.now(UTC).date()
+        ahead.leave_out(Part.TREND, f"the period {'has not begun' if later else 'is too long'}")
         return
     if len(found.slices) == 1:
-        ahead.leave_out(Part.TREND, f"the period lies within a single {every}")
+        cut = found.slices[0].date_to < days.date_to
+        why = (
+            f"only one {every} of the period has begun" if cut else f"the period lies within a single {every}"
+        )
+        ahead.leave_out(Part.TREND, why)
         return
     ahead.every, ahead.plans[Part.TREND] = every, found
     ahead.afford(Part.TREND, found.requests)
