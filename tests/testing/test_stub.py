@@ -650,6 +650,8 @@ def test_start_and_close_may_be_repeated() -> None:
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
+        ({"visitors": [1]}, TypeError),
+        ({"feedback": [["path", "/"]]}, TypeError),
         ({"visitors": "rows"}, TypeError),
         ({"views": True}, TypeError),
         ({"views": -1}, ValueError),

@@ -253,3 +253,8 @@ def check_served(name: str, served: Any) -> None:
         raise TypeError(
             f"{name} must be a number of rows, a sequence of rows, or a function that returns one"
         )
+    elif not callable(served):
+        for row in served:
+            if not isinstance(row, Mapping):
+                # Such as the columns of a frame.
+                raise TypeError(f"{name}: a row must be a dict, not {type(row).__name__}")
