@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from docplatform.testing import StubRequest, StubServer
 
@@ -24,6 +25,12 @@ def pending(stub: StubServer) -> list[StubRequest]:
     return [r for r in stub.requests if r.status is None and r.disconnected is None]
 
 
+def unread(requests: list[StubRequest]) -> int:
+    """How many there are from the first one on that waits for its answer, in the order in which answers are read."""
+    in_order = sorted(requests, key=lambda r: int(r.query.get("offset", 0)))
+    return sum(1 for _ in dropwhile(lambda r: r.status is not None, in_order))
+
+
 @dataclass(frozen=True)
 class Phase:
     """A call that is held somewhere.
@@ -31,12 +38,12 @@ class Phase:
     ``call`` is an expression over ``client``, ``hold`` (an ``on_poll`` that does not return), ``target`` (a file that is
     there already) and ``read`` (reads an iterator to its end): of either client, so it is a coroutine for ``AsyncClient``.
     ``note`` is a pattern for what the exception says of it, empty for nothing. ``answered`` requests come before it is
-    reached; then one is ``in_flight``, or none.
+    reached; then so many are ``in_flight`` or came before it was their turn: all that it sends meanwhile.
     """
 
     call: str
     note: str = ""
-    in_flight: bool = True
+    in_flight: int = 1
     answered: int = 0
     prepare: Callable[[StubServer], object] = lambda stub: None
 
@@ -56,7 +63,14 @@ class Phase:
         if self.in_flight:
             stub.latency = HOLD
             already = len(stub.requests) if self.answered else begun
-            stub.wait_for(lambda s: len(s.requests) > already and pending(s), 30)
+            stub.wait_for(
+                lambda s: (
+                    len(s.requests) > already
+                    and all(r.status is not None for r in s.requests[begun:already])
+                    and unread(s.requests[begun:]) >= self.in_flight
+                ),
+                30,
+            )
         stub.latency = 0.0
 
 
@@ -73,16 +87,16 @@ PHASES = {
     "a poll in flight": Phase("client.wait_for_job('job-1')", GOES_ON),
     # The answer may not have come through when the phase is said to be reached.
     "between message and poll": Phase(
-        f"client.follow_up('job-1', 'And that', {RARELY})", f"{GOES_ON}|{UNKNOWN}", False, 1
+        f"client.follow_up('job-1', 'And that', {RARELY})", f"{GOES_ON}|{UNKNOWN}", 0, 1
     ),
-    "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", GOES_ON, False, 1),
-    "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, False, 1),
-    "paused before a retry": Phase("client.get_job('job-1')", "", False, 1, _refuse),
+    "between polls": Phase(f"client.wait_for_job('job-1', {RARELY})", GOES_ON, 0, 1),
+    "in on_poll": Phase("client.wait_for_job('job-1', on_poll=hold)", GOES_ON, 0, 1),
+    "paused before a retry": Phase("client.get_job('job-1')", "", 0, 1, _refuse),
     "paused before a write is repeated": Phase(
-        "client.create_job('Fix it')", f"{UNKNOWN}|outcome: rejected", False, 1, _refuse
+        "client.create_job('Fix it')", f"{UNKNOWN}|outcome: rejected", 0, 1, _refuse
     ),
     "the first page in flight": Phase("read(client.visitors())"),
     "reading": Phase("read(client.visitors(page_size=1, prefetch=0))", answered=3),
-    "reading ahead": Phase("read(client.visitors(page_size=1, prefetch=4))", answered=3),
+    "reading ahead": Phase("read(client.visitors(page_size=1, prefetch=4))", in_flight=4, answered=3),
     "exporting to a file": Phase("client.visitors(page_size=1).to_csv(target)", answered=3),
 }
