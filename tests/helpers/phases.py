@@ -38,7 +38,7 @@ class Phase:
     ``call`` is an expression over ``client``, ``hold`` (an ``on_poll`` that does not return), ``target`` (a file that is
     there already) and ``read`` (reads an iterator to its end): of either client, so it is a coroutine for ``AsyncClient``.
     ``note`` is a pattern for what the exception says of it, empty for nothing. ``answered`` requests come before it is
-    reached; then so many are ``in_flight`` or came before it was their turn: all that it sends meanwhile.
+    reached; then ``in_flight`` others were sent, all that it sends before the first of them is answered.
     """
 
     call: str
