@@ -27,6 +27,7 @@ EVIL = "/$\\frac{1}$<script>\u202e\x1b[31m" + "x" * 1_000
 
 @pytest.fixture(autouse=True)
 def no_figure_is_left() -> Iterator[None]:
+    plt.close("all")
     yield
     plt.close("all")
 
