@@ -233,6 +233,16 @@ async fn whole_pages_are_fetched_from_the_beginning_on() {
 }
 
 #[tokio::test]
+async fn pages_that_are_capped_are_fetched_from_where_those_before_them_end() {
+    let (shop, site) = (Shop::new(), Site::new(47).capped(4));
+    let script = site.serve();
+    turns(&mut shop.pager(&script, january(10, 0), Paging { max_rows: Some(8), ..PLAIN })).await;
+    let some = turn(&mut shop.pager(&script, january(10, 10), PLAIN)).await.unwrap().unwrap();
+    assert_eq!(names(&some.rows), ["/10", "/11"]);
+    assert_eq!(asked(&script), [(0, 10), (4, 10), (8, 10)]);
+}
+
+#[tokio::test]
 async fn with_refresh_it_is_fetched_again_once() {
     let (shop, script) = (Shop::new(), Site::new(25).serve());
     shop.read(&script, 10).await;
