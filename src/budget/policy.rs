@@ -13,8 +13,9 @@ use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
 pub const HOUR: Millis = 3_601_000;
-/// How long after its entry a request without an answer, of a process that died, may still reach the service.
-const MAX_UNANSWERED: Millis = 30_000;
+/// How long after its entry a request without an answer, of a process that died, may still have been answered: as long as a
+/// write waits with the default timeout.
+const MAX_UNANSWERED: Millis = 60_000;
 /// The longest time for which a service's statement is believed.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
 /// How many policies are remembered: a service might name new ones in every answer.

@@ -239,7 +239,7 @@ async fn one_whose_answer_never_came_counts_no_shorter() {
     std::mem::forget(lost);
     sleep(HOUR + secs(1)).await;
     assert_eq!(wait(&budget).await, secs(1), "it may have come in late");
-    sleep(secs(30)).await;
+    sleep(secs(60)).await;
     assert_eq!(wait(&budget).await, Duration::ZERO);
 }
 
@@ -265,7 +265,7 @@ const YEAR: Millis = 365 * 24 * 3_600_000;
 #[test]
 fn a_clock_that_is_set_back_gives_nothing_away_and_holds_nobody_up_for_longer_than_an_hour() {
     // By so much; and how long requests count after that hour whose answers never came.
-    for (back, unanswered) in [(YEAR, 0), (5_000, 0), (YEAR, 30_000)] {
+    for (back, unanswered) in [(YEAR, 0), (5_000, 0), (YEAR, 60_000)] {
         let mut account = account();
         for _ in 0..LIMIT {
             let Grant::Granted(number) = account.acquire(TERMS, 2 * YEAR) else { panic!("spent") };

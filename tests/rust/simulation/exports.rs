@@ -240,7 +240,8 @@ impl Part<'_> {
             // A full one promises more, unless its body came before.
             let same = |before: &Answered| (before.day, &before.ranks) == (page.day, &page.ranks);
             let is_again = || pages[..number].iter().any(same);
-            let leads_nowhere = page.ranks.is_empty() || plan.prefetch == 0 && is_again();
+            // Of any path, rows whose counts moved are other rows.
+            let leads_nowhere = page.ranks.is_empty() || plan.prefetch == 0 && !plan.any_path && is_again();
             let is_paged = plan.what.endpoint().paged_by != PagedBy::Nothing;
             if is_paged && page.has_more && leads_nowhere && number + 1 < pages.len() {
                 return bad("it went on after a page that leads nowhere");

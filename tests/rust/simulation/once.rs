@@ -54,7 +54,8 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
     match &result {
         Ok(job) => {
             let is_it = made.iter().any(|(id, of)| id == job.id.as_str() && *of == text(name, prompt));
-            if !is_it {
+            // In the next store, the name that a user resolved may be that of another prompt.
+            if !is_it && !world.state().resolved_anew[name as usize] {
                 bad("another job");
             }
             Done::Yes
@@ -73,6 +74,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             let _alone = world.names[name as usize].write().await;
             let mut found = self::made(world, name).into_iter().filter(|(_, of)| *of == text(name, prompt));
             let job = found.next().map(|(id, _)| JobOrId::Id(segment(&id)));
+            world.state().resolved_anew[name as usize] |= job.is_some() && !scenario.deletions.is_empty();
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {
                 format!("{name} is resolved: {:?}", resolved.as_ref().err().map(|error| error.kind))

@@ -65,6 +65,8 @@ pub(crate) struct State {
     pub(crate) whole: BTreeSet<What>,
     /// Which prompts were used under which name.
     pub(crate) prompts: [[bool; 2]; 3],
+    /// Under which names a user said what job there is, in a world whose store is deleted.
+    pub(crate) resolved_anew: [bool; 3],
 }
 
 /// A request, from the moment at which the client gave it to its connection.
@@ -163,6 +165,7 @@ impl World {
             service: Service::new(&scenario),
             whole: BTreeSet::new(),
             prompts: Default::default(),
+            resolved_anew: Default::default(),
         };
         Arc::new(Self {
             path: place.join("visitors.db"),
