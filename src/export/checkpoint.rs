@@ -53,7 +53,7 @@ pub struct Checkpoint {
     /// A page was not as long as was asked for, in any of its parts: rows may come twice, and offsets are not positions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) irregular: bool,
-    /// How many of them, at the end, the next answers may bring again, as the service sends short pages.
+    /// How many of the last rows in `seen` the next answers may bring again, as the service sends short pages.
     pub(crate) near: usize,
 }
 
