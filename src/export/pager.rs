@@ -115,6 +115,16 @@ struct Ahead {
 /// A page that came, what its rows are known by, and how many it was asked for.
 type Came = (Page, Vec<Identity>, u32);
 
+impl Ahead {
+    async fn came(&mut self) -> Result<Came> {
+        match (&mut self.task).await {
+            Ok(came) => came,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(Error::new(Kind::Misuse, "this process is ending")),
+        }
+    }
+}
+
 impl Drop for Ahead {
     fn drop(&mut self) {
         self.task.abort();
@@ -190,16 +200,19 @@ impl Pager {
         let Some(mut next) = waiting.pop_front() else {
             return Err(Error::new(Kind::Internal, "no page was asked for"));
         };
+        let ended_before = next.task.is_finished();
         if waiting.is_empty() && self.plain && self.paging.prefetch > 0 && (&mut next.promise).await.is_ok() {
             let left = self.rows_left().map(|left| left.saturating_sub(u64::from(next.limit)));
             if left != Some(0) {
                 waiting.push_back(self.ask(u64::from(next.limit), left));
             }
         }
-        let came = match (&mut next.task).await {
-            Ok(came) => came?,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => return Err(Error::new(Kind::Misuse, "this process is ending")),
+        let came = match next.came().await {
+            // It was held back before anybody wanted it, for a wait that may be over, or longer, by now.
+            Err(early) if ended_before && matches!(early.kind, Kind::Budget | Kind::HeldBack) => {
+                self.ask(0, self.rows_left()).came().await?
+            }
+            came => came?,
         };
         drop(listening);
         let turn = self.take_in(came).inspect_err(|error| self.broken = Some(error.clone()))?;

@@ -96,8 +96,6 @@ pub(crate) struct Trail {
     /// page that the export was resumed in, which may now come as several shorter ones.
     skip: usize,
     by_offset: bool,
-    /// Whether a row's offset is its position. Not where a service left rows out in the parts before this one.
-    by_position: bool,
     /// The slices that the range is read in; none where it is read as a whole.
     slices: Vec<Slice>,
 }
@@ -108,7 +106,6 @@ impl Trail {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
         // Checked where it was made.
         let slices = place.listing.slices().unwrap_or_default();
-        let by_position = place.slice > 0 || place.offset.saturating_sub(place.begin) == place.rows;
         let near = place.near;
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
         let by_count = !by_offset || !place.irregular && place.listing.endpoint().key.is_none();
@@ -118,7 +115,6 @@ impl Trail {
             place,
             skip: if by_count { near } else { 0 },
             by_offset,
-            by_position,
             slices,
         }
     }
@@ -162,7 +158,7 @@ impl Trail {
 
     /// Whether the next page's offset is the position of its first row in the listing.
     pub(crate) fn is_by_position(&self) -> bool {
-        self.by_offset && self.by_position && !self.place.irregular
+        self.by_offset && !self.place.irregular
     }
 
     /// Whether a page was short: rows may come twice, and offsets are not positions.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use docplatform::client::WaitOrStop;
 use docplatform::config::Options;
+use docplatform::error::Kind;
 use docplatform::export::observer::ExportObserver;
 use docplatform::export::pager::Paging;
 use tokio::time::{Instant, sleep};
@@ -93,6 +95,22 @@ async fn an_error_ahead_is_raised_where_its_rows_are_wanted() {
     }
     assert_eq!(rows.len(), 20);
     assert_eq!(turn(&mut pager).await.unwrap_err().status, Some(403));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_the_budget_held_back_ahead_of_need_is_asked_for_again_where_its_rows_are_wanted() {
+    let script = Site::new(60).serve();
+    let options = Options { requests_per_hour: Some(1), ..options() };
+    let client = client_with(&script, &options, 0.0).on_budget(WaitOrStop::Stop);
+    let mut pager = pager_of(client, start(10), Paging { prefetch: 1, ..PLAIN });
+    for page in 1..=3 {
+        assert_eq!(turn(&mut pager).await.unwrap().unwrap().rows.len(), 10);
+        assert_eq!(script.count(), page);
+        sleep(secs(2 * 3600)).await;
+    }
+    turn(&mut pager).await.unwrap();
+    let error = turn(&mut pager).await.unwrap_err();
+    assert_eq!(error.kind, Kind::Budget);
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,7 +20,7 @@ use tokio::time::advance;
 
 use crate::budget::ledger::{in_a_transaction, place};
 use crate::export::resume::{reread, sites, turns};
-use crate::helpers::site::{PLAIN, Site, asked, export, names, start_json, turn};
+use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json, turn};
 use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, secs, segment};
 
 /// The first of February 2026, in days since 1970.
@@ -219,6 +219,18 @@ async fn a_checkpoint_after_any_row_yields_the_rest_without_a_request() {
         }
         assert_eq!(script.count(), fetched, "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_dropped_repeat_costs_no_stored_page() {
+    let shop = Shop::new();
+    let rows = |paths: [&str; 3]| paths.map(|path| row(path, 1));
+    let script = pages([page(&rows(["/0", "/1", "/2"]), 5, true), page(&rows(["/2", "/3", "/4"]), 5, false)]);
+    let all = turns(&mut shop.pager(&script, january(3, 0), PLAIN)).await;
+    let place = reread(&all[1].mark.behind(1));
+    assert_eq!((place.offset, place.rows), (5, 4));
+    assert_eq!(export(shop.pager(&script, place, PLAIN)).await.unwrap().paths, ["/4"]);
+    assert_eq!(script.count(), 2);
 }
 
 #[tokio::test]
