@@ -89,31 +89,6 @@ def test_every_record_has_the_attributes_that_a_formatter_may_name(
     assert shown.format(pause) == "GET /v1/analytics/{project_id}/visitors None None None None"
 
 
-def test_each_failed_attempt_is_one_warning(
-    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    stub.fail_next(status=502, headers={"x-request-id": "req-1"})
-    stub.fail_next(drop=True)
-    face.run(face.client(stub).visitor_totals())
-    (first, one), (second, two) = [line for line in lines(caplog) if line[0] == "WARNING"]
-    assert first == second == "WARNING"
-    assert one.startswith("GET /v1/analytics/{project_id}/visitors: attempt 1 failed after ")
-    assert "ServerError: status 502: Bad Gateway (request id req-1)" in one
-    assert "attempt 2 failed" in two
-    assert "TransportError: " in two
-
-
-def test_a_failure_that_is_raised_is_logged_once(
-    face: Face, stub: StubServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    stub.fail_next(status=404)
-    with pytest.raises(NotFoundError):
-        face.run(face.client(stub).get_job("job-1"))
-    ((level, text),) = lines(caplog)
-    assert level == "WARNING"
-    assert text.startswith("GET /v2/agent/{project_id}/job/{id}: attempt 1 failed")
-
-
 def test_a_handler_that_fails_does_not_break_the_call(face: Face, stub: StubServer) -> None:
     class Broken(logging.Filter):
         def filter(self, record: logging.LogRecord) -> bool:

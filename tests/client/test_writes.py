@@ -103,33 +103,6 @@ def test_a_service_that_is_not_there_was_never_reached(face: Face, write: Write)
     assert isinstance(error, ConnectionError)
 
 
-@pytest.mark.row("A14")
-@pytest.mark.parametrize(
-    "fault", [{"drop": True}, {"status": 503}, {"status": 429}, {"status": 200, "body": "<html>"}]
-)
-def test_no_retry_wrapper_repeats_what_may_have_happened(
-    face: Face, stub: StubServer, fault: dict[str, Any]
-) -> None:
-    def with_retries(call: Callable[[], Any]) -> Any:
-        for _ in range(3):
-            try:
-                return face.run(call())
-            except (ConnectionError, TimeoutError, RateLimitError):
-                continue
-        return "gave up"
-
-    client = face.client(stub)
-    stub.fail_next(**fault, times=10)
-    if fault == {"status": 429}:
-        # The one that is known to have been refused may be tried again.
-        assert with_retries(lambda: client.create_job("Fix it")) == "gave up"
-        assert len(stub.requests) == 3
-    else:
-        with pytest.raises(UnconfirmedWriteError):
-            with_retries(lambda: client.create_job("Fix it"))
-        assert len(stub.requests) == 1
-
-
 # -- prompts ---------------------------------------------------------------------------------------
 
 

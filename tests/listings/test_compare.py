@@ -108,21 +108,6 @@ def test_by_default_the_last_month_is_compared(face: Face, stub: StubServer) -> 
     assert found.date_to_before == found.date_from
 
 
-def test_what_the_store_has_is_not_fetched_again(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    face.all(client.visitors("2023-12"))
-    assert len(stub.requests) == 1
-    found = face.run(client.compare_visitors("2024-01"))
-    assert (found.requests, len(stub.requests)) == (1, 2)
-    again = face.run(client.compare_visitors("2024-01"))
-    assert (again.requests, len(stub.requests)) == (0, 2)
-    assert again.to_dicts() == found.to_dicts()
-    # What a comparison fetched serves an export, and the totals.
-    face.all(client.visitors("2024-01"))
-    assert face.run(client.visitor_totals("2024-01")) == found.totals
-    assert len(stub.requests) == 2
-
-
 def test_a_spent_budget_stops_it_and_the_next_call_continues(
     face: Face, stub: StubServer, store: Path
 ) -> None:
@@ -142,12 +127,6 @@ def test_an_error_carries_the_checkpoint_of_the_export_that_it_ended(face: Face,
         face.run(face.client(stub).compare_visitors("2024-01"))
     checkpoint = json.loads(caught.value.checkpoint or "")
     assert "2024-01-01" in json.dumps(checkpoint)
-
-
-def test_a_period_that_is_not_over_is_said(face: Face, stub: StubServer) -> None:
-    year = str(datetime.now(UTC).year)
-    warnings = face.run(face.client(stub).compare_visitors(year)).warnings
-    assert any(f"{year} is not over" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(

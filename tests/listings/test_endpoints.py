@@ -400,8 +400,11 @@ def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
         with pytest.raises(TypeError, match="takes no arguments"):
             trend.sum(axis=0)
     else:
-        with pytest.raises(TypeError, match="do not add up"):
-            trend.sum()
+        for arguments in ((), ("total",)):
+            with pytest.raises(TypeError, match="do not add up"):
+                trend.sum(*arguments)
+        with pytest.raises(TypeError, match="visitor_totals"):
+            trend.sum(axis=0)
 
 
 @every_count

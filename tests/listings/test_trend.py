@@ -182,15 +182,6 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
             call(**later, every="day")
 
 
-def test_adding_up_visitors_is_refused(face: Face, stub: StubServer) -> None:
-    trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week"))
-    for arguments in ((), ("total",)):
-        with pytest.raises(TypeError, match="do not add up"):
-            trend.sum(*arguments)
-    with pytest.raises(TypeError, match="visitor_totals"):
-        trend.sum(axis=0)
-
-
 @pytest.mark.parametrize("pages", [False, True])
 def test_every_frame_and_file_has_the_same_rows(face: Face, tmp_path: Path, pages: bool) -> None:
     given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]

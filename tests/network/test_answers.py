@@ -27,7 +27,6 @@ from helpers.faults import (
     FLOOD,
     HOLD,
     JOB,
-    RAW,
     READ_ALL,
     READ_HEAD,
     RST,
@@ -153,14 +152,6 @@ def test_the_end_of_a_connection_is_the_end_of_a_body_only_where_tls_says_so(
     assert wire.run(client.get_job, "job-1").id == "job-1"
 
 
-@pytest.mark.row("C7")
-def test_a_read_whose_tls_breaks_after_it_was_sent_is_tried_again(wire: Wire, authority: Authority) -> None:
-    tls = TLS(authority.context("localhost"))
-    wire.server.script([tls, READ_ALL, RAW(b"\x15\x03\x03\x00\x02\x02\x50"), CUT_TLS], [tls, READ_ALL, DONE])
-    client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
-    assert wire.run(client.get_job, "job-1").id == "job-1"
-
-
 # -- answers to another question -------------------------------------------------------------------
 
 
@@ -264,15 +255,6 @@ def test_what_comes_before_an_answer_is_not_the_answer(wire: Wire, early: bytes)
     prompt = wire.prompt()
     assert wire.run(client.create_job, prompt).id == "job-1"
     assert wire.run(client.get_job, "job-1").id == "job-1"
-
-
-@pytest.mark.parametrize("end", [FIN, RST])
-def test_a_write_that_got_a_100_and_no_answer_is_unknown(wire: Wire, end: Step) -> None:
-    wire.server.script([READ_ALL, APPLY, SEND(CONTINUE), end])
-    client = wire.client()
-    prompt = wire.prompt()
-    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
-    assert (error.outcome, error.status, len(error.attempts)) == ("unknown", None, 1)
 
 
 def test_endless_100s_keep_no_call_alive(wire: Wire) -> None:

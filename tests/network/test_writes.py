@@ -49,63 +49,50 @@ def unconfirmed(
 # -- done, and no verdict --------------------------------------------------------------------------
 
 
-@pytest.mark.row("A1")
-@pytest.mark.parametrize("end", [FIN, CLOSE, RST])
-def test_a_write_that_was_done_and_not_answered_is_unknown(wire: Wire, end: Step) -> None:
-    wire.server.script([READ_ALL, APPLY, end])
-    unconfirmed(wire, "unknown")
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+NO_HEADS = [
+    b"\r\n\r\n",
+    b"SSH-2.0-OpenSSH_9.6\r\n",
+    b"<html>Sign in</html>",
+    b"HTTP/2.0 201 Created\r\n\r\n",
+    b"HTTP/1.1 2O1 Created\r\n\r\n",
+    b"HTTP/1.1 201",
+    b"HTTP/1.1 201 Created\r\nContent-Length: -1\r\n\r\n{}",
+    b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}}",
+    b"HTTP/1.1 201 Created\r\nContent-Le\0ngth: 2\r\n\r\n{}",
+    bytes(range(256)),
+]
+RECORDS = {
+    "a record that cannot be decrypted": b"\x17\x03\x03\x00\x20" + b"x" * 32,
+    "an alert": b"\x15\x03\x03\x00\x02\x02\x50",
+    "no TLS any more": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+}
+NO_VERDICT: dict[str, Script] = {
+    "FIN": [FIN],
+    "CLOSE": [CLOSE],
+    "RST": [RST],
+    "nothing": [HOLD],
+    "100 and FIN": [SEND(CONTINUE), FIN],
+    "100 and RST": [SEND(CONTINUE), RST],
+    # Which other statuses are no verdict is tested in tests/rust/client.
+    "101": [SEND(answer(101, {"error": "no"}, "Upgrade: other"))],
+    "503": [SEND(answer(503, {"error": "no"}, "Retry-After: 0"))],
+    **{repr(head): [SEND(head), FIN] for head in NO_HEADS},
+    **{name: [RAW(record), CUT_TLS] for name, record in RECORDS.items()},
+}
+"""What a service may do instead of an answer to a write that it did."""
 
 
-@pytest.mark.row("A2", "A9")
-@pytest.mark.parametrize("status", [101, 408, 500, 502, 503, 504, 520])
-def test_a_write_that_was_done_and_answered_with_no_verdict_is_unknown(wire: Wire, status: int) -> None:
-    headers = ["Retry-After: 0", *(["Upgrade: other"] if status == 101 else [])]
-    wire.server.script([READ_ALL, APPLY, SEND(answer(status, {"error": "no"}, *headers))])
-    unconfirmed(wire, "unknown", status)
-
-
-@pytest.mark.row("A1")
-@pytest.mark.parametrize(
-    "head",
-    [
-        b"\r\n\r\n",
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"<html>Sign in</html>",
-        b"HTTP/2.0 201 Created\r\n\r\n",
-        b"HTTP/1.1 2O1 Created\r\n\r\n",
-        b"HTTP/1.1 201",
-        b"HTTP/1.1 201 Created\r\nContent-Length: -1\r\n\r\n{}",
-        b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}}",
-        b"HTTP/1.1 201 Created\r\nContent-Le\0ngth: 2\r\n\r\n{}",
-        bytes(range(256)),
-    ],
-)
-def test_a_write_that_is_answered_with_no_head_of_http_is_unknown(wire: Wire, head: bytes) -> None:
-    wire.server.script([READ_ALL, APPLY, SEND(head), FIN])
-    unconfirmed(wire, "unknown")
-
-
-@pytest.mark.row("A1")
-@pytest.mark.parametrize(
-    "record",
-    [
-        pytest.param(b"\x17\x03\x03\x00\x20" + b"x" * 32, id="a record that cannot be decrypted"),
-        pytest.param(b"\x15\x03\x03\x00\x02\x02\x50", id="an alert"),
-        pytest.param(b"HTTP/1.1 400 Bad Request\r\n\r\n", id="no TLS any more"),
-    ],
-)
-def test_a_write_whose_tls_breaks_after_it_was_sent_is_unknown(
-    wire: Wire, authority: Authority, record: bytes
+@pytest.mark.row("A1", "A2", "A5", "A9")
+@pytest.mark.parametrize("end", NO_VERDICT)
+def test_a_write_that_was_done_and_got_no_verdict_is_unknown(
+    wire: Wire, authority: Authority, end: str
 ) -> None:
-    context = authority.context("localhost")
-    wire.server.script([TLS(context), READ_ALL, APPLY, RAW(record), CUT_TLS])
-    unconfirmed(wire, "unknown", base_url=wire.server.https, ca_bundle=authority.pem)
-
-
-@pytest.mark.row("A5")
-def test_a_write_that_is_done_and_never_answered_is_unknown(wire: Wire) -> None:
-    wire.server.script([READ_ALL, APPLY, HOLD])
-    unconfirmed(wire, "unknown", timeout=0.1)
+    tls = [TLS(authority.context("localhost"))] if end in RECORDS else []
+    wire.server.script([*tls, READ_ALL, APPLY, *NO_VERDICT[end]])
+    where = {"base_url": wire.server.https, "ca_bundle": authority.pem} if tls else {}
+    status = int(end) if end.isdecimal() else None
+    unconfirmed(wire, "unknown", status, timeout=0.1 if end == "nothing" else 20, **where)
 
 
 # -- done, and the answer is of no use -------------------------------------------------------------

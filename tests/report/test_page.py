@@ -242,38 +242,6 @@ def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatc
     assert {name: section.pages for name, section in found.items()} == {"/0": 2, "/1": 2, figures.OTHER: 16}
 
 
-# -- what is compared ------------------------------------------------------------------------------
-
-
-def compared(before: dict[str, int], now: dict[str, int], number: int = 10) -> figures.Comparison:
-    rows = [counted(path, count, 0) for path, count in before.items()]
-    counts = {path: Totals(count, 0, count) for path, count in now.items()}
-    return figures.compare(rows, counts, number, name="x", days=1, totals=Totals(1, 1, 1))
-
-
-def test_risers_and_fallers_are_those_beyond_chance() -> None:
-    before = {
-        "/busy": 1_000,
-        "/quiet": 2,
-        "/less": 500,
-        "/same": 100,
-        "/noise": 1_000,
-        "/gone": 30,
-        "/off": 1,
-    }
-    now = {"/busy": 1_200, "/quiet": 9, "/less": 400, "/same": 100, "/noise": 1_080, "/new": 50, "/one": 1}
-    found = compared(before, now)
-    assert [(page.path, page.gain) for page in found.risers] == [("/busy", 200), ("/quiet", 7)]
-    assert [(page.path, page.gain) for page in found.fallers] == [("/less", -100)]
-    assert [page.path for page in found.new] == ["/new", "/one"]
-    assert [page.path for page in found.vanished] == ["/gone", "/off"]
-    assert (found.new_pages, found.vanished_pages, found.pages) == (2, 2, 7)
-    few = compared(before, now, 1)
-    assert [len(pages) for pages in (few.risers, few.fallers, few.new, few.vanished)] == [1, 1, 1, 1]
-    assert (few.new_pages, few.vanished_pages) == (2, 2)
-    assert compared({}, {}).risers == []
-
-
 def test_the_top_rows_are_those_of_all_and_ties_keep_the_first() -> None:
     top: Top[str] = Top(3)
     for at, count in enumerate([5, 1, 9, 5, 9, 5]):

@@ -17,7 +17,6 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers.exports import ROWS, collect
-from helpers.pages import row
 
 COUNT = pa.int64()
 SCHEMA = pa.schema(
@@ -26,12 +25,6 @@ SCHEMA = pa.schema(
         *(pa.field(name, COUNT, nullable=False) for name in ("human", "ai", "total")),
     ]
 )
-EXTRAS = [
-    row(0, n=1, score=1.5, flag=True, note="x", deep=[1, {"a": None}], late=None),
-    row(1, n=None, score=2, note=""),
-    row(2, flag=False, mixed=1),
-    row(3, n=-(2**63), mixed="a", huge=2**64),
-]
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +35,6 @@ def table() -> VisitorTable:
 @pytest.fixture(scope="module")
 def empty() -> VisitorTable:
     return collect([], max_rows=0)
-
-
-@pytest.fixture(scope="module")
-def extras() -> VisitorTable:
-    return collect(EXTRAS)
 
 
 def test_pyarrow_reads_a_table(table: VisitorTable) -> None:
@@ -103,39 +91,6 @@ def test_a_table_without_rows_has_all_columns(empty: VisitorTable) -> None:
     assert duckdb.execute("select count(*), max(path) from visitors").fetchall() == [(0, None)]
     assert visitors is empty
     assert pa.schema(empty) == SCHEMA
-
-
-def test_further_fields_are_nullable_columns(extras: VisitorTable) -> None:
-    made = extras.to_arrow()
-    types = {field.name: field.type for field in made.schema}
-    text = pa.string()
-    assert list(types)[4:] == ["n", "score", "flag", "note", "deep", "late", "mixed", "huge"]
-    assert list(types.values())[4:] == [
-        COUNT,
-        pa.float64(),
-        pa.bool_(),
-        text,
-        text,
-        text,
-        text,
-        text,
-    ]
-    assert all(field.nullable for field in list(made.schema)[4:])
-    columns = {name: made.column(name).to_pylist() for name in made.column_names[4:]}
-    assert columns == {
-        "n": [1, None, None, -(2**63)],
-        "score": [1.5, 2.0, None, None],
-        "flag": [True, None, False, None],
-        "note": ["x", "", None, None],
-        "deep": ['[1,{"a":null}]', None, None, None],
-        "late": [None] * 4,
-        "mixed": [None, None, "1", "a"],
-        "huge": [None, None, None, str(2**64)],
-    }
-    assert extras.to_polars().select("n", "mixed").to_dict(as_series=False) == {
-        name: columns[name] for name in ("n", "mixed")
-    }
-    made.validate(full=True)
 
 
 def test_no_bytes_are_copied(table: VisitorTable) -> None:

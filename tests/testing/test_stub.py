@@ -122,23 +122,6 @@ def test_job_from_creation_to_pull_request(stub: StubServer) -> None:
     assert stub.jobs[0].polls == 4
 
 
-@pytest.mark.parametrize(
-    ("stale", "answered", "then"),
-    [
-        (0, "active", ["active", "completed"]),
-        (2, "completed", ["completed", "completed", "active", "completed"]),
-    ],
-)
-def test_a_message_makes_the_job_active_again(stale: int, answered: str, then: list[str]) -> None:
-    with StubServer(active_polls=1, stale_polls=stale) as stub:
-        job = create(stub)
-        assert poll(stub, job, 2) == ["active", "completed"]
-        message = call(stub, "POST", f"{JOBS}/{job}/message", {"prompt": "And the other one"})
-        assert (message.status, message.body["status"]) == (200, answered)
-        assert poll(stub, job, len(then)) == then
-        assert stub.jobs[0].prompts == ["Fix the typo", "And the other one"]
-
-
 def test_a_script_is_followed_exactly_and_its_last_status_stays(stub: StubServer) -> None:
     stub.script_job("paused", "active", "completed", pr_link=None)
     stub.script_job("failed", "completed", pr_link="https://git.example/{number}")

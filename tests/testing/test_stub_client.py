@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from docplatform import AsyncClient, Client, RateLimitError, ServerError, TransportError
+from docplatform import AsyncClient, Client
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.scripts import run_script
@@ -40,55 +38,6 @@ def test_the_stubs_clients_are_ready_to_use_and_take_settings(stub: StubServer) 
             make(timeout=0)
         with pytest.raises(TypeError, match="tiemout"):
             make(tiemout=3)
-
-
-def test_both_faces_send_the_same_requests(stub: StubServer) -> None:
-    import asyncio
-
-    def calls(client: Any) -> list[Any]:
-        return [
-            lambda: client.create_job("Fix it"),
-            lambda: client.get_job("job-1"),
-            lambda: client.send_message("job-1", "And that"),
-            lambda: client.visitor_totals(date_from="2026-01-01"),
-            lambda: client.request("GET", "/v1/analytics/{project_id}/visitors", params={"limit": 2}),
-        ]
-
-    def sent() -> list[Any]:
-        return [(r.method, r.path, r.query, r.headers, r.json, r.status) for r in stub.requests]
-
-    with stub.client() as client:
-        for call in calls(client):
-            call()
-    blocking = sent()
-    stub.reset()
-
-    async def use() -> None:
-        async with stub.async_client() as client:
-            for call in calls(client):
-                await call()
-
-    asyncio.run(use())
-    assert sent() == blocking
-
-
-def test_a_fault_becomes_the_clients_error(face: Face, stub: StubServer) -> None:
-    client = face.client(stub, max_retries=0)
-    stub.fail_next(path="/visitors")
-    stub.fail_next(drop=True, path="/job/")
-    face.run(client.create_job("Fix it"))
-    with pytest.raises(ServerError) as caught:
-        face.run(client.visitor_totals())
-    assert (caught.value.status, caught.value.message) == (503, "Service Unavailable")
-    with pytest.raises(TransportError):
-        face.run(client.get_job("job-1"))
-    assert face.run(client.get_job("job-1")).id == "job-1"
-    stub.fail_next(
-        status=429, times=2, retry_after=7, body={"error": "slow down"}, headers={"x-request-id": "req-7"}
-    )
-    with pytest.raises(RateLimitError, match="slow down") as throttled:
-        face.run(client.get_job("job-1"))
-    assert (throttled.value.retry_after, throttled.value.request_id) == (7, "req-7")
 
 
 @pytest.mark.row("K5")
