@@ -5,7 +5,6 @@
 mod checkpoints;
 mod corpus;
 mod dates;
-mod echoes;
 mod retry_after;
 mod services;
 

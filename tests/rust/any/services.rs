@@ -140,14 +140,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn an_export_of_one_piece_costs_no_request_too_many(rows in 0..60_usize, page_size in 1..14_u32, prefetch in 0..2_u32) {
-        let service = Service { caps: vec![u64::MAX], least: 0, shown: vec![true; rows] };
-        let (script, _) = service.serve(Faults(0));
-        let (paths, error) = export(&script, start(page_size), Paging { prefetch, ..PLAIN }, &[usize::MAX]);
-        prop_assert_eq!((paths, error), (service.paths(), None));
-        prop_assert_eq!(script.count(), rows.div_ceil(page_size as usize).max(1));
-    }
 }
 
 /// A row's path, also out of its whole text.

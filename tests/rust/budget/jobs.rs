@@ -74,22 +74,6 @@ async fn each_project_has_its_own_and_only_new_jobs_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_waiting_nothing_is_sent_and_the_error_says_when() {
-    let script = Script::each(|_| created());
-    let client = client(&script).on_budget(WaitOrStop::Stop);
-    for _ in 0..LIMIT {
-        create_in(&client, "demo").await.unwrap();
-    }
-    let begun = Instant::now();
-    let error = create_in(&client, "demo").await.unwrap_err();
-    assert_eq!((error.kind, error.outcome, begun.elapsed()), (Kind::Budget, Some(Outcome::NotSent), secs(0)));
-    assert!(error.resets_at.is_some());
-    assert!(error.message.contains("not sent: the budget of new jobs is spent (jobs_per_hour)"), "{error}");
-    assert!(error.message.contains("on_budget=\"wait\""), "{error}");
-    assert_eq!(script.count() as u64, LIMIT);
-}
-
-#[tokio::test(start_paused = true)]
 async fn what_never_left_costs_nothing_and_what_may_have_arrived_does() {
     let script = Script::new([Step::Unsent { fatal: true }, Step::Ambiguous, bare(400), created()]);
     let client = client(&script);

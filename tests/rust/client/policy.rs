@@ -117,62 +117,49 @@ const LIMITS: Limits = Limits { max_retries: 2, max_retry_after: secs(60) };
 /// So far off that it does not matter.
 const FAR: Duration = secs(1000);
 
-/// Rows: B1.
+/// Rows: A7, A8, B1, B2, B11.
 #[test]
-fn two_retries_and_no_more() {
-    let after = |number| plan(Some(Pace::Normal), None, number, LIMITS, FAR, || 1.0);
-    assert_eq!(after(1), RetryPlan::Pause(millis(500)));
-    assert_eq!(after(2), RetryPlan::Pause(secs(1)));
-    assert_eq!(after(3), RetryPlan::GiveUp);
-    assert_eq!(after(u32::MAX), RetryPlan::GiveUp);
-    assert_eq!(plan(None, Some(secs(1)), 1, LIMITS, FAR, || 1.0), RetryPlan::GiveUp);
-}
-
-#[test]
-fn a_retry_is_never_earlier_than_the_service_asked() {
-    let asked =
-        |seconds, unit: f64| plan(Some(Pace::Throttled), Some(secs(seconds)), 1, LIMITS, FAR, move || unit);
-    assert_eq!(asked(5, 0.0), RetryPlan::Pause(secs(5)));
-    assert_eq!(asked(5, 1.0), RetryPlan::Pause(millis(5500)));
-    // A tenth, but 5 s at most.
-    assert_eq!(asked(60, 1.0), RetryPlan::Pause(secs(65)));
-    // Retry-After: 0 does not undercut the backoff.
-    assert_eq!(asked(0, 1.0), RetryPlan::Pause(secs(2)));
-    assert_eq!(asked(1, 1.0), RetryPlan::Pause(secs(2)));
-}
-
-/// Rows: B2.
-#[test]
-fn what_the_service_asks_beyond_the_cap_is_not_waited_for() {
-    let asked = |wait| plan(Some(Pace::Throttled), Some(wait), 1, LIMITS, Duration::MAX, || 0.0);
-    assert_eq!(asked(secs(60)), RetryPlan::Pause(secs(60)));
-    assert_eq!(asked(secs(60) + Duration::from_nanos(1)), RetryPlan::GiveUp);
-    assert_eq!(asked(Duration::MAX), RetryPlan::GiveUp);
+fn what_follows_a_failed_attempt() {
+    use Pace::{Normal, RetryAfter, Throttled};
+    use RetryPlan::{Deadline, GiveUp, Pause};
+    let beyond = secs(60) + Duration::from_nanos(1);
+    // The attempt's number, what the service asked for, the time that is left, the dice, and what is planned.
+    for (pace, number, asked, left, unit, planned) in [
+        (Some(Normal), 1, None, FAR, 1.0, Pause(millis(500))),
+        (Some(Normal), 2, None, FAR, 1.0, Pause(secs(1))),
+        (Some(Normal), 3, None, FAR, 1.0, GiveUp),
+        (Some(Normal), u32::MAX, None, FAR, 1.0, GiveUp),
+        (None, 1, Some(secs(1)), FAR, 1.0, GiveUp),
+        // Never earlier than the service asked, and a tenth later, but 5 s at most.
+        (Some(Throttled), 1, Some(secs(5)), FAR, 0.0, Pause(secs(5))),
+        (Some(Throttled), 1, Some(secs(5)), FAR, 1.0, Pause(millis(5500))),
+        (Some(Throttled), 1, Some(secs(60)), FAR, 1.0, Pause(secs(65))),
+        // Retry-After: 0 does not undercut the backoff.
+        (Some(Throttled), 1, Some(secs(0)), FAR, 1.0, Pause(secs(2))),
+        (Some(Throttled), 1, Some(secs(1)), FAR, 1.0, Pause(secs(2))),
+        // What is beyond the cap is not waited for.
+        (Some(Throttled), 1, Some(secs(60)), Duration::MAX, 0.0, Pause(secs(60))),
+        (Some(Throttled), 1, Some(beyond), Duration::MAX, 0.0, GiveUp),
+        (Some(Throttled), 1, Some(Duration::MAX), Duration::MAX, 0.0, GiveUp),
+        // A write waits only for a Retry-After.
+        (Some(RetryAfter), 1, None, FAR, 0.0, GiveUp),
+        (Some(RetryAfter), 1, Some(secs(1)), FAR, 0.0, Pause(secs(1))),
+        // A pause that ends within a second of the deadline is not begun.
+        (Some(Throttled), 1, Some(secs(5)), secs(6), 0.0, Pause(secs(5))),
+        (Some(Throttled), 1, Some(secs(5)), millis(5999), 0.0, Deadline),
+        (Some(Throttled), 1, Some(secs(5)), Duration::ZERO, 0.0, Deadline),
+        // Out of retries is out of retries, whatever the clock says.
+        (Some(Normal), 3, None, Duration::ZERO, 0.0, GiveUp),
+    ] {
+        assert_eq!(
+            plan(pace, asked, number, LIMITS, left, || unit),
+            planned,
+            "{pace:?} {number} {asked:?} {left:?}"
+        );
+    }
     let all = Limits { max_retries: 2, max_retry_after: Duration::MAX };
-    assert_eq!(
-        plan(Some(Pace::Throttled), Some(Duration::MAX), 1, all, FAR, || 1.0),
-        RetryPlan::Deadline,
-        "not even without a cap"
-    );
-}
-
-/// Rows: A7, A8.
-#[test]
-fn a_throttled_write_waits_only_for_a_retry_after() {
-    let asked = |wait| plan(Some(Pace::RetryAfter), wait, 1, LIMITS, FAR, || 0.0);
-    assert_eq!(asked(None), RetryPlan::GiveUp);
-    assert_eq!(asked(Some(secs(1))), RetryPlan::Pause(secs(1)));
-}
-
-/// Rows: B11.
-#[test]
-fn a_pause_that_ends_within_a_second_of_the_deadline_is_not_begun() {
-    let left = |left| plan(Some(Pace::Throttled), Some(secs(5)), 1, LIMITS, left, || 0.0);
-    assert_eq!(left(secs(6)), RetryPlan::Pause(secs(5)));
-    assert_eq!(left(millis(5999)), RetryPlan::Deadline);
-    assert_eq!(left(Duration::ZERO), RetryPlan::Deadline);
-    // Out of retries is out of retries, whatever the clock says.
-    assert_eq!(plan(Some(Pace::Normal), None, 3, LIMITS, Duration::ZERO, || 0.0), RetryPlan::GiveUp);
+    let planned = plan(Some(Throttled), Some(Duration::MAX), 1, all, FAR, || 1.0);
+    assert_eq!(planned, Deadline, "not even without a cap");
 }
 
 /// Rows: B6.

@@ -266,19 +266,6 @@ async fn a_checkpoint_holds_no_secret_and_names_what_it_lists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_written_can_always_be_read_again() {
-    // A service that sends far more than was asked for.
-    let script = Site::new(2000).at_least(1000).serve();
-    let first = turn(&mut pager(&script, 250, PLAIN)).await.unwrap().unwrap();
-    let all = first.rows.len();
-    for handed in [1, all / 2, all] {
-        let place = Checkpoint::parse(&first.mark.behind(handed).text(), BASE_URL).unwrap();
-        let rest = export(pager_at(&script, place, PLAIN)).await.unwrap();
-        assert!(rest.paths == Site::new(2000).paths()[handed..], "behind row {handed}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_offset_at_the_end_of_all_numbers_does_not_wrap() {
     for offset in [u64::MAX, u64::MAX - 1, i64::MAX as u64] {
         let mut place = start(10);

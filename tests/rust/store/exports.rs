@@ -103,33 +103,6 @@ fn open() -> Range {
 }
 
 #[tokio::test]
-async fn a_final_range_is_fetched_once() {
-    let shop = shop();
-    assert_eq!(shop.stock(&settled()).await, Stock::default());
-    assert_eq!(shop.fetch(&settled(), 4, false).await, 4);
-    shop.later(1000 * DAY);
-    assert_eq!(shop.fetch(&settled(), 4, false).await, 0);
-    let finished = shop.stock(&settled()).await.finished.unwrap();
-    assert_eq!((finished.pages, finished.rows, finished.totals), (4, 757, Some(TOTALS)));
-    let page = shop.exports.page(finished.id, 750).await.unwrap().unwrap();
-    assert_eq!(page, StoredPage { seen: NOW, ..shop.page(750, 250, 7, false) });
-    assert_eq!(shop.exports.page(finished.id, 751).await.unwrap(), None);
-}
-
-#[tokio::test]
-async fn a_range_fetched_before_it_was_final_is_fetched_again() {
-    let shop = shop();
-    let settling = Range { settles: Some(NOW + 1), ..settled() };
-    shop.fetch(&settling, 2, false).await;
-    let stock = shop.stock(&settling).await;
-    assert_eq!((stock.finished, stock.latest.unwrap().pages), (None, 2));
-    shop.later(1);
-    assert_eq!(shop.fetch(&settling, 2, false).await, 2);
-    assert_eq!(shop.fetch(&settling, 2, false).await, 0);
-    assert_eq!(shop.kept().await.len(), 2);
-}
-
-#[tokio::test]
 async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
     let shop = shop();
     for pages in [2, 3, 1] {
@@ -147,25 +120,6 @@ async fn refresh_fetches_again_and_keeps_the_older_one() {
     assert_eq!(shop.fetch(&settled(), 3, true).await, 3);
     assert_eq!(shop.stock(&settled()).await.finished.unwrap().pages, 3, "the latest is what one gets");
     assert_eq!(shop.kept().await.len(), 2);
-}
-
-#[tokio::test]
-async fn an_export_goes_on_where_it_stopped() {
-    let shop = shop();
-    for range in [settled(), open()] {
-        let begun = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
-        assert_eq!((begun.pages, begun.next, begun.finished), (0, 0, None));
-        for offset in [0, 250] {
-            assert!(!shop.exports.put(begun.id, shop.page(offset, 250, 250, true), None).await.unwrap());
-        }
-        let unfinished = shop.stock(&range).await.unfinished.unwrap();
-        assert_eq!(
-            (unfinished.id, unfinished.pages, unfinished.rows, unfinished.next),
-            (begun.id, 2, 500, 500)
-        );
-        assert_eq!(shop.fetch(&range, 4, false).await, 2);
-        assert_eq!(shop.stock(&range).await.unfinished, None);
-    }
 }
 
 #[tokio::test]
