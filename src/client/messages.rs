@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::budget::Slot;
 use crate::client::observer::{Level, LogFields, Note, Waiting};
 use crate::client::retry::{Failure, Head, Verdict};
+use crate::client::throttle::Lane;
 use crate::client::{Call, Limit};
 use crate::config::Settings;
 use crate::config::url::{MAX_SEGMENT, Segment};
@@ -224,7 +225,8 @@ impl Failed<'_> {
                 format!("{name} '{}'", text::safe(&id, MAX_SEGMENT))
             })
         };
-        let ids = [shown("project", &self.call.project), shown("job", &self.call.id)];
+        let of_id = if self.call.lane == Lane::Analytics { "conversation" } else { "job" };
+        let ids = [shown("project", &self.call.project), shown(of_id, &self.call.id)];
         let ids = ids.into_iter().flatten().collect::<Vec<_>>().join(", ");
         if ids.is_empty() { ids } else { format!(" ({ids})") }
     }

@@ -70,7 +70,7 @@ pub async fn compare(
 ) -> Result<Compared> {
     let of = Subject { endpoint, what: What::Pages };
     let mut reader = Reader::new(client, observer);
-    let mut warnings = Vec::new();
+    let mut warnings = Vec::from_iter(uneven(now, before));
     let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
     for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
@@ -88,6 +88,16 @@ pub async fn compare(
     }
     let [totals, totals_before] = totals;
     Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests })
+}
+
+/// Says that one of two periods is much shorter. Months are as long as each other.
+fn uneven(now: Period, before: Period) -> Option<String> {
+    let [days, days_before] = [now.count(), before.count()];
+    let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
+    is_uneven.then(|| {
+        let (name, before) = (now.name(), before.name());
+        format!("days of {name}: {days}, of {before}: {days_before}; more days have more readers for that reason alone")
+    })
 }
 
 /// The counts of people, AI agents and all.

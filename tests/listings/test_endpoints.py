@@ -355,6 +355,11 @@ def test_values_have_the_types_of_their_columns(site: StubServer) -> None:
     assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]"]
 
 
+def test_a_conversation_that_does_not_exist_is_named(site: StubServer) -> None:
+    with site.client() as client, pytest.raises(docplatform.NotFoundError, match="conversation 'thread-0'"):
+        client.conversation("thread-0")
+
+
 # -- what is counted: visitors, which do not add up, and views, which do -----------------------------
 
 COUNTED = {"visitors": "visitor", "views": "view"}

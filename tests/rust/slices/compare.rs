@@ -143,3 +143,25 @@ async fn a_period_that_is_not_over_or_not_final_is_told() {
         assert!(warnings.len() == 1 && warnings[0].contains(says), "{warnings:?}");
     }
 }
+
+#[tokio::test]
+async fn periods_that_differ_much_in_length_are_told() {
+    let client = Shop::new().client(&serve(paths([("/a", 1)]), Paths::new()));
+    for (from, to, days) in [
+        ("2025-12-01", "2025-12-29", None),
+        ("2025-12-01", "2025-12-28", Some(27)),
+        ("2025-12-30", "2026-01-01", Some(2)),
+    ] {
+        let before = Period::of(Slice { from: from.parse().unwrap(), to: to.parse().unwrap() });
+        let observer = Arc::new(Recorder::default());
+        let found =
+            compare(&client, VISITORS, &segment("demo"), [months()[0], before], observer, |_| ()).await;
+        let says = |days| {
+            format!(
+                "days of January 2026: 31, of {}: {days}; more days have more readers for that reason alone",
+                before.name()
+            )
+        };
+        assert_eq!(found.unwrap().warnings, Vec::from_iter(days.map(says)));
+    }
+}
