@@ -87,14 +87,6 @@ def test_closed_streams_end_no_wait(stub: StubServer, closed: str) -> None:
     assert "Traceback" not in shell(stub, f"$cli job run {closed}").err
 
 
-@pytest.mark.parametrize("command", ["visitors export", "report -o -"])
-def test_rows_for_a_closed_standard_output_are_wrong_usage(stub: StubServer, command: str) -> None:
-    done = shell(stub, f"$cli {command} >&-")
-    assert (done.status, stub.requests) == (2, [])
-    assert "standard output is closed" in done.err
-    assert "Traceback" not in done.err
-
-
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device without an end")
 @pytest.mark.parametrize("arguments", ["job create", "sync -f - --last 1 --store x.db"])
 def test_standard_input_without_an_end_is_refused(stub: StubServer, tmp_path: Path, arguments: str) -> None:

@@ -57,6 +57,10 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("visitors", "trend", *JANUARY, "-o", "none/t.csv"), "there is no folder none"),
     (("visitors", "trend", *JANUARY, "-o", "-", "--json"), "name a file"),
     (("visitors", "trend", *JANUARY, "--format", "parquet"), "needs a file"),
+    (("visitors", "compare", "--from", "2024-01-01"), "needs both --from and --to"),
+    (("visitors", "compare", "2024-01", "--before", "soon"), '"soon" is not known'),
+    (("visitors", "compare", "2024-01", "--before", "2024-01"), "January 2024"),
+    (("visitors", "compare", "--from", "2024-01-01T12:00", "--to", "2024-01-02"), "whole days"),
     (("report", "-o", "none/report.html"), "there is no folder none: create it"),
     (("report", "-o", "report.pdf"), "ends in .html, .htm, .md or .markdown"),
     (("sync", "demo", *JANUARY), "--store"),
@@ -106,10 +110,3 @@ def test_wrong_usage_sends_nothing_and_writes_nothing(
     assert "Reading visitors" not in ended.err
     # A store is opened before the ids of projects are looked at.
     assert {path.name: path.read_bytes() for path in Path().iterdir() if "v.db" not in path.name} == given
-
-
-def test_sync_without_a_project_is_wrong_usage(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DOCPLATFORM_PROJECT_ID")
-    ended = cli("sync", *JANUARY, "--store", "v.db")
-    assert (ended.status, cli.stub.requests) == (2, [])
-    assert "name a project" in ended.err

@@ -109,12 +109,6 @@ def test_one_request_is_one_request(cli: Cli) -> None:
     assert ended.err.splitlines()[0] == "Reading 1 slice for at least 1 request"
 
 
-@pytest.mark.parametrize(("every", "slices"), [(None, 31), ("day", 31), ("month", 1)])
-def test_every_is_how_long_a_slice_of_a_trend_is(cli: Cli, every: str | None, slices: int) -> None:
-    ended = cli("visitors", "trend", *JANUARY, *(["--every", every] if every else []), "-q")
-    assert (ended.status, len(table(ended.out)), len(cli.stub.requests)) == (0, slices, slices)
-
-
 def test_a_trend_leaves_cut_slices_out(cli: Cli) -> None:
     line = ("visitors", "trend", "2026-01", "--every", "week", "--whole")
     assert cli(*line, "--dry-run").out.startswith("requests\t3\n")

@@ -74,20 +74,6 @@ def test_other_endpoints_stop_at_the_budget_too(face: Face, stub: StubServer) ->
     assert (caught.value.outcome, len(stub.requests)) == ("not_sent", 3)
 
 
-def test_an_export_that_stops_at_the_budget_has_a_checkpoint_and_its_rows(
-    face: Face, stub: StubServer
-) -> None:
-    client = face.client(stub, requests_per_hour=2)
-    with pytest.raises(BudgetError) as caught:
-        face.run(client.visitors(**DATES, on_budget="stop").collect())
-    assert caught.value.partial is not None
-    assert len(caught.value.partial) == 500
-    assert len(stub.requests) == 2
-    other = face.client(stub)
-    rest = face.all(other.visitors(resume=caught.value.checkpoint))
-    assert [*caught.value.partial, *rest] == face.all(other.visitors(**DATES))
-
-
 @pytest.mark.row("M12")
 def test_a_wait_for_the_budget_is_logged_and_can_be_cancelled(
     stub: StubServer, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]

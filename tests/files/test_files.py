@@ -77,11 +77,6 @@ class Wandering:
 # -- refused before anything is asked for ----------------------------------------------------------------
 
 
-def folder(path: Path) -> Path:
-    path.mkdir()
-    return path
-
-
 def missing(path: Path) -> Path:
     return path / "missing" / "file"
 
@@ -95,10 +90,6 @@ def no_name(path: Path) -> str:
     return f"{path}/"
 
 
-def empty(_: Path) -> str:
-    return ""
-
-
 def read_only(path: Path) -> Path:
     path.write_text("before")
     path.chmod(0o444)
@@ -108,16 +99,6 @@ def read_only(path: Path) -> Path:
 def fifo(path: Path) -> Path:
     os.mkfifo(path)
     return path
-
-
-def link_to_a_folder(path: Path) -> Path:
-    (path.parent / "there").mkdir()
-    path.symlink_to(path.parent / "there")
-    return path
-
-
-def device(_: Path) -> str:
-    return "/dev/full"
 
 
 @posix
@@ -146,15 +127,11 @@ def test_a_link_of_the_systems_to_a_redirected_stream_is_never_replaced(tmp_path
 @pytest.mark.parametrize(
     ("make", "kind", "number"),
     [
-        (folder, IsADirectoryError, errno.EISDIR),
         (no_name, IsADirectoryError, errno.EISDIR),
         (missing, FileNotFoundError, errno.ENOENT),
-        (empty, FileNotFoundError, errno.ENOENT),
         (inside_a_file, NotADirectoryError, errno.ENOTDIR),
         (read_only, PermissionError, errno.EACCES),
         (fifo, OSError, errno.EINVAL),
-        (link_to_a_folder, IsADirectoryError, errno.EISDIR),
-        (device, OSError, errno.EINVAL),
     ],
 )
 def test_a_target_that_cannot_be_a_file_is_refused_before_a_request(

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import pickle
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from docplatform import BudgetError, Comparison, RateLimitError, Totals
 from docplatform.testing import StubServer
 from helpers import Face
 
-COLUMNS = [
-    "path",
-    *(f"{kind}{side}" for kind in ("human", "ai", "total") for side in ("", "_before", "_change")),
-    "significant",
-]
 JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
 DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
 
@@ -147,37 +137,6 @@ def test_wrong_periods_raise_at_the_call(
     with pytest.raises(error, match=says):
         client.compare_visitors(*arguments)
     assert stub.peak_connections == 0
-
-
-def test_a_comparison_goes_every_way_that_a_table_goes(face: Face, stub: StubServer, tmp_path: Path) -> None:
-    found = face.run(face.client(stub).compare_visitors("2024-01"))
-    dicts = found.to_dicts()
-    assert list(dicts[0]) == COLUMNS
-    for frame in (found.to_pandas(), pl.DataFrame(found), pa.table(found).to_pandas()):
-        assert list(frame.columns) == COLUMNS
-        assert (
-            frame.to_dict("records") == dicts
-            if isinstance(frame, pd.DataFrame)
-            else frame.to_dicts() == dicts
-        )
-    assert found.to_pandas().dtypes[1:].astype(str).to_list() == ["int64"] * 9 + ["boolean"]
-    found.to_csv(tmp_path / "c.csv")
-    with (tmp_path / "c.csv").open(encoding="utf-8", newline="") as lines:
-        read = list(csv.DictReader(lines))
-    assert [row["total_change"] for row in read] == [str(row["total_change"]) for row in dicts]
-    assert [row["significant"] for row in read] == [str(row["significant"]).lower() for row in dicts]
-    found.to_jsonl(tmp_path / "c.jsonl")
-    lines_ = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in lines_] == dicts
-    assert found.to_parquet(tmp_path / "c.parquet") == 5
-    assert pl.read_parquet(tmp_path / "c.parquet").to_dicts() == dicts
-    other = pickle.loads(pickle.dumps(found))
-    assert isinstance(other, Comparison)
-    assert (other.to_dicts(), other.totals, other.totals_before) == (dicts, found.totals, found.totals_before)
-    assert (other.period, other.before, other.requests) == (found.period, found.before, found.requests)
-    assert "January 2024" in found._repr_html_()
-    assert "December 2023" in found._repr_html_()
-    assert "Comparison" in repr(found)
 
 
 def test_a_comparison_has_a_chart(face: Face, stub: StubServer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import pickle
 from datetime import UTC, date, datetime, timedelta
@@ -10,17 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from docplatform import BudgetError, Plan, PlanSlice, read_visitors
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.children import tell
 from helpers.pages import rows
-from helpers.scripts import environment
 
 JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29", "2024-02-01"]
@@ -130,22 +125,6 @@ def test_by_path_a_row_is_a_slice_and_a_path(face: Face) -> None:
             }
 
 
-def test_with_a_store_only_new_slices_are_fetched(face: Face, stub: StubServer, store: Path) -> None:
-    client = face.client(stub, store=store)
-    trend = face.run(client.visitor_trend(**JANUARY))
-    assert (len(stub.requests), trend.requests) == (31, 31)
-    longer = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
-    assert ranges(stub)[31:] == [("2024-02-01", "2024-02-02")]
-    assert (longer.requests, longer[:31]) == (1, list(trend))
-    script = f"""
-c = client(store={str(store)!r})
-trend = run(lambda: c.visitor_trend(date_from="2024-01-01", date_to="2024-02-02"))
-print(json.dumps([len(trend), trend.requests]))
-"""
-    assert tell(face.name, script, **environment(stub)) == [32, 0]
-    assert len(stub.requests) == 32
-
-
 def test_slices_that_may_still_change_are_marked(face: Face, stub: StubServer, store: Path) -> None:
     today = datetime.now(UTC).date()
     end = today + timedelta(2)
@@ -180,53 +159,6 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
     for call in (client.plan_visitors, client.visitor_trend, lambda **given: read_visitors(store, **given)):
         with pytest.raises(ValueError, match="the range has not begun: today is"):
             call(**later, every="day")
-
-
-@pytest.mark.parametrize("pages", [False, True])
-def test_every_frame_and_file_has_the_same_rows(face: Face, tmp_path: Path, pages: bool) -> None:
-    given = [{**row, "locale": "de"} if number % 2 else row for number, row in enumerate(rows(0, 7))]
-    with StubServer(given) as stub:
-        trend = face.run(face.client(stub).visitor_trend(**JANUARY, every="week", by_path=pages))
-    names = ["date_from", "date_to", "days", *(["path"] if pages else []), "human", "ai", "total"]
-    names += ["locale"] if pages else []
-    expected = [tuple(row.get(name) for name in names) for row in trend]
-    assert len(expected) == (35 if pages else 5)
-    assert trend.to_dicts() == list(trend)
-
-    frame = trend.to_pandas()
-    assert list(frame.columns) == names
-    assert [moment.date() for moment in frame["date_to"]] == [row["date_to"] for row in trend]
-    assert frame["total"].tolist() == [row["total"] for row in trend]
-    assert pd.api.types.is_datetime64_any_dtype(frame["date_from"])
-    assert trend.to_polars().rows() == expected
-    assert pl.DataFrame(trend).schema["date_from"] == pl.Date
-    arrow = trend.to_arrow()
-    assert arrow.schema.field("date_from").type == pa.date32()
-    assert [tuple(row.values()) for row in arrow.to_pylist()] == expected
-
-    assert trend.to_csv(tmp_path / "trend.csv") == len(expected)
-    with (tmp_path / "trend.csv").open(newline="") as file:
-        written = list(csv.DictReader(file))
-    assert list(written[0]) == names
-    assert [row["date_from"] for row in written] == [str(row["date_from"]) for row in trend]
-    trend.to_jsonl(tmp_path / "trend.jsonl")
-    lines = (tmp_path / "trend.jsonl").read_text().splitlines()
-    assert [json.loads(line, object_hook=to_days) for line in lines] == list(trend)
-    assert trend.to_parquet(tmp_path / "trend.parquet") == len(expected)
-    assert pl.read_parquet(tmp_path / "trend.parquet").rows() == expected
-
-    copy = pickle.loads(pickle.dumps(trend))
-    assert (list(copy), repr(copy), copy.open_from) == (list(trend), repr(trend), trend.open_from)
-    assert copy.to_polars().rows() == expected
-    html = trend._repr_html_()
-    assert "Visitors by week" in html
-    assert "2024-01-01" in html
-
-
-def to_days(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: date.fromisoformat(value) if name.startswith("date") else value for name, value in row.items()
-    }
 
 
 def test_a_trend_without_rows_has_its_columns(face: Face) -> None:

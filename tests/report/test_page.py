@@ -214,24 +214,6 @@ def test_what_ai_agents_read_and_people_do_not_goes_by_share() -> None:
     )
 
 
-def test_sections_go_by_the_first_part_of_the_path() -> None:
-    gathering = figures.Gathering(10)
-    for row in (counted("/a/x", 10, 5), counted("/a", 3, 0), counted("/b/x/y", 7, 7), counted("/b/", 1, 0)):
-        gathering.add(row)
-    for row in (counted("/", 4, 0), counted("/llms.txt", 0, 50)):
-        gathering.add(row)
-    before = {"/a": figures.Section(1, Totals(9, 0, 9)), "/gone": figures.Section(2, Totals(1, 1, 2))}
-    found = comparison(sections=before)
-    parsed = Parsed(page.render(made(**vars(gathering.figures()), comparison=found)))
-    assert parsed.tables["Sections"] == [
-        ["/a", "2", "18", "28%", "+9 +100%"],
-        ["/b", "2", "15", "47%", "+15 new"],
-        ["/gone", "0", "0", "0%", "\u22122 \u2212100%"],
-        ["All other pages", "2", "54", "93%", "+54 new"],
-    ]
-    assert "readings are not people" in parsed.text
-
-
 def test_the_memory_that_sections_take_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "MAX_SECTIONS", 2)
     gathering = figures.Gathering(1)
