@@ -51,15 +51,6 @@ def test_the_project_of_a_call_is_its_argument_then_the_jobs_then_the_clients(
     assert projects == ["third", "demo", "third", "third", "demo"]
 
 
-def test_visitors_are_asked_for_in_the_project_of_the_call(face: Face, two_projects: StubServer) -> None:
-    client = face.client(two_projects, project_id="demo")
-    face.all(client.visitors(max_rows=1))
-    face.all(client.visitors(max_rows=1, project_id="other"))
-    face.run(client.visitor_totals(project_id="third"))
-    paths = [request.path for request in two_projects.requests]
-    assert paths == [f"/v1/analytics/{project}/visitors" for project in ("demo", "other", "third")]
-
-
 def test_a_client_without_a_project_needs_one_in_the_call(face: Face, stub: StubServer) -> None:
     client = face.client(stub, project_id=None)
     calls: list[Callable[..., Any]] = [
@@ -119,16 +110,6 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
 
 
 # -- paths -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("end", ["", "/"])
-def test_a_base_url_may_have_a_path(face: Face, stub: StubServer, end: str) -> None:
-    client = face.client(stub, base_url=f"{stub.url}/docs/api{end}")
-    stub.fail_next(status=200, times=2, body=JOB)
-    face.run(client.create_job("Fix it"))
-    face.run(client.get_job("job-1"))
-    paths = [request.path for request in stub.requests]
-    assert paths == ["/docs/api/v2/agent/demo/job", "/docs/api/v2/agent/demo/job/job-1"]
 
 
 def test_jobs_are_read_where_job_path_says(face: Face, stub: StubServer) -> None:

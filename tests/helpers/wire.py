@@ -24,9 +24,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from docplatform import ConnectError
 from helpers import AnyClient, Face
 from helpers.connection import Connection, Request
 from helpers.faults import FaultServer
+from helpers.phases import AT_ONCE
 from helpers.search import shown
 
 Error = TypeVar("Error", bound=BaseException)
@@ -73,6 +75,10 @@ class Wire:
         self._prompts += 1
         return f"Fix the links of page {self._prompts}"
 
+    def create(self, client: AnyClient) -> Any:
+        """One logical write."""
+        return client.create_job(self.prompt())
+
     def run(self, call: Callable[..., Any], *args: Any) -> Any:
         """The result of a call; what it raises or warns is kept, to search it for the key."""
         with self.watched():
@@ -87,6 +93,15 @@ class Wire:
         with pytest.raises(kind) as caught:
             self.run(call, *args)
         return caught.value
+
+    def not_sent(self, attempts: int = 1, **settings: Any) -> str:
+        """The error of a write that gets nowhere, as text."""
+        client = self.client(**settings)
+        error = self.fails(ConnectError, self.create, client)
+        assert (error.outcome, len(error.attempts)) == ("not_sent", attempts)
+        assert (client.stats.requests, client.stats.retries) == (0, 0)
+        assert not any(attempt.sent or attempt.elapsed > AT_ONCE for attempt in error.attempts)
+        return str(error)
 
     def interrupt(self, call: Callable[[], Any], when: Callable[[FaultServer], object]) -> BaseException:
         """What comes out of a call that is cancelled, or ended by Ctrl-C, as soon as the server sees to it."""

@@ -96,33 +96,6 @@ class Quickly:
         yield
 
 
-@pytest.mark.row("I1")
-def test_cancelling_reaches_the_awaitable(stub: StubServer, async_face: AsyncFace) -> None:
-    client = async_face.client(stub)
-    told: list[str] = []
-
-    async def wait() -> None:
-        entered = asyncio.Event()
-
-        async def hold(_: Job) -> None:
-            entered.set()
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                told.append("cancelled")
-                raise
-
-        task = asyncio.create_task(client.run_job("Fix it", on_poll=hold, **SOON))
-        await entered.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    async_face.run(wait())
-    assert told == ["cancelled"]
-    assert len(stub.requests) == 2
-
-
 class Waits:
     """Its calls make coroutines."""
 

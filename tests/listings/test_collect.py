@@ -27,12 +27,6 @@ every_way = pytest.mark.parametrize("way", MEMORY + FILES)
 
 
 @every_way
-def test_every_way_has_all_rows(face: Face, given: StubServer, way: str, tmp_path: Path) -> None:
-    assert export(face, face.client(given).visitors(), way, tmp_path / "file") == ROWS
-    assert offsets(given) == [0, 250, 500]
-
-
-@every_way
 def test_a_pass_after_an_export_is_a_runtime_error(
     face: Face, given: StubServer, way: str, tmp_path: Path
 ) -> None:

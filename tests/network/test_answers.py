@@ -144,8 +144,7 @@ def test_the_end_of_a_connection_is_the_end_of_a_body_only_where_tls_says_so(
     wire.server.script(*[[tls, READ_ALL, whole, CUT_TLS]] * 2)
     assert len(lost(wire, TransportError, **settings).attempts) == 2
     wire.server.script([tls, READ_ALL, APPLY, whole, CUT_TLS])
-    prompt = wire.prompt()
-    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
+    error = wire.fails(UnconfirmedWriteError, wire.create, client)
     assert error.outcome == "applied"
     # Where the framing says that all is there, a cut after it takes nothing away.
     wire.server.script([tls, READ_ALL, DONE, CUT_TLS])
@@ -208,9 +207,8 @@ ENDLESS = 64 * 2**20
 def test_a_head_that_is_too_large_is_a_transport_error(wire: Wire, steps: list[Step]) -> None:
     wire.server.script([READ_ALL, *steps], [READ_ALL, APPLY, *steps])
     assert lost(wire, TransportError, max_retries=0)
-    prompt = wire.prompt()
     client = wire.client()
-    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
+    error = wire.fails(UnconfirmedWriteError, wire.create, client)
     assert error.outcome == "unknown"
     assert max(connection.sent for connection in wire.server.connections) < ENDLESS
 
@@ -252,8 +250,7 @@ def test_what_comes_before_an_answer_is_not_the_answer(wire: Wire, early: bytes)
     done = SEND(answer(200, JOB))
     wire.server.script([READ_ALL, SEND(early), APPLY, CREATED], [READ_ALL, SEND(early), done])
     client = wire.client()
-    prompt = wire.prompt()
-    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
     assert wire.run(client.get_job, "job-1").id == "job-1"
 
 
@@ -262,8 +259,7 @@ def test_endless_100s_keep_no_call_alive(wire: Wire) -> None:
     wire.server.script([READ_ALL, promises], [READ_ALL, APPLY, promises])
     client = wire.client(timeout=0.2, max_retries=0)
     wire.fails(RequestTimeoutError, client.get_job, "job-1")
-    prompt = wire.prompt()
-    assert wire.fails(UnconfirmedWriteError, client.create_job, prompt).outcome == "unknown"
+    assert wire.fails(UnconfirmedWriteError, wire.create, client).outcome == "unknown"
 
 
 def test_an_answer_that_came_before_the_whole_prompt_was_sent_is_the_answer(wire: Wire) -> None:
@@ -298,9 +294,8 @@ def test_a_server_of_http_1_0_is_understood(wire: Wire) -> None:
     old = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(JOB).encode()
     wire.server.script([READ_ALL, SEND(old), CLOSE], [READ_ALL, APPLY, SEND(old), CLOSE])
     client = wire.client()
-    prompt = wire.prompt()
     assert wire.run(client.get_job, "job-1").id == "job-1"
-    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
 
 
 # -- what others on the way would like to be kept --------------------------------------------------

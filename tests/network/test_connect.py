@@ -12,7 +12,6 @@ from helpers.children import tell
 from helpers.connection import answer
 from helpers.faults import APPLY, HOLD, JOB, READ_ALL, SEND, TLS, Blackhole, FaultServer
 from helpers.layers import Authority
-from helpers.phases import AT_ONCE
 from helpers.preload import Resolver
 from helpers.wire import Wire
 
@@ -28,21 +27,10 @@ def needs(host: str) -> str:
     return host
 
 
-def not_sent(wire: Wire, base_url: str, attempts: int = 1, **settings: Any) -> str:
-    """The error of a write that gets nowhere, as text."""
-    prompt = wire.prompt()
-    client = wire.client(base_url=base_url, max_retries=attempts - 1, **settings)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", attempts)
-    assert (client.stats.requests, client.stats.retries) == (0, 0)
-    assert not any(attempt.sent or attempt.elapsed > AT_ONCE for attempt in error.attempts)
-    return str(error)
-
-
 @pytest.mark.row("C17")
 def test_a_host_that_does_not_answer_ends_with_connect_timeout_and_is_retried(wire: Wire) -> None:
     with Blackhole() as nowhere:
-        told = not_sent(wire, nowhere.url, attempts=2, connect_timeout=0.1)
+        told = wire.not_sent(2, base_url=nowhere.url, connect_timeout=0.1, max_retries=1)
     assert "connect_timeout" in told
 
 
@@ -95,7 +83,7 @@ def test_a_handle_with_more_time_than_its_client_has_it_for_the_connection_too(
 @pytest.mark.row("C18")
 def test_a_name_that_does_not_exist_is_not_sent(wire: Wire) -> None:
     wire.lookups = True
-    not_sent(wire, "https://docs.invalid", connect_timeout=2)
+    wire.not_sent(base_url="https://docs.invalid", connect_timeout=2, max_retries=0)
 
 
 @pytest.mark.row("C18", "G5")
@@ -103,9 +91,8 @@ def test_a_name_that_does_not_exist_is_not_sent(wire: Wire) -> None:
 def test_localhost_is_whichever_loopback_answers(wire: Wire, host: str) -> None:
     with FaultServer(needs(host)) as server:
         server.rest(READ_ALL, APPLY, SEND(answer(201, JOB)))
-        prompt = wire.prompt()
         client = wire.client(base_url=f"http://localhost:{server.port}")
-        assert wire.run(client.create_job, prompt).id == "job-1"
+        assert wire.run(wire.create, client).id == "job-1"
         wire.face.close_clients()
         server.wait_closed()
         assert len(server.applied) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -51,9 +52,8 @@ def test_no_proxy_of_the_environment_sees_what_goes_to_loopback(
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(name, wire.elsewhere.url)
     wire.server.script([READ_ALL, APPLY, SEND(answer(201, JOB))])
-    prompt = wire.prompt()
     client = wire.client(base_url=f"http://{host}:{wire.server.port}")
-    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
 
 
 @pytest.mark.row("G11")
@@ -88,10 +88,9 @@ def test_a_proxy_sees_a_tunnel_and_nothing_in_it(
     wire.server.script(
         [*tunnel, READ_ALL, SEND(answer(200, JOB))], [*tunnel, READ_ALL, APPLY, SEND(answer(201, JOB))]
     )
-    prompt = wire.prompt()
     client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, **proxy)
     wire.run(client.get_job, "job-1")
-    wire.run(client.create_job, prompt)
+    wire.run(wire.create, client)
     user = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
     for connection in wire.server.connections:
         connect, request = connection.requests
@@ -129,6 +128,7 @@ REFUSALS: dict[str, tuple[Script, str]] = {
         [READ_HEAD, SEND(answer(302, None, "Location: https://login.example"))],
         NO_CONNECTION,
     ),
+    "407": ([READ_HEAD, SEND(answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"'))], r"\(407\)"),
     "closes": ([READ_HEAD, FIN], NO_CONNECTION),
     "resets": ([READ_HEAD, RST], r"reset before it was ready \(through the proxy 127.0.0.1:\d+\)"),
     "closes at once": ([CLOSE], f"reset before it was ready|{NO_CONNECTION}"),
@@ -144,27 +144,13 @@ REFUSALS: dict[str, tuple[Script, str]] = {
 def test_a_proxy_that_fails_proves_a_write_unsent(wire: Wire, fault: str) -> None:
     wire.secrets.append(PASSWORD)
     steps, words = REFUSALS[fault]
-    wire.server.script(steps, steps)
+    # One that wants a password is asked once.
+    attempts = 1 if fault == "407" else 2
+    wire.server.script(*[steps] * attempts)
     proxy = f"http://user:{PASSWORD}@127.0.0.1:{wire.server.port}"
-    prompt = wire.prompt()
     patience = 0.1 if "within" in words else 10
-    client = wire.client(base_url=f"https://{HOST}", proxy=proxy, connect_timeout=patience, max_retries=1)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", 2)
-    assert re.search(words, str(error))
-
-
-@pytest.mark.row("G13")
-def test_a_proxy_that_wants_a_password_is_asked_once(wire: Wire) -> None:
-    wire.secrets.append(PASSWORD)
-    challenge = answer(407, None, 'Proxy-Authenticate: Basic realm="proxy"')
-    wire.server.script([READ_HEAD, SEND(challenge)])
-    proxy = f"http://user:{PASSWORD}@127.0.0.1:{wire.server.port}"
-    prompt = wire.prompt()
-    client = wire.client(base_url=f"https://{HOST}", proxy=proxy)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
-    assert "(407)" in str(error)
+    settings: dict[str, Any] = {"proxy": proxy, "connect_timeout": patience, "max_retries": 1}
+    assert re.search(words, wire.not_sent(attempts, base_url=f"https://{HOST}", **settings))
 
 
 @pytest.mark.row("G13", "C19")
@@ -172,22 +158,15 @@ def test_a_proxy_with_a_wrong_certificate_gets_no_request(wire: Wire, authority:
     wire.secrets.append(PASSWORD)
     wire.server.script([TLS(authority.context("localhost")), READ_HEAD])
     proxy = f"https://user:{PASSWORD}@localhost:{wire.server.port}"
-    prompt = wire.prompt()
-    client = wire.client(base_url=f"https://{HOST}", proxy=proxy)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
-    assert "not signed by an authority" in str(error)
+    assert "not signed by an authority" in wire.not_sent(base_url=f"https://{HOST}", proxy=proxy)
     assert wire.server.requests == []
 
 
 @pytest.mark.row("G13")
 def test_the_certificate_of_a_server_is_checked_through_a_proxy(wire: Wire, authority: Authority) -> None:
     wire.server.script([READ_HEAD, ESTABLISHED, TLS(authority.context("localhost")), READ_ALL, APPLY])
-    prompt = wire.prompt()
-    client = wire.client(base_url=f"https://{HOST}", ca_bundle=authority.pem, proxy=wire.server.url)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
-    assert "another host name" in str(error)
+    settings = {"ca_bundle": authority.pem, "proxy": wire.server.url}
+    assert "another host name" in wire.not_sent(base_url=f"https://{HOST}", **settings)
 
 
 @pytest.mark.row("G13")
@@ -200,15 +179,12 @@ def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
     with FaultServer() as gone:
         address = "proxy.invalid:3128" if unknown else f"127.0.0.1:{gone.port}"
     wire.lookups = unknown
-    prompt = wire.prompt()
     proxy = given(monkeypatch, f"http://user:{PASSWORD}@{address}")
-    client = wire.client(base_url=f"https://{HOST}", max_retries=0, **proxy)
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert error.outcome == "not_sent"
     says = f"the proxy {address} refused the connection"
     if unknown:
         says = f"the host name of the proxy {address} could not be resolved"
-    assert f"not sent: {HOST}:443: {says}" in str(error)
+    told = wire.not_sent(1, base_url=f"https://{HOST}", max_retries=0, **proxy)
+    assert f"not sent: {HOST}:443: {says}" in told
 
 
 @pytest.mark.row("G13")
@@ -216,9 +192,5 @@ def test_a_proxy_that_cannot_be_reached_is_named_and_proves_a_write_unsent(
 def test_a_socks_proxy_is_an_error_and_not_bypassed(
     wire: Wire, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = wire.elsewhere.url.replace("http", scheme)
-    client = wire.client(base_url=f"https://{HOST}", **by_environment(monkeypatch, url))
-    prompt = wire.prompt()
-    error = wire.fails(ConnectError, client.create_job, prompt)
-    assert (error.outcome, len(error.attempts)) == ("not_sent", 1)
-    assert f"({scheme})" in str(error)
+    given = by_environment(monkeypatch, wire.elsewhere.url.replace("http", scheme))
+    assert f"({scheme})" in wire.not_sent(1, base_url=f"https://{HOST}", **given)

@@ -106,9 +106,8 @@ def test_a_server_that_wants_a_certificate_of_the_client_learns_nothing_that_it_
     context.verify_mode = context.verify_mode.CERT_REQUIRED
     context.load_verify_locations(authority.pem)
     wire.server.script([TLS(context)])
-    prompt = wire.prompt()
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem, max_retries=0)
-    error = wire.fails(DocPlatformError, client.create_job, prompt)
+    error = wire.fails(DocPlatformError, wire.create, client)
     # Whether it was on its way is known only where it was not.
     kind = {"unknown": UnconfirmedWriteError, "not_sent": ConnectError}[str(error.outcome)]
     assert type(error) is kind
@@ -198,10 +197,9 @@ def test_no_answer_leads_from_https_to_http(wire: Wire, authority: Authority, st
     led = SEND(answer(status, None, f"Location: {wire.elsewhere.url}/v2/agent/demo/job"))
     tls = TLS(authority.context("localhost"))
     wire.server.rest(tls, READ_ALL, led)
-    prompt = wire.prompt()
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
     assert wire.fails(StatusError, client.get_job, "job-1").status == status
-    error = wire.fails(StatusError, client.create_job, prompt)
+    error = wire.fails(StatusError, wire.create, client)
     assert (error.status, error.outcome) == (status, "rejected")
     assert len(wire.server.connections) == 2
 
@@ -212,7 +210,6 @@ def test_no_key_of_a_session_is_written_where_the_environment_says(
     # As a debugger of traffic would have it: with these, what was recorded can be read.
     monkeypatch.setenv("SSLKEYLOGFILE", str(wire.directory / "work" / "keys"))
     wire.server.script([TLS(authority.context("localhost")), READ_ALL, APPLY, MADE])
-    prompt = wire.prompt()
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
-    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
     assert list((wire.directory / "work").iterdir()) == []

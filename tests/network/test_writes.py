@@ -38,9 +38,8 @@ from helpers.wire import Wire
 def unconfirmed(
     wire: Wire, outcome: str, status: int | None = None, **settings: Any
 ) -> UnconfirmedWriteError:
-    prompt = wire.prompt()
     client = wire.client(**settings)
-    error = wire.fails(UnconfirmedWriteError, client.create_job, prompt)
+    error = wire.fails(UnconfirmedWriteError, wire.create, client)
     assert (error.outcome, error.status, len(error.attempts)) == (outcome, status, 1)
     assert not isinstance(error, ConnectionError | TimeoutError)
     return error
@@ -156,9 +155,8 @@ def test_a_write_is_sent_again_only_where_nothing_of_it_came(wire: Wire, end: St
 def test_a_write_whose_handshake_broke_off_is_sent_again(wire: Wire, authority: Authority, end: Step) -> None:
     context = authority.context("localhost")
     wire.server.script([end], [TLS(context), READ_ALL, APPLY, SEND(answer(201, JOB))])
-    prompt = wire.prompt()
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem)
-    assert wire.run(client.create_job, prompt).id == "job-1"
+    assert wire.run(wire.create, client).id == "job-1"
     assert len(wire.server.applied) == 1
 
 
@@ -169,10 +167,9 @@ def test_a_write_to_a_service_that_hung_up_with_its_handshake_is_unsent_only_whe
     # The server's farewell is there when the handshake is: nothing more will be answered.
     context = authority.context("localhost")
     wire.server.rest(TLS(context, hang_up=True), HOLD)
-    prompt = wire.prompt()
     client = wire.client(base_url=wire.server.https, ca_bundle=authority.pem, max_retries=0)
     with pytest.raises((ConnectError, UnconfirmedWriteError)) as caught:
-        wire.run(client.create_job, prompt)
+        wire.run(wire.create, client)
     wire.server.wait_closed()
     (connection,) = wire.server.connections
     if connection.stream(tls=True):
@@ -185,9 +182,8 @@ def test_a_write_to_a_service_that_hung_up_with_its_handshake_is_unsent_only_whe
 @pytest.mark.parametrize("steps", [[READ_HEAD, SEND(answer(413))], [READ_HEAD, SEND(answer(401)), FIN]])
 def test_a_refusal_before_the_body_was_read_is_one(wire: Wire, steps: Script) -> None:
     wire.server.script(steps)
-    prompt = wire.prompt()
     client = wire.client()
-    error = wire.fails(StatusError, client.create_job, prompt)
+    error = wire.fails(StatusError, wire.create, client)
     assert error.outcome == "rejected"
 
 
@@ -265,9 +261,8 @@ def test_http_2_is_neither_offered_nor_begun(wire: Wire, authority: Authority) -
     replies: Script = [READ_ALL, APPLY, SEND(answer(201, JOB))]
     wire.server.script([TLS(authority.context("localhost")), *replies], replies)
     for base_url in (wire.server.https, wire.server.url):
-        prompt = wire.prompt()
         client = wire.client(base_url=base_url, ca_bundle=authority.pem)
-        wire.run(client.create_job, prompt)
+        wire.run(wire.create, client)
     hello, plain = (bytes(connection.raw.bytes) for connection in wire.server.connections)
     assert hello.startswith(b"\x16\x03")
     assert b"\x02h2" not in hello

@@ -492,18 +492,6 @@ def test_drop_reads_and_records_and_does_not_answer(stub: StubServer) -> None:
     assert call(stub, "POST", JOBS, PROMPT).status == 201
 
 
-def test_an_answer_that_is_lost_leaves_its_job_and_reads_are_answered(stub: StubServer) -> None:
-    stub.fail_next(lost=True, times=2)
-    assert call(stub, "GET", VISITORS).status == 200
-    with pytest.raises(http.client.RemoteDisconnected):
-        call(stub, "POST", JOBS, PROMPT)
-    with pytest.raises(http.client.RemoteDisconnected):
-        call(stub, "POST", JOBS, {"prompt": ""})
-    assert call(stub, "GET", f"{JOBS}/job-1").status == 200
-    (job,) = stub.jobs
-    assert job.prompts == [PROMPT["prompt"]]
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
