@@ -21,7 +21,7 @@ from helpers.exports import sheet
 from helpers.scripts import run_script
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
-formats = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow"])
+parts = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "report.html"])
 
 EVIL = "=HYPERLINK(1)"
 EXPORT = ("visitors", "export", *JANUARY)
@@ -50,6 +50,11 @@ def read(path: Path) -> list[dict[str, Any]]:
         case _:
             rows = pl.read_ipc(path).to_dicts()
     return [{k: str(v) if isinstance(v, date) else v for k, v in row.items()} for row in rows]
+
+
+def command(name: str) -> tuple[str, ...]:
+    """What writes such a file."""
+    return ("report",) if name.endswith("html") else EXPORT
 
 
 def listed(folder: Path) -> list[str]:
@@ -205,11 +210,11 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_sent(cli: Cli
 
 @posix
 @pytest.mark.row("J1")
-@formats
+@parts
 def test_a_full_disk_leaves_the_old_file(stub: StubServer, tmp_path: Path, name: str) -> None:
     file = tmp_path / name
     file.write_text("old")
-    ended = run_script(FULL_DISK, *EXPORT, "--force", "-o", str(file), stub=stub)
+    ended = run_script(FULL_DISK, *command(name), "--force", "-o", str(file), stub=stub)
     assert (ended.status, ended.out) == (1, "")
     assert ended.err.splitlines()[-1].startswith("docplatform: ")
     assert "Traceback" not in ended.err
@@ -245,15 +250,13 @@ def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
 # -- exports that end early ------------------------------------------------------------------------
 
 
-@pytest.mark.row("B2", "J11")
-@formats
-def test_without_a_store_an_export_that_ends_early_leaves_nothing(
-    cli: Cli, tmp_path: Path, name: str
-) -> None:
+@pytest.mark.row("B2", "J1", "J11")
+@parts
+def test_without_a_store_what_ends_early_leaves_nothing(cli: Cli, tmp_path: Path, name: str) -> None:
     for at in (0, 250):
         cli.stub.fail_next(status=200, body=page(*ROWS[at : at + 250], more=True))
     cli.stub.fail_next(status=429, retry_after=3600)
-    ended = cli(*EXPORT, "-o", str(tmp_path / name), "--json")
+    ended = cli(*command(name), "-o", str(tmp_path / name), "--json")
     assert (ended.status, ended.out, listed(tmp_path)) == (4, "", [])
     assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {LOST}"
 

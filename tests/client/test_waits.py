@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,9 +17,8 @@ from docplatform import WaitWarning
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import tell
-from helpers.once import CREATE
-from helpers.phases import HOLD, pending
-from helpers.scripts import Script, environment
+from helpers.once import creating
+from helpers.scripts import environment
 
 JANUARY: dict[str, Any] = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
 
@@ -97,13 +95,9 @@ except docplatform.WaitWarning as warning:
 def test_a_long_wait_for_anothers_creation_warns(
     face: Face, stub: StubServer, store: Path, clock_library: Path
 ) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as other:
-        stub.wait_for(pending, timeout=30)
+    with creating(stub, store):
         env = environment(stub, STORE=str(store), LD_PRELOAD=str(clock_library))
         text, until = tell(face.name, WAITING, **env)
-        other.signal(signal.SIGKILL)
-        other.end()
     assert text == "another call is creating this job: waiting for it"
     assert until is None
     assert len(stub.requests) == 1

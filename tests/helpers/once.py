@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +13,8 @@ import pytest
 from docplatform import Job, UnconfirmedWriteError
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.phases import HOLD, pending
+from helpers.scripts import Script
 
 PROMPT, NAME = "Document release 1.4", "docs-1.4"
 
@@ -27,6 +33,19 @@ def create(face: Face, client: Any, prompt: str = PROMPT, once: str | None = NAM
     """Creates a job, under the name if no other is given."""
     job: Job = face.run(client.create_job(prompt, once=once, **how))
     return job
+
+
+@contextmanager
+def creating(stub: StubServer, store: Path, script: str = CREATE) -> Iterator[Script]:
+    """While a script's request for the name is under way; it is killed after that, unless it was ended before."""
+    stub.latency = HOLD
+    with Script(script, str(store), stub=stub) as other:
+        stub.wait_for(pending, timeout=30)
+        yield other
+        with suppress(ProcessLookupError):
+            other.signal(signal.SIGKILL)
+        other.end()
+    stub.latency = 0
 
 
 def posts(stub: StubServer) -> int:

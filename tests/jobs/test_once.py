@@ -29,7 +29,7 @@ from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.children import in_child, tell
 from helpers.exports import eventually
-from helpers.once import CREATE, NAME, PROMPT, create, is_unknown, posts
+from helpers.once import CREATE, NAME, PROMPT, create, creating, is_unknown, posts
 from helpers.phases import HOLD, pending
 from helpers.scripts import Script, environment, run_script
 
@@ -325,23 +325,17 @@ def test_different_names_do_not_wait_for_each_other(face: Face, stub: StubServer
 
 
 def test_waiting_for_another_ends_with_the_deadline(face: Face, stub: StubServer, store: Path) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as other:
-        stub.wait_for(pending, timeout=30)
+    with creating(stub, store):
         hasty = face.client(stub, store=store, deadline=1)
         with pytest.raises(RequestTimeoutError, match="still creating") as caught:
             create(face, hasty)
         assert (caught.value.outcome, caught.value.deadline_exceeded) == ("not_sent", True)
-        other.signal(signal.SIGKILL)
-        other.end()
     assert is_unknown(face, face.client(stub, store=store))
     assert posts(stub) == 1
 
 
 def test_waiting_for_another_can_be_cancelled(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as other:
-        stub.wait_for(pending, timeout=30)
+    with creating(stub, store):
         client = async_face.client(stub, store=store)
 
         async def main() -> None:
@@ -350,8 +344,6 @@ def test_waiting_for_another_can_be_cancelled(async_face: AsyncFace, stub: StubS
 
         async_face.run(main())
         assert posts(stub) == 1
-        other.signal(signal.SIGKILL)
-        other.end()
 
 
 @posix
@@ -369,13 +361,8 @@ def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None
 
 
 def test_what_is_being_created_cannot_be_resolved(face: Face, stub: StubServer, store: Path) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as other:
-        stub.wait_for(pending, timeout=30)
-        with pytest.raises(ValueError, match="being created at this moment"):
-            face.run(face.client(stub, store=store).resolve_once(NAME, None))
-        other.signal(signal.SIGKILL)
-        other.end()
+    with creating(stub, store), pytest.raises(ValueError, match="being created at this moment"):
+        face.run(face.client(stub, store=store).resolve_once(NAME, None))
 
 
 @posix
@@ -416,9 +403,7 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
     face: Face, stub: StubServer, store: Path
 ) -> None:
     """It was forked in the request, with the lock's file open."""
-    stub.latency = HOLD
-    with Script(FORKED, str(store), stub=stub) as parent:
-        stub.wait_for(pending, timeout=30)
+    with creating(stub, store, FORKED) as parent:
         parent.write("fork")
         child = int(parent.read())
         try:
@@ -440,12 +425,8 @@ def test_a_child_that_outlives_its_parent_does_not_keep_the_name(
 def test_a_process_that_ends_in_the_request_leaves_the_outcome_unknown(
     face: Face, stub: StubServer, store: Path, number: int
 ) -> None:
-    stub.latency = HOLD
-    with Script(CREATE, str(store), stub=stub) as script:
-        stub.wait_for(pending, timeout=30)
+    with creating(stub, store) as script:
         script.signal(number)
-        script.end()
-    stub.latency = 0
     client = face.client(stub, store=store)
     assert is_unknown(face, client)
     face.run(client.resolve_once(NAME, stub.jobs[0].id))

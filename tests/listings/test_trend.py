@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -222,31 +221,3 @@ def test_a_trend_has_a_chart(face: Face, stub: StubServer) -> None:
     paths = face.run(client.visitor_trend(**JANUARY, every=None, by_path=True))
     with pytest.raises(ValueError, match="by_path=False"):
         paths.plot(ax=axes)
-
-
-@pytest.mark.row("M7")
-def test_fields_named_as_our_columns_stand_beside_them(face: Face, tmp_path: Path) -> None:
-    sent = [{**row, "date_from": "theirs", "bot": 1} for row in rows(0, 300)]
-    with StubServer(sent) as stub:
-        client = face.client(stub)
-        trend = face.run(client.visitor_trend(date_from="2024-01-01", date_to="2024-01-02", by_path=True))
-        names = ["date_from", "date_to", "days", "path", "human", "ai", "total", "service_date_from", "bot"]
-        assert list(trend[0]) == list(trend.to_pandas()) == pa.table(trend).column_names == names
-        assert trend.to_csv(tmp_path / "trend.csv") == trend.to_jsonl(tmp_path / "trend.jsonl") == 300
-        assert (tmp_path / "trend.csv").read_text().splitlines()[0].split(",") == names
-        line = (tmp_path / "trend.jsonl").read_text().splitlines()[0]
-        assert [name for name, _ in json.loads(line, object_pairs_hook=list)] == names
-        assert (trend[0]["date_from"], trend[0]["service_date_from"]) == (date(2024, 1, 1), "theirs")
-        assert list(pickle.loads(pickle.dumps(trend))) == list(trend)
-        # Names that the service chooses are gone with their page; ours are Python's for ever.
-        dicts = face.all(client.visitors())
-        assert dicts == sent
-        same = {name: name is other for name, other in zip(dicts[0], dicts[299], strict=True)}
-        assert same == {
-            "path": True,
-            "human": True,
-            "ai": True,
-            "total": True,
-            "date_from": False,
-            "bot": False,
-        }

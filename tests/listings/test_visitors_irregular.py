@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from docplatform import AsyncVisitors, DataChangedWarning, DataWarning, PaginationError, ResponseError
+from docplatform import AsyncVisitors, DataChangedWarning, DataWarning, PaginationError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import offsets
-from helpers.pages import TOTALS, page, row, rows, serve
+from helpers.pages import TOTALS, page, rows, serve
 
 MOVED = [page(rows(0, 10), True), page(rows(10, 20), totals={**TOTALS, "ai": 21})]
 
@@ -121,30 +121,3 @@ def test_a_warning_points_at_the_line_that_asked_for_the_row(face: Face, stub: S
 
 
 # -- shapes ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.row("D5", "D7")
-@pytest.mark.parametrize(
-    ("body", "place"),
-    [
-        ("<html>captive portal</html>", None),
-        ({**page([]), "totals": []}, "totals"),
-        (page([*rows(0, 3), row(3, ai=12.5)]), r"visitors\[3\]\.ai"),
-    ],
-)
-def test_a_body_of_a_wrong_shape_is_an_error_that_names_the_place(
-    face: Face, stub: StubServer, body: Any, place: str | None
-) -> None:
-    serve(stub, page(rows(0, 250), has_more=True), body)
-    visitors = face.client(stub).visitors()
-    got = [face.next(visitors) for _ in range(250)]
-    with pytest.raises(ResponseError, match=place) as caught:
-        face.next(visitors)
-    error = caught.value
-    assert got == rows(0, 250)
-    assert error.checkpoint == visitors.checkpoint
-    assert (error.status, error.outcome, len(error.attempts)) == (200, None, 1)
-    assert error.request_id
-    assert error.body is not None
-    assert len(error.body) <= 257
-    assert len(stub.requests) == 2

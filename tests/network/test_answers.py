@@ -35,7 +35,7 @@ from helpers.faults import (
     Step,
 )
 from helpers.layers import Authority
-from helpers.pages import page, rows
+from helpers.pages import page, row, rows
 from helpers.wire import Wire
 
 DONE = SEND(answer(200, JOB))
@@ -332,6 +332,7 @@ def test_no_challenge_makes_the_key_go_out_in_another_form(wire: Wire, status: i
 LAST = json.dumps(page(rows(0, 3))).encode()
 
 
+@pytest.mark.row("D5", "D7")
 @pytest.mark.parametrize(
     "sent",
     [
@@ -344,6 +345,9 @@ LAST = json.dumps(page(rows(0, 3))).encode()
         pytest.param(answer(200, LAST + b"\0"), id="and NUL"),
         pytest.param(answer(200, LAST + b"<script>"), id="and an advertisement"),
         pytest.param(answer(200, b")]}',\n" + LAST), id="after a guard"),
+        pytest.param(answer(200, b"<html>captive portal</html>"), id="HTML"),
+        pytest.param(answer(200, {**page([]), "totals": []}), id="totals"),
+        pytest.param(answer(200, page([*rows(0, 3), row(3, ai=12.5)])), id=r"visitors[3].ai"),
     ],
 )
 def test_an_export_does_not_end_with_what_is_no_page(wire: Wire, sent: bytes) -> None:
@@ -351,8 +355,12 @@ def test_an_export_does_not_end_with_what_is_no_page(wire: Wire, sent: bytes) ->
     wire.server.script([READ_ALL, SEND(first)], [READ_ALL, SEND(sent)])
     visitors = wire.client().visitors(prefetch=0)
     got = [wire.run(lambda: wire.face.next(visitors)) for _ in range(250)]
-    error = wire.fails(ResponseError, lambda: wire.face.next(visitors))
+    error: Any = wire.fails(ResponseError, lambda: wire.face.next(visitors))
     assert error.checkpoint == visitors.checkpoint
+    assert (error.outcome, len(error.attempts), len(wire.server.requests)) == (None, 1, 2)
+    assert len(error.body or "") <= 257
+    if b'"ai": 12.5' in sent:
+        assert "visitors[3].ai" in str(error)
     wire.server.script([READ_ALL, SEND(answer(200, page(rows(250, 253))))])
     assert got + wire.all(wire.client().visitors(resume=error.checkpoint)) == rows(0, 253)
 

@@ -165,8 +165,9 @@ def test_a_proxy_with_a_wrong_certificate_gets_no_request(wire: Wire, authority:
 @pytest.mark.row("G13")
 def test_the_certificate_of_a_server_is_checked_through_a_proxy(wire: Wire, authority: Authority) -> None:
     wire.server.script([READ_HEAD, ESTABLISHED, TLS(authority.context("localhost")), READ_ALL, APPLY])
-    settings = {"ca_bundle": authority.pem, "proxy": wire.server.url}
-    assert "another host name" in wire.not_sent(base_url=f"https://{HOST}", **settings)
+    through = wire.server.url
+    told = wire.not_sent(base_url=f"https://{HOST}", ca_bundle=authority.pem, proxy=through)
+    assert "another host name" in told
 
 
 @pytest.mark.row("G13")

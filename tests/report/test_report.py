@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.cli import FULL_DISK, ROWS, SCRIPT, Cli
+from helpers.cli import ROWS, SCRIPT, Cli
 from helpers.reports import Parsed
 from helpers.scripts import run_script
 
@@ -139,29 +139,6 @@ def test_an_existing_file_is_replaced_only_with_force(cli: Cli, tmp_path: Path) 
     assert file.read_text().startswith("<!doctype html>")
     if sys.platform != "win32":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-@pytest.mark.row("J1")
-@pytest.mark.parametrize("status", [429, 401])
-def test_a_report_that_breaks_off_leaves_nothing(cli: Cli, tmp_path: Path, status: int) -> None:
-    cli.stub.fail_next(status=200, body={"totals": TOTALS, "visitors": ROWS[:250], "hasMore": True})
-    cli.stub.fail_next(status=status, retry_after=3600)
-    ended = cli("report", "-o", str(tmp_path / "report.html"), "--json")
-    assert (ended.status, ended.out) == ({429: 4, 401: 3}[status], "")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.row("J1")
-@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX's")
-def test_a_disk_that_is_full_leaves_what_was_there(stub: StubServer, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text("old")
-    ended = run_script(FULL_DISK, "report", "-o", str(file), "--force", stub=stub)
-    assert (ended.status, ended.out) == (1, "")
-    assert ended.err.splitlines()[-1].startswith("docplatform: ")
-    assert "Traceback" not in ended.err
-    assert file.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_the_guide_shows_what_the_report_says(cli: Cli, tmp_path: Path) -> None:

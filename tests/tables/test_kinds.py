@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[Callable[[Client], Any], int, list[str], tuple[str, ...]]
     "visitors": (
         lambda client: client.visitors("2024-01").collect(),
         7,
-        ["path", *COUNTS, "locale"],
+        ["path", *COUNTS, "locale", "date_from"],
         ("7 pages", "/6"),
     ),
     "trend": (
@@ -37,7 +37,7 @@ KINDS: dict[str, tuple[Callable[[Client], Any], int, list[str], tuple[str, ...]]
     "trend by path": (
         lambda client: client.visitor_trend(**WEEKS, by_path=True),
         35,
-        ["date_from", "date_to", "days", "path", *COUNTS, "locale"],
+        ["date_from", "date_to", "days", "path", *COUNTS, "locale", "service_date_from"],
         ("Visitors by week", "2024-01-01"),
     ),
     "comparison": (
@@ -58,10 +58,13 @@ def plain(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@pytest.mark.row("M7")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_way_has_the_same_rows(kind: str, tmp_path: Path) -> None:
     make, number, names, words = KINDS[kind]
-    given = [{**row, "locale": "de"} if at % 2 else row for at, row in enumerate(rows(0, 7))]
+    given = [
+        {**row, "locale": "de", "date_from": "theirs"} if at % 2 else row for at, row in enumerate(rows(0, 7))
+    ]
     with StubServer(given) as stub, stub.client() as client:
         table = make(client)
     dicts = table.to_dicts()
@@ -100,3 +103,11 @@ def test_every_way_has_the_same_rows(kind: str, tmp_path: Path) -> None:
     html = table._repr_html_()
     assert all(word in html for word in words)
     assert type(table).__name__ in repr(table)
+
+
+def test_names_that_the_service_chose_are_gone_with_their_page() -> None:
+    """Ours are Python's for ever."""
+    with StubServer([{**row, "bot": 1} for row in rows(0, 300)]) as stub, stub.client() as client:
+        first, *_, last = client.visitors()
+    own = [name for name, other in zip(first, last, strict=True) if name is other]
+    assert (own, list(last)) == (["path", *COUNTS], ["path", *COUNTS, "bot"])
