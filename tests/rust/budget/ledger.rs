@@ -1,10 +1,7 @@
 //! The ledger in a file that threads and processes share.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::process::Child;
 
 use docplatform::budget::{Budget, Grant, Ledger};
 use docplatform::clock::Clock;
@@ -22,8 +19,8 @@ use tokio::time::{Instant, advance};
 use crate::budget::policy::ticket;
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
-    BASE_URL, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, millis, options,
-    read, secs,
+    BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, options,
+    process, read, secs,
 };
 
 const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
@@ -65,42 +62,27 @@ async fn refused(budget: &Budget) {
     ticket(budget).await.answered(429, &HeaderMap::new(), Some(secs(600)));
 }
 
-/// A clock that a test sets.
-#[derive(Clone)]
-struct Hands(Arc<AtomicU64>);
-
-impl Hands {
-    fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(1_700_000_000_000)))
-    }
-
-    fn clock(&self) -> Clock {
-        let hands = Arc::clone(&self.0);
-        Clock::new(move || SystemTime::UNIX_EPOCH + millis(hands.load(Ordering::Relaxed)))
-    }
-
-    fn set(&self, change: impl Fn(u64) -> u64) {
-        self.0.store(change(self.0.load(Ordering::Relaxed)), Ordering::Relaxed);
-    }
+fn hands() -> Hands {
+    Hands::at(1_700_000_000_000)
 }
 
 #[tokio::test]
 async fn what_one_client_spent_another_one_sees() {
     let (_directory, path) = place();
-    let hands = Hands::new();
+    let hands = self::hands();
     let (first, second) = (budget(&path, hands.clock()), budget(&path, hands.clock()));
     assert_eq!((spend(&first, 60).await, second.left().await.unwrap()), (60, 40));
     assert_eq!((spend(&second, 60).await, spend(&first, 1).await), (40, 0));
     let Grant::Wait(slot) = first.acquire(far()).await.unwrap() else { panic!("there is none") };
     assert_eq!(slot.wait, secs(3601));
-    hands.set(|now| now + 3_601_000);
+    hands.later(3_601_000);
     assert_eq!(first.left().await.unwrap(), 100);
 }
 
 #[tokio::test]
 async fn a_refusal_holds_for_all_clients() {
     let (_directory, path) = place();
-    let (first, second) = (budget(&path, Hands::new().clock()), budget(&path, Hands::new().clock()));
+    let (first, second) = (budget(&path, hands().clock()), budget(&path, hands().clock()));
     refused(&first).await;
     // The answer is recorded in the background; asking the same client comes after that.
     assert_eq!(first.left().await.unwrap(), 0);
@@ -136,24 +118,24 @@ async fn organizations_and_addresses_have_ledgers_of_their_own() {
 #[tokio::test]
 async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself() {
     let (_directory, path) = place();
-    let (hands, steady) = (Hands::new(), Hands::new());
+    let (hands, steady) = (self::hands(), self::hands());
     let client = budget(&path, hands.clock().beside(&steady.clock()));
     assert_eq!(spend(&client, 100).await, 100);
-    hands.set(|now| now + 1_000_000_000);
+    hands.later(1_000_000_000);
     assert_eq!((client.left().await.unwrap(), spend(&client, 1).await), (0, 0));
     let Grant::Wait(slot) = client.acquire(far()).await.unwrap() else { panic!("the hour is not over") };
     assert_eq!(slot.wait, secs(3601));
-    steady.set(|now| now + 3_601_000);
+    steady.later(3_601_000);
     assert_eq!(spend(&client, 101).await, 100);
 
     let client = budget(&path, hands.clock().beside(&steady.clock()));
-    hands.set(|now| now + 1_000_000_000);
+    hands.later(1_000_000_000);
     refused(&client).await;
     // By then it is in the file.
     assert_eq!(client.left().await.unwrap(), 0);
-    hands.set(|now| now + 1_000_000_000);
+    hands.later(1_000_000_000);
     assert_eq!(client.left().await.unwrap(), 0);
-    steady.set(|now| now + 601_000);
+    steady.later(601_000);
     assert_eq!(client.left().await.unwrap(), 99);
 }
 
@@ -178,13 +160,8 @@ async fn a_dropped_request_spends_nothing() {
     assert_eq!(budget.left().await.unwrap(), 100);
 }
 
-/// This test program again, as another process that runs one test alone.
-fn process(test: &str, path: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args([&format!("budget::ledger::{test}"), "--exact", "--ignored", "--test-threads=1"])
-        .env(PATH, path)
-        .spawn()
-        .unwrap()
+fn spawned(test: &str, path: &Path) -> Child {
+    process(&format!("budget::ledger::{test}")).env(PATH, path).spawn().unwrap()
 }
 
 const PATH: &str = "DOCPLATFORM_TEST_STORE";
@@ -203,7 +180,7 @@ async fn child_that_spends() {
 async fn processes_share_the_hour() {
     let (_directory, path) = place();
     // All of them may make the file, too.
-    let children: Vec<_> = (0..4).map(|_| process("child_that_spends", &path)).collect();
+    let children: Vec<_> = (0..4).map(|_| spawned("child_that_spends", &path)).collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
@@ -227,7 +204,7 @@ async fn child_that_dies() {
 async fn a_process_that_dies_after_its_entry_has_spent_it() {
     let (_directory, path) = place();
     for died in 1..=3 {
-        assert!(!process("child_that_dies", &path).wait().unwrap().success());
+        assert!(!spawned("child_that_dies", &path).wait().unwrap().success());
         assert_eq!(budget(&path, Clock::system()).left().await.unwrap(), 100 - died);
     }
 }
@@ -275,7 +252,7 @@ async fn calls_end_with_their_deadline_while_the_ledger_is_locked() {
 #[tokio::test]
 async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_next_one() {
     let (_directory, path) = place();
-    let hands = Hands::new();
+    let hands = self::hands();
     let store = Store::open(&path).unwrap();
     let budget = Ledger::in_store(hands.clock(), store.clone(), owner(key(KEY))).budget(TERMS);
     let ticket = ticket(&budget).await;

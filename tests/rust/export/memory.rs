@@ -1,6 +1,6 @@
 //! The memory of a collected export, however the service caps its pages. Each case is a process of its own.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use docplatform::client::observer::Observer;
@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::helpers::site::{PLAIN, start};
-use crate::helpers::support::Recorder;
+use crate::helpers::support::{Recorder, process};
 
 const CAP: &str = "DOCPLATFORM_TEST_CAP";
 const ROWS: u64 = 1_000_000;
@@ -65,9 +65,7 @@ async fn child_that_collects() {
 #[cfg(target_os = "linux")]
 fn a_collected_export_takes_less_than_twice_its_table_however_pages_are_capped() {
     let children = ["1", "50", "249"].map(|cap| {
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--ignored", "--exact", "export::memory::child_that_collects"]).env(CAP, cap);
-        child.stdout(Stdio::piped()).spawn().unwrap()
+        process("export::memory::child_that_collects").env(CAP, cap).stdout(Stdio::piped()).spawn().unwrap()
     });
     for child in children {
         let ended = child.wait_with_output().unwrap();

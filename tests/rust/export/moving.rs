@@ -1,7 +1,5 @@
 //! Data that moves under an export is reported (reliability.md, E5 to E7).
 
-use std::sync::Arc;
-
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::RECENT;
 use docplatform::export::findings::Finding;
@@ -9,7 +7,7 @@ use docplatform::export::pager::Paging;
 use docplatform::listing::rows::Totals;
 
 use crate::export::resume::reread;
-use crate::helpers::site::{PLAIN, Site, export, integer, names, page, pager, pager_at, pages, row, turn};
+use crate::helpers::site::{PLAIN, Site, export, names, page, pager, pager_at, pages, row, turn};
 use crate::helpers::support::{Script, query, reply};
 
 const STRICT: Paging = Paging { strict: true, ..PLAIN };
@@ -18,39 +16,46 @@ fn totals(total: i64) -> Totals {
     Totals { human: total, ai: 0, total }
 }
 
-/// Two full pages and a last one, of two rows each.
-fn three(second: [(&str, u64); 2], third: [(&str, u64); 2]) -> Arc<Script> {
-    let rows = |rows: [(&str, u64); 2]| rows.map(|(path, count)| row(path, count));
-    pages([
-        page(&rows([("/0", 0), ("/1", 1)]), 9, true),
-        page(&rows(second), 9, true),
-        page(&rows(third), 9, false),
-    ])
-}
-
-/// Rows: E5, E7.
+/// Rows: D13, E5, E7.
 #[tokio::test(start_paused = true)]
-async fn an_identical_repeat_is_dropped_and_counted() {
-    let script = three([("/1", 1), ("/2", 2)], [("/0", 0), ("/3", 3)]);
-    let export = export(pager(&script, 2, PLAIN)).await.unwrap();
-    assert_eq!(export.paths, ["/0", "/1", "/2", "/3"]);
-    assert_eq!(export.findings, [Finding::Dropped(1)], "told when it is found first");
-    assert_eq!(export.warnings.len(), 1);
-    assert!(export.warnings[0].starts_with("2 rows came twice, unchanged"), "{:?}", export.warnings);
-}
-
-/// Rows: E5.
-#[tokio::test(start_paused = true)]
-async fn a_differing_repeat_is_kept_and_reported() {
-    let script = three([("/1", 7), ("/2", 2)], [("/1", 7), ("/2", 9)]);
-    let export = export(pager(&script, 2, PLAIN)).await.unwrap();
-    assert_eq!(export.paths, ["/0", "/1", "/1", "/2", "/2"]);
-    assert_eq!(export.findings, [Finding::Differing(1), Finding::Dropped(1)]);
-    assert!(
-        export.warnings[0].starts_with("2 rows came twice with different values"),
-        "{:?}",
-        export.warnings
-    );
+async fn repeats_are_dropped_or_kept_and_reported() {
+    let alike = ["/caf\u{e9}", "/cafe\u{301}", "/A", "/a", "/a/", "", " ", "/a\u{200f}"];
+    let alike_rows = alike.map(|path| (path, 1));
+    // The rows of each page, what is left of them, what is found first, and how the first warning begins.
+    for (sent, left, found, warned) in [
+        (
+            &[&[("/0", 0), ("/1", 1)][..], &[("/1", 1), ("/2", 2)], &[("/0", 0), ("/3", 3)]][..],
+            &["/0", "/1", "/2", "/3"][..],
+            &[Finding::Dropped(1)][..],
+            "2 rows came twice, unchanged",
+        ),
+        (
+            &[&[("/0", 0), ("/1", 1)], &[("/1", 7), ("/2", 2)], &[("/1", 7), ("/2", 9)]],
+            &["/0", "/1", "/1", "/2", "/2"],
+            &[Finding::Differing(1), Finding::Dropped(1)],
+            "2 rows came twice with different values",
+        ),
+        (
+            &[&[("/0", 1), ("/0", 1), ("/0", 2)]],
+            &["/0", "/0"],
+            &[Finding::Dropped(1), Finding::Differing(1)],
+            "1 row came twice, unchanged",
+        ),
+        (&[&alike_rows], &alike, &[], ""),
+    ] {
+        let bodies = sent.iter().enumerate().map(|(at, rows)| {
+            let rows: Vec<_> = rows.iter().map(|(path, count)| row(path, *count)).collect();
+            page(&rows, 9, at + 1 < sent.len())
+        });
+        let size = u32::try_from(sent[0].len()).unwrap();
+        let export = export(pager(&pages(bodies), size, PLAIN)).await.unwrap();
+        assert_eq!(
+            (export.paths, &export.findings[..]),
+            (left.iter().map(ToString::to_string).collect(), found)
+        );
+        let first = export.warnings.first().map_or("", String::as_str);
+        assert!(first.starts_with(warned) && first.is_empty() == warned.is_empty(), "{:?}", export.warnings);
+    }
 }
 
 /// Rows: E5.
@@ -122,26 +127,6 @@ async fn what_else_the_service_sends_makes_a_row_another() {
         let script = pages([page(std::slice::from_ref(&first), 9, true), page(&[second], 9, false)]);
         assert_eq!(export(pager(&script, 1, PLAIN)).await.unwrap().paths.len(), rows);
     }
-}
-
-/// Rows: E5.
-#[tokio::test(start_paused = true)]
-async fn a_row_twice_on_one_page_is_a_repeat() {
-    let script = pages([page(&[row("/0", 1), row("/0", 1), row("/0", 2)], 9, false)]);
-    let mut pager = pager(&script, 3, PLAIN);
-    let page = turn(&mut pager).await.unwrap().unwrap();
-    assert_eq!(page.rows.iter().map(|row| integer(&row, "human")).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(page.findings, [Finding::Dropped(1), Finding::Differing(1)]);
-}
-
-/// Rows: D13.
-#[tokio::test(start_paused = true)]
-async fn paths_that_only_look_alike_are_two() {
-    let paths = ["/caf\u{e9}", "/cafe\u{301}", "/A", "/a", "/a/", "", " ", "/a\u{200f}"];
-    let rows: Vec<_> = paths.iter().map(|path| row(path, 1)).collect();
-    let script = pages([page(&rows, 9, false)]);
-    let export = export(pager(&script, 10, PLAIN)).await.unwrap();
-    assert_eq!((export.paths, export.warnings), (paths.map(str::to_owned).into(), Vec::new()));
 }
 
 /// Rows: D12, E5.

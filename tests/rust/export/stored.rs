@@ -1,11 +1,8 @@
 //! Exports with a store: fetched once, in whole pages, whatever happens to the reader.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
 
 use docplatform::client::Client;
-use docplatform::clock::Clock;
 use docplatform::config::Options;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::pager::{Pager, Paging};
@@ -21,7 +18,7 @@ use tokio::time::advance;
 use crate::budget::ledger::{in_a_transaction, place};
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json, turn};
-use crate::helpers::support::{BASE_URL, Recorder, Script, client_in_store, options, secs, segment};
+use crate::helpers::support::{BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment};
 
 /// The first of February 2026, in days since 1970.
 pub(crate) const END: i64 = 20_485;
@@ -30,14 +27,24 @@ pub(crate) const END: i64 = 20_485;
 pub(crate) struct Shop {
     _directory: TempDir,
     store: Store,
-    pub(crate) day: Arc<AtomicI64>,
+    hands: Hands,
 }
 
 impl Shop {
     pub(crate) fn new() -> Self {
         let (directory, path) = place();
         let store = Store::open(&path).unwrap();
-        Self { _directory: directory, store, day: Arc::new(AtomicI64::new(END + 2)) }
+        let shop = Self { _directory: directory, store, hands: Hands::at(0) };
+        shop.set_day(END + 2);
+        shop
+    }
+
+    pub(crate) fn set_day(&self, day: i64) {
+        self.hands.set(day * 86_400_000);
+    }
+
+    pub(crate) fn day(&self) -> i64 {
+        self.hands.now() / 86_400_000
     }
 
     pub(crate) fn client(&self, script: &Arc<Script>) -> Client {
@@ -45,10 +52,7 @@ impl Shop {
     }
 
     pub(crate) fn client_with(&self, script: &Arc<Script>, options: &Options) -> Client {
-        let day = Arc::clone(&self.day);
-        let time = move || Duration::from_secs(day.load(Ordering::Relaxed).unsigned_abs() * 86_400);
-        let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
-        client_in_store(script, options, &self.store, clock)
+        client_in_store(script, options, &self.store, self.hands.clock())
     }
 
     fn pager(&self, script: &Arc<Script>, place: Checkpoint, paging: Paging) -> Pager {
@@ -102,13 +106,13 @@ async fn a_final_range_is_fetched_once_in_whatever_pieces_it_is_read() {
 async fn a_range_that_may_change_is_fetched_again() {
     let (shop, site) = (Shop::new(), Site::new(25));
     let script = site.serve();
-    shop.day.store(END + 1, Ordering::Relaxed);
+    shop.set_day(END + 1);
     shop.read(&script, 10).await;
     shop.read(&script, 10).await;
     assert_eq!(script.count(), 6);
-    shop.day.store(END + 2, Ordering::Relaxed);
+    shop.set_day(END + 2);
     shop.read(&script, 10).await;
-    shop.day.store(END + 500, Ordering::Relaxed);
+    shop.set_day(END + 500);
     shop.read(&script, 10).await;
     assert_eq!(script.count(), 9);
     for _ in 0..2 {
@@ -130,7 +134,7 @@ async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
         let shop = Shop::new();
         let script = Site::new(25).dated(date).serve();
         for &(day, cost) in days {
-            shop.day.store(day, Ordering::Relaxed);
+            shop.set_day(day);
             let before = script.count();
             assert_eq!(shop.read(&script, 10).await.len(), 25);
             assert_eq!(script.count() - before, cost, "{date:?}, day {day}");

@@ -1,13 +1,15 @@
 //! Clients that use a script, calls to make with them, and an observer that keeps all reports.
 
+use std::process::Command;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use docplatform::client::observer::{Note, Observer};
 use docplatform::client::throttle::Lane;
 use docplatform::client::{Answer, Call, Client, ClientStore, Stats};
-use docplatform::clock::Clock;
+use docplatform::clock::{Clock, Millis};
 use docplatform::config::account::{Organization, Owner};
 use docplatform::config::url::{Segment, Template};
 use docplatform::config::{ApiKey, Options};
@@ -117,6 +119,40 @@ impl JobObserver for Recorder {
     fn failed(&self, last: Option<Job>) {
         *self.last.lock().unwrap() = last;
     }
+}
+
+/// A clock that a test sets, in milliseconds since 1970.
+#[derive(Clone)]
+pub(crate) struct Hands(Arc<AtomicI64>);
+
+impl Hands {
+    pub(crate) fn at(now: Millis) -> Self {
+        Self(Arc::new(AtomicI64::new(now)))
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        let hands = self.clone();
+        Clock::new(move || SystemTime::UNIX_EPOCH + millis(hands.now().unsigned_abs()))
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, now: Millis) {
+        self.0.store(now, Ordering::Relaxed);
+    }
+
+    pub(crate) fn later(&self, by: Millis) {
+        self.set(self.now() + by);
+    }
+}
+
+/// This test program again, as another process that runs one ignored test alone.
+pub(crate) fn process(test: &str) -> Command {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    program.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
+    program
 }
 
 /// A deadline that no test meets.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use docplatform::client::Client;
 use docplatform::dates::periods::Period;
@@ -128,7 +127,7 @@ async fn what_the_store_has_of_either_period_is_not_fetched_again() {
     let side = || (0..251).map(|number| (format!("/{number:03}"), number)).collect::<Paths>();
     let (shop, script) = (Shop::new(), serve(side(), side()));
     assert_eq!((compared(&shop, &script).await.requests, script.count()), (4, 4));
-    shop.day.store(END + 3, Ordering::Relaxed);
+    shop.set_day(END + 3);
     let again = compared(&shop, &script).await;
     assert_eq!((again.requests, script.count(), again.table.len()), (0, 4, 251));
     assert!(again.warnings.is_empty(), "{:?}", again.warnings);
@@ -138,7 +137,7 @@ async fn what_the_store_has_of_either_period_is_not_fetched_again() {
 async fn a_period_that_is_not_over_or_not_final_is_told() {
     let shop = Shop::new();
     for (day, says) in [(END - 5, "January 2026 is not over"), (END + 1, "January 2026 may still change")] {
-        shop.day.store(day, Ordering::Relaxed);
+        shop.set_day(day);
         let warnings = compared(&shop, &serve(paths([("/a", 1)]), Paths::new())).await.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains(says), "{warnings:?}");
     }

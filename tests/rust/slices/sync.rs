@@ -72,7 +72,7 @@ async fn final_slices_come_first_and_then_those_fetched_the_longest_ago() {
     let open = [day("a", "02-01"), day("a", "02-02"), day("b", "02-01"), day("b", "02-02")];
     assert_eq!(all_asked(&script), [&[day("a", "01-31"), day("b", "01-31")][..], &open].concat());
     // Somebody has looked at one of them meanwhile.
-    shop.day.store(END + 3, Ordering::Relaxed);
+    shop.set_day(END + 3);
     run(&client, &self::wanted(&["a"], days("2026-02-02", "2026-02-03")), WaitOrStop::Wait).await;
     let filled = run(&client, &wanted, WaitOrStop::Wait).await.filled;
     // The first of February has settled by now.

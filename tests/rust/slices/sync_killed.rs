@@ -6,7 +6,7 @@ use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,7 @@ use docplatform::store::{Store, What};
 use tokio::time::Instant;
 
 use crate::helpers::site::Site;
-use crate::helpers::support::{Recorder, Script, client_in_store, millis, options, segment};
+use crate::helpers::support::{Recorder, Script, client_in_store, millis, options, process, segment};
 
 const PROJECTS: usize = 10;
 const DAYS: usize = 30;
@@ -82,21 +82,6 @@ async fn child_that_syncs() {
     assert_eq!((slices, open, cached + requests), (all, 0, all));
 }
 
-fn process(directory: &Path) -> Child {
-    Command::new(env::current_exe().unwrap())
-        .args([
-            "slices::sync_killed::child_that_syncs",
-            "--exact",
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .env(PLACE, directory)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
 #[test]
 fn every_slice_is_fetched_once_through_kills_and_within_the_budget() {
     // In memory, where that can be: a process that is killed leaves what the disk still has to write anyway.
@@ -104,7 +89,8 @@ fn every_slice_is_fetched_once_through_kills_and_within_the_budget() {
     let directory = place.path();
     let mut kills = 0;
     loop {
-        let mut child = process(directory);
+        let mut child = process("slices::sync_killed::child_that_syncs");
+        let mut child = child.env(PLACE, directory).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let behind = fastrand::usize(1..MOST);
         if said.by_ref().filter(|line| line == "asked").nth(behind).is_none() {

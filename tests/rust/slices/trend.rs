@@ -1,7 +1,6 @@
 //! Trends and plans by way of the store, as the days go by.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use docplatform::client::{Client, WaitOrStop};
 use docplatform::config::Options;
@@ -25,7 +24,7 @@ const PAGES: Subject = Subject { endpoint: VISITORS, what: What::Pages };
 
 /// The day on the shop's clock.
 fn today(shop: &Shop) -> Date {
-    let day = shop.day.load(Ordering::Relaxed);
+    let day = shop.day();
     Timestamp::from_second(day * 86_400).unwrap().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
@@ -54,7 +53,7 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
         let client = client(&shop, &script, settle_days);
         assert_eq!(totals(&client, &quarter(&shop)).await.requests, 90);
         for day in 1..5 {
-            shop.day.store(END + 2 + day, Ordering::Relaxed);
+            shop.set_day(END + 2 + day);
             let days = quarter(&shop);
             let planned = plan(&client, &segment("demo"), days.clone(), TOTALS).await.unwrap();
             assert_eq!(planned.requests(), each_day, "{settle_days}");
@@ -72,7 +71,7 @@ async fn a_quarter_of_daily_totals_costs_a_request_a_day_from_then_on() {
 #[tokio::test]
 async fn a_clock_that_is_ahead_makes_no_changing_day_final() {
     let (shop, script) = (Shop::new(), Site::new(9).dated(Some("Sat, 31 Jan 2026 12:00:00 GMT")).serve());
-    shop.day.store(END + 100, Ordering::Relaxed);
+    shop.set_day(END + 100);
     let client = client(&shop, &script, 2);
     let [from, to] = ["2026-01-25", "2026-02-01"].map(|day| Moment::parse("date", day).unwrap());
     let days = slices(&from, &to, Some(Every::Day)).unwrap();

@@ -1,8 +1,6 @@
 //! Exports in the store: fetched once, resumed where they stopped, and fetched again on request.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime};
 
 use docplatform::clock::{Clock, Millis};
 use docplatform::error::Kind;
@@ -13,7 +11,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::budget::ledger::{key, owner, place};
-use crate::helpers::support::KEY;
+use crate::helpers::support::{Hands, KEY};
 
 const DAY: Millis = 24 * 3_600_000;
 const NOW: Millis = 20_000 * DAY;
@@ -22,33 +20,22 @@ const NOW: Millis = 20_000 * DAY;
 struct Shop {
     _directory: TempDir,
     store: Store,
-    now: Arc<AtomicI64>,
+    hands: Hands,
     exports: Exports,
 }
 
 fn shop() -> Shop {
     let (directory, path) = place();
     let store = Store::open(&path).unwrap();
-    let now = Arc::new(AtomicI64::new(NOW));
-    let hands = Arc::clone(&now);
-    let time = move || Duration::from_millis(hands.load(Ordering::Relaxed).unsigned_abs());
-    let clock = Clock::new(move || SystemTime::UNIX_EPOCH + time());
-    let exports = Exports(Arc::new(ClientStore { store: store.clone(), clock, owner: owner(key(KEY)) }));
-    Shop { _directory: directory, store, now, exports }
+    let hands = Hands::at(NOW);
+    let client = ClientStore { store: store.clone(), clock: hands.clock(), owner: owner(key(KEY)) };
+    Shop { _directory: directory, store, hands, exports: Exports(Arc::new(client)) }
 }
 
 impl Shop {
-    fn now(&self) -> Millis {
-        self.now.load(Ordering::Relaxed)
-    }
-
-    fn later(&self, by: Millis) {
-        self.now.fetch_add(by, Ordering::Relaxed);
-    }
-
     fn page(&self, offset: u64, asked: u32, rows: u64, has_more: bool) -> StoredPage {
         let body = format!("{{\"offset\": {offset}}}").repeat(20).into_bytes();
-        StoredPage { offset, asked, rows, has_more, seen: self.now(), body }
+        StoredPage { offset, asked, rows, has_more, seen: self.hands.now(), body }
     }
 
     /// The pages and the beginning of every finished export, in the order in which they were made.
@@ -107,7 +94,7 @@ async fn a_range_still_changing_is_fetched_again_and_all_of_it_kept() {
     let shop = shop();
     for pages in [2, 3, 1] {
         assert_eq!(shop.fetch(&open(), pages, false).await, pages);
-        shop.later(DAY);
+        shop.hands.later(DAY);
     }
     assert_eq!(shop.kept().await, [(2, NOW), (3, NOW + DAY), (1, NOW + 2 * DAY)]);
     assert_eq!(shop.stock(&open()).await.latest.unwrap().pages, 1);
@@ -128,9 +115,9 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
     for (range, taken_up) in [(settled(), true), (open(), false)] {
         let export = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
         shop.exports.put(export.id, shop.page(0, 250, 250, true), None).await.unwrap();
-        shop.later(DAY);
+        shop.hands.later(DAY);
         assert!(shop.stock(&range).await.unfinished.is_some());
-        shop.later(1);
+        shop.hands.later(1);
         assert_eq!(shop.stock(&range).await.unfinished.is_some(), taken_up);
     }
 }
