@@ -286,15 +286,40 @@ pub(crate) fn range(
 }
 
 pub(crate) fn text(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    borrowed(what, value).map(str::to_owned)
+}
+
+fn borrowed<'a>(what: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     let Ok(value) = value.cast::<PyString>() else {
         return Err(wrong_type(what, "a str", value));
     };
     // Python's own error would carry the whole text.
     value
-        .to_cow()
-        .map(std::borrow::Cow::into_owned)
+        .to_str()
         .map_err(|_| PyValueError::new_err(format!("{what} contains invalid characters (lone surrogates)")))
 }
+
+/// Arguments that are texts, by name, for `from_py_with`.
+macro_rules! texts {
+    ($($name:ident)*) => {
+        $(pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+            borrowed(stringify!($name), value)
+        })*
+    };
+}
+
+texts! { method path items has_more thread_id }
+
+/// The same of those that may be `None`.
+macro_rules! optional_texts {
+    ($($name:ident)*) => {
+        $(pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
+            if value.is_none() { Ok(None) } else { borrowed(stringify!($name), value).map(Some) }
+        })*
+    };
+}
+
+optional_texts! { project_id next_cursor resume base_url organization }
 
 pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
     Ok(Prompt::parse(text("prompt", value)?)?)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -107,6 +109,42 @@ def test_what_is_no_job_is_a_type_error(face: Face, stub: StubServer, wrong: Any
     for call in (client.send_message, client.follow_up):
         with pytest.raises(TypeError, match="a Job or its id"):
             call(wrong, "Fix it")
+
+
+REQUIRED = {
+    "job": "job-1",
+    "prompt": "Fix it",
+    "name": "docs-1.4",
+    "method": "GET",
+    "path": "/v1/rows/{project_id}",
+    "items": "rows",
+    "thread_id": "thread-1",
+}
+
+
+@pytest.mark.parametrize(
+    "text", ["project_id", "method", "path", "items", "has_more", "next_cursor", "resume", "thread_id"]
+)
+def test_a_text_of_another_type_is_named(face: Face, stub: StubServer, text: str) -> None:
+    client = face.client(stub)
+    methods = {name: getattr(client, name) for name in dir(client) if not name.startswith("_")}
+    taken = {
+        name: inspect.signature(method).parameters for name, method in methods.items() if callable(method)
+    }
+    wanted = {name: parameters for name, parameters in taken.items() if text in parameters}
+    assert wanted
+    for name, parameters in wanted.items():
+        given = {
+            one: REQUIRED[one] for one in parameters if parameters[one].default is inspect.Parameter.empty
+        }
+        with pytest.raises(TypeError, match=f"^{text} must be a str, not int"):
+            methods[name](**{**given, text: 5})
+
+
+@pytest.mark.parametrize("text", ["project_id", "base_url", "organization"])
+def test_a_text_of_another_type_is_named_where_a_store_is_read(text: str, store: Path) -> None:
+    with pytest.raises(TypeError, match=f"^{text} must be a str, not int"):
+        docplatform.read_visitors(store, **{text: 5})  # type: ignore[call-overload]
 
 
 # -- paths -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ impl BaseClient {
         prompt: &Bound<'_, PyAny>,
         once: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let client = self.handle.client()?;
@@ -48,7 +48,7 @@ impl BaseClient {
         &self,
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let (project, job) = self.locate(job, project_id)?;
         let get = |client, inbox: Arc<Inbox>| async move {
@@ -64,7 +64,7 @@ impl BaseClient {
         py: Python<'_>,
         job: &Bound<'_, PyAny>,
         prompt: &Bound<'_, PyAny>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let (project, job) = self.locate(job, project_id)?;
@@ -90,7 +90,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 }.validate()?;
         let (project, job) = self.locate(job, project_id)?;
@@ -118,7 +118,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
         self.write(py, || {
@@ -144,7 +144,7 @@ impl BaseClient {
         py: Python<'_>,
         name: &Bound<'_, PyAny>,
         job: Option<&Bound<'_, PyAny>>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let client = self.handle.client()?;
         let name = OnceName::parse(convert::text("name", name)?)?;
@@ -159,7 +159,11 @@ impl BaseClient {
 
     /// The names of `once=` in a project, for the command line: name, state, job, and when it was begun.
     #[pyo3(signature = (*, project_id = None))]
-    fn _once(&self, py: Python<'_>, project_id: Option<&str>) -> PyResult<Py<PyAny>> {
+    fn _once(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
         let project = self.handle.client()?.project(project_id)?;
         let list = |client, _| async move { job::once::list(&client, &project).await };
         let op = self.op("Client._once", list, |py, listed: Vec<(Creation, NameState)>| {
@@ -194,7 +198,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
         self.write(py, || {

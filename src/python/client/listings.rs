@@ -47,9 +47,9 @@ impl BaseClient {
     fn conversation(
         &self,
         py: Python<'_>,
-        thread_id: &str,
+        #[pyo3(from_py_with = convert::thread_id)] thread_id: &str,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let id = Segment::parse("thread_id", thread_id)?;
         let call = request::get(&self.handle.client()?, THREAD, project_id, Some(id), (None, None))?;
@@ -67,7 +67,7 @@ impl BaseClient {
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let dates = convert::range(period, date_from, date_to)?;
         let call = request::get(&self.handle.client()?, CALLER_STATS, project_id, None, dates)?;
@@ -83,20 +83,20 @@ impl BaseClient {
     fn paginate(
         &self,
         py: Python<'_>,
-        path: &str,
-        items: &str,
-        has_more: &str,
-        next_cursor: Option<String>,
+        #[pyo3(from_py_with = convert::path)] path: &str,
+        #[pyo3(from_py_with = convert::items)] items: &str,
+        #[pyo3(from_py_with = convert::has_more)] has_more: &str,
+        #[pyo3(from_py_with = convert::next_cursor)] next_cursor: Option<&str>,
         params: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::page_size)] page_size: Option<u32>,
         #[pyo3(from_py_with = convert::offset)] offset: Option<u64>,
         #[pyo3(from_py_with = convert::max_rows)] max_rows: Option<u64>,
         #[pyo3(from_py_with = convert::prefetch)] prefetch: u32,
-        resume: Option<String>,
+        #[pyo3(from_py_with = convert::resume)] resume: Option<&str>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let (strict, refresh) = (false, false);
+        let (strict, refresh, resume) = (false, false, resume.map(str::to_owned));
         let arguments =
             PagingArguments { page_size, offset, max_rows, prefetch, strict, resume, on_budget, refresh };
         let client = self.handle.client()?;
@@ -107,6 +107,7 @@ impl BaseClient {
                 "with next_cursor each page names the next one: prefetch must be 0 or 1, and there is no offset",
             ));
         }
+        let next_cursor = next_cursor.map(str::to_owned);
         let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
         let listing = |place: Option<&Checkpoint>| {
             let known = place.and_then(|place| place.listing.project_id());

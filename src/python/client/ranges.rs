@@ -48,7 +48,7 @@ macro_rules! range_methods {
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-                    project_id: Option<&str>,
+                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let dates = convert::range(period, date_from, date_to)?;
                     self.totals(client_method!($totals), py, $endpoint, dates, on_budget, project_id)
@@ -66,7 +66,7 @@ macro_rules! range_methods {
                     date_to: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
                     by_path: Option<bool>,
-                    project_id: Option<&str>,
+                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = self.slices(convert::slices(period, date_from, date_to, every)?, every)?;
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
@@ -89,7 +89,7 @@ macro_rules! range_methods {
                     whole: bool,
                     #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
                     progress: Option<bool>,
-                    project_id: Option<&str>,
+                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = convert::slices(period, date_from, date_to, every)?;
                     let asked = TrendArguments { every, by_path, whole, on_budget, progress };
@@ -105,7 +105,7 @@ macro_rules! range_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     before: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-                    project_id: Option<&str>,
+                    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let periods = convert::two_periods(period, before)?;
                     self.compare(client_method!($compare), py, $endpoint, periods, on_budget, project_id)

@@ -25,12 +25,12 @@ impl BaseClient {
     fn request(
         &self,
         py: Python<'_>,
-        method: &str,
-        path: &str,
+        #[pyo3(from_py_with = convert::method)] method: &str,
+        #[pyo3(from_py_with = convert::path)] path: &str,
         params: Option<&Bound<'_, PyAny>>,
         json: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes())
             .ok()

@@ -39,8 +39,8 @@ pub(crate) fn _dataset_slices(
     projects: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
-    base_url: Option<String>,
-    organization: Option<String>,
+    #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
+    #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let every = every.ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
@@ -58,7 +58,7 @@ pub(crate) fn _dataset_slices(
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let (wish, whose) =
-        (Wish { endpoint: listing, every, projects, from, to }, Whose { base_url, organization });
+        (Wish { endpoint: listing, every, projects, from, to }, whose(base_url, organization));
     let look = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
         wish.choose(whose.latest(&stored, What::Pages, |name| std::env::var_os(name)).await?)
@@ -114,9 +114,9 @@ pub(crate) fn _read_stored(
     period: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
-    project_id: Option<String>,
-    base_url: Option<String>,
-    organization: Option<String>,
+    #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
+    #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
+    #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
@@ -126,9 +126,9 @@ pub(crate) fn _read_stored(
     let file = collect::path(store)?;
     let of = Subject { endpoint: listing, what: What::of(by_path) };
     let (name, days) = (file.display().to_string(), slices.clone());
+    let (project, whose) = (project_id.map(str::to_owned), whose(base_url, organization));
     let read = move |_| async move {
-        let (now, whose) = (clock.now(), Whose { base_url, organization });
-        let (project, slices, store) = (project_id, days, name);
+        let (now, slices, store) = (clock.now(), days, name);
         let query = StoreQuery { of, project, whose, slices, every, settle_days, now, store };
         query.read(&FinishedExports::of(&file, listing.path)?).await
     };
@@ -142,6 +142,10 @@ pub(crate) fn _read_stored(
         Ok(Next::Value(wrap(py, Data { table: Arc::new(stored.trend.table), meta })?))
     };
     bridge::block(py, Operation::new("_read_stored", read, finish))
+}
+
+fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
+    Whose { base_url: base_url.map(str::to_owned), organization: organization.map(str::to_owned) }
 }
 
 fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
