@@ -672,8 +672,8 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -744,8 +744,8 @@ class Client:
                 default.
             status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -814,8 +814,8 @@ class Client:
                 default.
             status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
@@ -878,8 +878,8 @@ class Client:
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -1164,7 +1164,6 @@ class Client:
         every: _Every | None,
         by_path: bool,
         whole: bool = False,
-        begun: bool = False,
         project_id: str | None = None,
     ) -> Plan: ...
     def visitor_trend(
@@ -2164,8 +2163,8 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -2236,8 +2235,8 @@ class AsyncClient:
                 default.
             status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -2306,8 +2305,8 @@ class AsyncClient:
                 default.
             status: Only feedback with this status, or with one of these, such as ``"pending"``. All by default.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 100; 100 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             resume: A checkpoint (``rows.checkpoint`` or ``error.checkpoint``): continues after the last row that you
@@ -2370,8 +2369,8 @@ class AsyncClient:
             date_from: The first day: ``"2026-01-31"``, an ISO 8601 date-time, a ``date`` or a ``datetime``.
             date_to: The day after the last day, in the same forms.
             every: ``"day"``, ``"week"`` (from Monday) or ``"month"`` reads the range slice by slice; each row then has
-                the ``date_from`` and ``date_to`` of its slice. Use it if the service finds the range too long. By
-                default the range is read as a whole.
+                the ``date_from`` and ``date_to`` of its slice. Slices that have not begun are left out. Use it if the
+                service finds the range too long. By default the range is read as a whole.
             page_size: Rows per request, 1 to 1000; 1000 by default. Smaller pages cost more requests.
             max_rows: The largest number of rows to return; all by default. 0 returns none and sends nothing.
             prefetch: 1, the default, requests the next page while you work on this one, which never wastes a request. 0
@@ -2652,7 +2651,6 @@ class AsyncClient:
         every: _Every | None,
         by_path: bool,
         whole: bool = False,
-        begun: bool = False,
         project_id: str | None = None,
     ) -> Coroutine[Any, Any, Plan]: ...
     def visitor_trend(

@@ -42,6 +42,9 @@ pub struct Checkpoint {
     /// The number of the slice that it is in, if the range is read in several.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) slice: usize,
+    /// How many of the slices are read, those that have begun; `None`: all.
+    #[serde(skip)]
+    pub(crate) begun: Option<usize>,
     /// Rows handed out since the export began, in all its parts.
     pub rows: u64,
     pub done: bool,
@@ -68,6 +71,7 @@ impl Checkpoint {
             offset,
             cursor: None,
             slice: 0,
+            begun: None,
             rows: 0,
             done: false,
             totals: None,

@@ -105,7 +105,8 @@ impl Trail {
     pub(crate) fn new(mut place: Checkpoint) -> Self {
         let by_offset = place.listing.paged_by() == PagedBy::Offset;
         // Checked where it was made.
-        let slices = place.listing.slices().unwrap_or_default();
+        let mut slices = place.listing.slices().unwrap_or_default();
+        slices.truncate(place.begun.unwrap_or(slices.len()));
         let near = place.near;
         let until = place.offset.saturating_add(u64::from(place.page_size).max(near as u64));
         let by_count = !by_offset || !place.irregular && place.listing.endpoint().key.is_none();

@@ -67,7 +67,7 @@ pub(crate) fn _begun<'py>(
     date_to: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let whole = slices::whole(slices(None, Some(date_from), Some(date_to), every)?, every);
-    let begun = whole.and_then(|whole| slices::begun(whole, Clock::system().today()));
+    let begun = whole.and_then(|whole| slices::begun(whole, every, Clock::system().today()));
     // An error says that there is none.
     begun.unwrap_or_default().into_iter().map(|days| day(py, days.from)).collect()
 }

@@ -17,7 +17,7 @@ import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -252,6 +252,29 @@ def test_a_range_is_read_slice_by_slice(face: Face, site: StubServer, store: Pat
     assert len(table) == 2 * ENDPOINTS[name].rows
     # Each slice is in the store as `sync` would have put it there.
     assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
+
+
+@pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
+def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
+    face: Face, site: StubServer, name: str
+) -> None:
+    today = datetime.now(UTC).date()
+    listing = getattr(face.client(site), name)
+    query: dict[str, Any] = {
+        "date_from": today - timedelta(2),
+        "date_to": today + timedelta(40),
+        "every": "day",
+    }
+    first = listing(**query)
+    face.next(first)
+    rest = listing(**query, resume=first.checkpoint)
+    # The day may turn over meanwhile.
+    assert len(face.run(rest.collect())) + 1 in {days * ENDPOINTS[name].rows for days in (3, 4)}
+    last = {request.query["dateFrom"] for request in site.requests}.pop()
+    assert last <= str(datetime.now(UTC).date())
+    assert json.loads(rest.checkpoint)["done"]
+    with pytest.raises(ValueError, match="the range has not begun: today is"):
+        listing(**query | {"date_from": today + timedelta(2)})
 
 
 @pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])

@@ -22,11 +22,10 @@ def show(
     every: Any = None,
     by_path: bool = True,
     whole: bool = False,
-    begun: bool = False,
     projects: Iterable[str | None] = (None,),
 ) -> None:
-    """Prints what ranges cost for each project. What the store has costs nothing. ``whole`` and ``begun``: only slices that the
-    range does not cut, and that have begun.
+    """Prints what ranges cost for each project. What the store has costs nothing. ``whole``: only slices that the range does
+    not cut.
     """
     with session.client() as client:
         plans = [
@@ -37,7 +36,6 @@ def show(
                 every=every,
                 by_path=by_path,
                 whole=whole,
-                begun=begun,
                 project_id=project,
             )
             if first is not None and end is not None

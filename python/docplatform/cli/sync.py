@@ -102,9 +102,7 @@ def sync(
         wanted = [session.project_id()]
     if session.dry_run:
         ends = [(days["date_from"], days["date_to"])]
-        cost.show(
-            session, ends, listing=listing, every=every, by_path=not totals, begun=True, projects=wanted
-        )
+        cost.show(session, ends, listing=listing, every=every, by_path=not totals, projects=wanted)
         return
     progress = Progress("Filling the store", quiet=session.quiet)
     printed = functools.partial(_print, session, slices)

@@ -57,9 +57,7 @@ def trend(listing: Listing) -> click.Command:
     ) -> None:
         if session.dry_run:
             ends = [(date_from, date_to)]
-            cost.show(
-                session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole, begun=True
-            )
+            cost.show(session, ends, listing=listing.name, every=every, by_path=by_path, whole=whole)
             return
         writer = begin_named(name, format_, raw=raw, bom=bom, force=force, json=session.json)
         slices: dict[str, Any] = {
@@ -69,7 +67,7 @@ def trend(listing: Listing) -> click.Command:
             "by_path": by_path,
         }
         with session.client() as client:
-            plan = client._plan(listing.name, **slices, whole=whole, begun=True)
+            plan = client._plan(listing.name, **slices, whole=whole)
             progress = Progress(_announced(plan), quiet=session.quiet)
             with progress, progress.counting():
                 read = getattr(client, f"{listing.noun}_trend")

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::client::WaitOrStop;
-use crate::dates::slices::Every;
+use crate::dates::slices::{self, Every};
 use crate::error::Result;
 use crate::export::checkpoint::{Checkpoint, check_page_size};
 use crate::export::pager::{Paging, WINDOW};
@@ -54,7 +54,7 @@ impl PagingArguments {
         let default = if listing.is_known() { listing.endpoint().max_page_size } else { Paging::PAGE_SIZE };
         let page_size = self.page_size.unwrap_or(default);
         check_page_size(page_size, &listing)?;
-        let place = match place {
+        let mut place = match place {
             None => Checkpoint::new(base_url, listing, page_size, self.offset.unwrap_or_default()),
             Some(place) => {
                 let other_pages = self.page_size.is_some_and(|page_size| page_size != place.page_size);
@@ -68,6 +68,9 @@ impl PagingArguments {
                 place
             }
         };
+        let slices = slices::begun(place.listing.slices()?, place.listing.every(), handle.client()?.today())?;
+        // Where a checkpoint is of a machine whose day has come already, its slice is read.
+        place.begun = Some(slices.len().max(place.slice + 1));
         let paging = Paging {
             max_rows: self.max_rows,
             prefetch: self.prefetch,

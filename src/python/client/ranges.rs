@@ -68,7 +68,7 @@ macro_rules! range_methods {
                     by_path: Option<bool>,
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
-                    let slices = self.slices(convert::slices(period, date_from, date_to, every)?, every)?;
+                    let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
                     let of = Subject::new($endpoint, by_path.unwrap_or(every.is_none()))?;
                     self.plan(client_method!($plan), py, of, slices, project_id)
                 }
@@ -129,8 +129,8 @@ range_methods! {
 
 #[pymethods]
 impl BaseClient {
-    /// What a range of any listing costs, for the command line: of the slices that are whole or have begun, if that is asked.
-    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, begun = false, project_id = None))]
+    /// What a range of any listing costs, for the command line: of the slices that are whole, if that is asked.
+    #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, project_id = None))]
     #[expect(clippy::too_many_arguments)]
     fn _plan(
         &self,
@@ -141,12 +141,10 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
         by_path: bool,
         whole: bool,
-        begun: bool,
-        project_id: Option<&str>,
+        #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
-        let slices = if whole { slices::whole(slices, every)? } else { slices };
-        let slices = if begun { slices::begun(slices, self.handle.client()?.today())? } else { slices };
+        let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
         self.plan("Client._plan", py, Subject::new(listing, by_path)?, slices, project_id)
     }
 
@@ -169,8 +167,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
         progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let slices = convert::slices(period, date_from, date_to, every)?;
-        let slices = slices::begun(slices, self.handle.client()?.today())?;
+        let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
         let projects = convert::projects(projects)?;
         let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
         let count = wanted.projects.len() * wanted.slices.len();
@@ -187,12 +184,8 @@ impl BaseClient {
 }
 
 impl BaseClient {
-    /// The slices of a trend: none that has not begun, which would cost a request and count nobody.
-    fn slices(&self, slices: Vec<Slice>, every: Option<Every>) -> PyResult<Vec<Slice>> {
-        match every {
-            Some(_) => Ok(slices::begun(slices, self.handle.client()?.today())?),
-            None => Ok(slices),
-        }
+    fn begun(&self, slices: Vec<Slice>, every: Option<Every>) -> PyResult<Vec<Slice>> {
+        Ok(slices::begun(slices, every, self.handle.client()?.today())?)
     }
 
     fn project(&self, id: Option<&str>) -> PyResult<Segment> {
@@ -238,7 +231,7 @@ impl BaseClient {
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let TrendArguments { every, by_path, whole, on_budget, progress } = asked;
-        let slices = self.slices(if whole { slices::whole(slices, every)? } else { slices }, every)?;
+        let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.project(project_id)?;
         let of = Subject::new(endpoint, by_path)?;

@@ -120,9 +120,7 @@ pub(crate) fn _read_stored(
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
-    let slices = convert::slices(period, date_from, date_to, every)?;
-    // No sync fetches a slice that has not begun.
-    let slices = if every.is_some() { slices::begun(slices, clock.today())? } else { slices };
+    let slices = slices::begun(convert::slices(period, date_from, date_to, every)?, every, clock.today())?;
     let file = collect::path(store)?;
     let of = Subject { endpoint: listing, what: What::of(by_path) };
     let (name, days) = (file.display().to_string(), slices.clone());
