@@ -14,6 +14,9 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
             "{what} must be a name of 1 to {MAX_NAME} bytes without control characters"
         )));
     }
+    if name.trim() != name {
+        return Err(Error::argument(format!("{what} has white space around it, as in {name:?}: remove it")));
+    }
     Ok(())
 }
 

@@ -343,6 +343,7 @@ mod tests {
             ("api_key", ENV_API_KEY, " dp_key", "has white space around it"),
             ("base_url", ENV_BASE_URL, "https://docs.example.com\n", "has white space around it"),
             ("project_id", ENV_PROJECT_ID, "demo ", "has white space around it"),
+            ("organization", ENV_ORGANIZATION, "acme ", "has white space around it"),
             ("project_id", ENV_PROJECT_ID, "de\u{fffd}mo", "contains U+FFFD"),
         ];
         for (setting, variable, bad, why) in settings {
@@ -350,6 +351,7 @@ mod tests {
             match setting {
                 "api_key" => given.api_key = Some(bad.into()),
                 "base_url" => given.base_url = Some(bad.to_owned()),
+                "organization" => given.organization = Some(bad.to_owned()),
                 _ => given.project_id = Some(bad.to_owned()),
             }
             let error = message(&given);

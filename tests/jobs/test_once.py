@@ -129,9 +129,9 @@ def test_that_another_owners_job_does_not_exist_frees_the_name(
         face.run(client.resolve_once(NAME, None))
 
 
-@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\x1b[2J"])
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\x1b[2J", "a ", "\xa0a"])
 def test_a_name_is_checked(face: Face, stub: StubServer, client: Any, name: str) -> None:
-    with pytest.raises(ValueError, match="once must be a name"):
+    with pytest.raises(ValueError, match=r"once (must be a name|has white space around it)"):
         client.create_job(PROMPT, once=name)
     with pytest.raises(TypeError, match="once"):
         client.create_job(PROMPT, once=5)
