@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDate, PyDelta, PyDict, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value;
 
 use crate::client::{Client, WaitOrStop};
@@ -373,17 +373,29 @@ fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(Some(flag.is_true().to_string()));
     }
-    if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(Some(value.str()?.to_string()));
-    }
     if value.is_instance_of::<PyString>() {
         return text(&format!("params[{name:?}]"), value).map(Some);
+    }
+    if let Some(number) = number(value)? {
+        return Ok(Some(number.str()?.to_string()));
     }
     let what = format!("params[{name:?}]");
     if !value.hasattr(intern!(value.py(), "isoformat"))? {
         return Err(wrong_type(&what, "a str, number, bool, date or None, or a list of them", value));
     }
     moment(&what, Some(value)).map(|moment| moment.map(|moment| moment.as_str().to_owned()))
+}
+
+/// A number as it is written, those of numpy too; `None` if it is something else.
+fn number<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = value.py();
+    if value.hasattr(intern!(py, "__index__"))?
+        && let Ok(whole) = import(py, "operator")?.getattr("index")?.call_out((value,))
+    {
+        return Ok(Some(whole));
+    }
+    let is_number = value.is_instance(&import(py, "numbers")?.getattr("Real")?)?;
+    Ok(is_number.then(|| value.clone()))
 }
 
 /// JSON-ready Python data as JSON. Python's own encoder says what that is, so that nothing is bent to fit: `pythonize`

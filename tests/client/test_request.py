@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from docplatform import ConfigurationError, NotFoundError, ResponseError, UnconfirmedWriteError
@@ -117,6 +119,19 @@ def test_parameters_are_written_as_the_wire_wants_them(
     assert stub.requests[0].query == expected
 
 
+class Level(int, Enum):
+    """Numbers whose text is another one."""
+
+    HIGH = 3
+
+
+def test_numbers_of_numpy_are_written_as_those_of_python(face: Face, stub: StubServer) -> None:
+    answer(stub, {})
+    params = {"n": np.int64(5), "x": np.float32(0.5), "y": np.float64(5), "level": Level.HIGH}
+    face.run(face.client(stub).request("GET", "/v3/things", params=params))
+    assert stub.requests[0].query == {"n": "5", "x": "0.5", "y": "5.0", "level": "3"}
+
+
 def test_a_list_repeats_its_name(face: Face) -> None:
     with FaultServer() as server:
         server.rest(READ_ALL, SEND(wire_answer(200, {})))
@@ -127,7 +142,8 @@ def test_a_list_repeats_its_name(face: Face) -> None:
 
 
 @pytest.mark.parametrize(
-    "params", ["a=1", [("a", 1)], {1: "x"}, {"a": b"x"}, {"a": {"b": 1}}, {"a": object()}]
+    "params",
+    ["a=1", [("a", 1)], {1: "x"}, {"a": b"x"}, {"a": {"b": 1}}, {"a": object()}, {"a": np.array([1])}],
 )
 def test_other_parameters_are_type_errors(face: Face, stub: StubServer, params: Any) -> None:
     with pytest.raises(TypeError):
