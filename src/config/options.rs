@@ -1,7 +1,7 @@
 //! The options of a client: what a user may give, which environment variables stand in for it, and how it is checked.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -148,6 +148,13 @@ impl Options {
             organization: ENV_ORGANIZATION, text;
         }
         self.from_env = from_env;
+        if self.store.as_deref() == Some(Path::new(":memory:")) {
+            return Err(Error::argument(format!(
+                "{} is \":memory:\", but a store is a file, which all processes share: give the path of one, for a test \
+                 in a temporary directory (tempfile.TemporaryDirectory(), pytest's tmp_path)",
+                self.name_of("store")
+            )));
+        }
         // Absolute paths name the same files after the working directory changes, and after unpickling elsewhere.
         for path in [&mut self.store, &mut self.ca_bundle].into_iter().flatten() {
             // An empty path cannot be made absolute: it means no store, even if the environment names one.
@@ -395,6 +402,10 @@ mod tests {
         );
         let error = wrong(&[(ENV_ORGANIZATION, "a\nb")]);
         assert!(error.starts_with("DOCPLATFORM_ORGANIZATION must be a name"), "{error}");
+        let error = wrong(&[(ENV_STORE, ":memory:")]);
+        assert!(error.starts_with("DOCPLATFORM_STORE is \":memory:\", but a store is a file"), "{error}");
+        let error = message(&Options { store: Some(":memory:".into()), ..options() });
+        assert!(error.starts_with("store is \":memory:\", but a store is a file"), "{error}");
     }
 
     #[cfg(unix)]
