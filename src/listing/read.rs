@@ -14,7 +14,7 @@ use crate::dates::parse_instant;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Field, Holds, PagedBy};
 use crate::listing::rows::{Cell, ColumnOfCells, Rows, Totals};
-use crate::text::json::Count;
+use crate::text::json::{Count, whole};
 
 /// An answer, with no default anywhere: a missing flag would end an export in silence.
 pub(crate) struct ParsedPage {
@@ -283,7 +283,7 @@ impl CellOf<'_> {
         };
         let whole = match &value {
             Value::Number(number) if self.field.holds == Holds::Integer => {
-                Count::deserialize(number).ok().map(|count| Cell::Integer(count.0))
+                whole(number.as_str()).map(Cell::Integer)
             }
             _ => None,
         };
@@ -359,7 +359,7 @@ mod tests {
 
     use super::*;
     use crate::config::url::Segment;
-    use crate::listing::endpoint::ENDPOINTS;
+    use crate::listing::endpoint::{ENDPOINTS, SEARCHES};
     use crate::listing::quick;
     use crate::text::json;
 
@@ -420,6 +420,21 @@ mod tests {
                 (Listing::of(endpoint, &Segment::stored("demo"), None, None), body)
             })
         })
+    }
+
+    /// Rows: D6.
+    #[test]
+    fn optional_whole_numbers_may_be_spelled_as_floats_too() {
+        let listing = Listing::of(SEARCHES, &Segment::stored("demo"), None, None);
+        let hits =
+            [("12.0", Some(12)), ("1e2", Some(100)), ("-0.0", Some(0)), ("12.5", None), ("-1.0", None)];
+        for (spelled, hits) in hits {
+            let body = format!(r#"{{"searches":[{{"hits":{spelled}}}],"nextCursor":null}}"#);
+            let rows = listing.decode(body.as_bytes()).unwrap().rows;
+            let cell = rows.iter().next().unwrap().get("hits");
+            assert_eq!(cell, hits.map_or(Cell::Null, Cell::Integer), "{spelled}");
+            assert_eq!(rows.misfits(), u64::from(hits.is_none()), "{spelled}");
+        }
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for CountVisitor {
 }
 
 /// The value of a JSON number, computed digit by digit; `None` unless it is a whole number from 0 to 2^63-1.
-fn whole(number: &str) -> Option<i64> {
+pub(crate) fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
     let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
