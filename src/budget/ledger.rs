@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::budget::policy::{Account, Announced, Entry};
+use crate::budget::policy::{Account, Announced, Entry, HOUR};
 use crate::clock::{Clock, Millis};
 use crate::config::account::Owner;
 use crate::store::{Fault, account};
@@ -47,11 +47,12 @@ pub(crate) fn look(connection: &mut Connection, owner: &Owner, clock: &Clock) ->
 
 fn load(transaction: &Transaction<'_>, number: i64, now: Millis) -> Result<Account, Fault> {
     let mut account = Account::default();
-    let mut entries =
-        transaction.prepare("SELECT id, at, answered FROM request WHERE account = ?1 AND until > ?2")?;
+    let mut entries = transaction
+        .prepare("SELECT id, at, answered, until FROM request WHERE account = ?1 AND until > ?2")?;
     let mut rows = entries.query((number, now))?;
     while let Some(row) = rows.next()? {
-        let entry = Entry { at: time(row.get(1)?), answered: row.get::<_, Option<i64>>(2)?.map(time) };
+        let (at, answered) = (time(row.get(1)?), row.get::<_, Option<i64>>(2)?.map(time));
+        let entry = Entry::new(at, answered, time(row.get(3)?) - at - HOUR);
         account.entries.insert(row.get(0)?, entry);
     }
     let mut announced = transaction

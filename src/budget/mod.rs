@@ -151,7 +151,7 @@ impl Budget {
             let (answer, now) =
                 ledger.change(connection, |account, now| (account.acquire(terms, now), now))?;
             let own = match answer {
-                Grant::Granted(_) => lock(&state.own).enter(state.clock.steady_now()),
+                Grant::Granted(_) => lock(&state.own).enter(terms, state.clock.steady_now()),
                 Grant::Wait(_) => NONE,
             };
             Ok(state.grant(answer, now, own))

@@ -13,9 +13,9 @@ use crate::http::rate_limit::Quota;
 
 /// The hour, in milliseconds, and a second for services that count in whole ones.
 pub const HOUR: Millis = 3_601_000;
-/// How long after its entry a request without an answer, of a process that died, may still have been answered: as long as a
-/// write waits with the default timeout.
-const MAX_UNANSWERED: Millis = 60_000;
+/// How long after its entry a request without an answer, of a process that died, may still have been answered: as long as its
+/// client would have waited, and at least as long as a write does with the default timeout.
+const MIN_PATIENCE: Millis = 60_000;
 /// The longest time for which a service's statement is believed.
 const MAX_BELIEVED_WAIT: Millis = 24 * 3_600_000;
 /// How many policies are remembered: a service might name new ones in every answer.
@@ -32,12 +32,18 @@ pub struct Entry {
     pub at: Millis,
     /// When its answer came, or its failure.
     pub answered: Option<Millis>,
+    /// How long its answer may take.
+    pub patience: Millis,
 }
 
 impl Entry {
+    pub(crate) fn new(at: Millis, answered: Option<Millis>, patience: Millis) -> Self {
+        Self { at, answered, patience: patience.clamp(MIN_PATIENCE, MAX_BELIEVED_WAIT) }
+    }
+
     /// When it counts no more.
     pub fn until(&self) -> Millis {
-        self.answered.unwrap_or(self.at + MAX_UNANSWERED) + HOUR
+        self.answered.unwrap_or(self.at + self.patience) + HOUR
     }
 
     /// The same at best: if its answer comes at once.
@@ -47,7 +53,7 @@ impl Entry {
 
     /// Whether its answer may still come.
     fn in_flight(&self, now: Millis) -> bool {
-        self.answered.is_none() && now < self.at + MAX_UNANSWERED
+        self.answered.is_none() && now < self.at + self.patience
     }
 }
 
@@ -110,7 +116,7 @@ impl Account {
         if let Some(hold) = self.wait(terms, now) {
             return Grant::Wait(hold);
         }
-        Grant::Granted(self.enter(now))
+        Grant::Granted(self.enter(terms, now))
     }
 
     /// What keeps the next request back, unless one is granted now.
@@ -119,10 +125,10 @@ impl Account {
         (self.left(terms, now) == 0).then(|| self.next_slot(terms, now))
     }
 
-    pub fn enter(&mut self, now: Millis) -> i64 {
+    pub fn enter(&mut self, terms: Terms, now: Millis) -> i64 {
         let number = self.next;
         self.next += 1;
-        self.entries.insert(number, Entry { at: now, answered: None });
+        self.entries.insert(number, Entry::new(now, None, terms.patience));
         number
     }
 

@@ -1,5 +1,8 @@
 //! Whose budget and exports these are, and how many requests an hour are allowed.
 
+use std::time::Duration;
+
+use crate::clock::{Millis, millis};
 use crate::config::ApiKey;
 use crate::config::url::Segment;
 use crate::error::{Error, Result};
@@ -71,11 +74,19 @@ pub struct Terms {
     pub per_hour: u64,
     /// How many of them are left to others.
     pub reserve: u64,
+    /// How long a request's answer may take.
+    pub patience: Millis,
 }
 
 impl Terms {
     /// `per_hour` requests an hour, of which `reserve` are left to others; `None` if that leaves no request.
     pub fn new(per_hour: u64, reserve: u64) -> Option<Self> {
-        (reserve < per_hour).then_some(Self { per_hour, reserve })
+        (reserve < per_hour).then_some(Self { per_hour, reserve, patience: 0 })
+    }
+
+    /// The same for requests with this timeout.
+    #[must_use]
+    pub fn patient(self, timeout: Duration) -> Self {
+        Self { patience: millis(timeout), ..self }
     }
 }

@@ -228,13 +228,14 @@ impl Options {
             Some(name) => Organization::named(self.name_of("organization"), name)?,
             None => Organization::Key(api_key.clone()),
         };
+        let timeout = seconds("timeout", self.timeout)?;
         let owner = Owner { base_url: base_url.as_str().to_owned(), organization };
         Ok(Settings {
             api_key,
             api_key_from: self.name_of("api_key"),
             base_url,
             project_id,
-            timeout: seconds("timeout", self.timeout)?,
+            timeout,
             deadline: seconds("deadline", self.deadline)?,
             max_retries: self.max_retries,
             max_retry_after: seconds_or_zero("max_retry_after", self.max_retry_after)?,
@@ -247,8 +248,13 @@ impl Options {
                 trust_env: self.trust_env,
                 ca_bundle: self.ca_bundle.clone(),
             },
-            terms: self.terms()?,
-            job_terms: self.jobs_per_hour.map(|jobs| self.job_terms(jobs)).transpose()?,
+            terms: self.terms()?.map(|terms| terms.patient(timeout)),
+            // A write has twice the time.
+            job_terms: self
+                .jobs_per_hour
+                .map(|jobs| self.job_terms(jobs))
+                .transpose()?
+                .map(|terms| terms.patient(2 * timeout)),
             settle_days: self.settle_days,
             store: self
                 .store
@@ -327,13 +333,13 @@ mod tests {
         let settings = Options::default().validate(env).unwrap();
         assert_eq!(settings.base_url.as_str(), "https://env.example.com");
         assert_eq!(settings.project_id.unwrap().as_str(), "from-env");
-        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 10 }));
+        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 10, patience: 30_000 }));
         let organization = Organization::Name("acme".to_owned());
         let owner = Owner { base_url: "https://env.example.com".to_owned(), organization };
         assert_eq!(settings.store, Some(StoreSettings { path: "/env.db".into(), owner }));
         let given = Options { reserve: Some(0), store: Some("/given.db".into()), ..options() };
         let settings = given.validate(env).unwrap();
-        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0 }));
+        assert_eq!(settings.terms, Some(Terms { per_hour: 100, reserve: 0, patience: 30_000 }));
         assert_eq!(settings.store.unwrap().path, PathBuf::from("/given.db"));
         let none = Options { store: Some(PathBuf::new()), ..options() }.validate(env).unwrap();
         assert_eq!(none.store, None, "none, whatever the environment says");

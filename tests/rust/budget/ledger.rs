@@ -23,7 +23,7 @@ use crate::helpers::support::{
     process, read, secs,
 };
 
-const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
+const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0, patience: 0 };
 
 pub(crate) fn owner(organization: Organization) -> Owner {
     Owner { base_url: BASE_URL.to_owned(), organization }
@@ -206,6 +206,22 @@ async fn a_process_that_dies_after_its_entry_has_spent_it() {
     for died in 1..=3 {
         assert!(!spawned("child_that_dies", &path).wait().unwrap().success());
         assert_eq!(budget(&path, Clock::system()).left().await.unwrap(), 100 - died);
+    }
+}
+
+#[tokio::test]
+async fn a_request_whose_process_died_counts_as_long_as_its_client_would_have_waited() {
+    let (_directory, path) = place();
+    let hands = self::hands();
+    for (timeout, counts) in [(secs(1), 60_000), (secs(300), 300_000)] {
+        let ledger = Ledger::in_store(hands.clock(), Store::open(&path).unwrap(), owner(key(KEY)));
+        // Nobody says how it ended.
+        std::mem::forget(ticket(&ledger.budget(TERMS.patient(timeout))).await);
+        let other = budget(&path, hands.clock());
+        hands.later(3_601_000 + counts - 1);
+        assert_eq!(other.left().await.unwrap(), 99, "{timeout:?}");
+        hands.later(1);
+        assert_eq!(other.left().await.unwrap(), 100, "{timeout:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use crate::helpers::service::{HOUR, Headers, LIMIT, Service, Window, send};
 use crate::helpers::support::{far, millis, secs};
 
-const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0 };
+const TERMS: Terms = Terms { per_hour: LIMIT as u64, reserve: 0, patience: 0 };
 /// 1.00 hours, as people round it.
 const DONE: Duration = secs(3618);
 
@@ -314,7 +314,7 @@ proptest! {
     /// Whatever the delays, and whatever becomes of each request: no hour of the service sees too many.
     #[test]
     fn no_hour_of_the_service_sees_more_than_was_granted(trips in trips(), per_hour in 1..20_u64) {
-        let terms = Terms { per_hour, reserve: 0 };
+        let terms = Terms { per_hour, reserve: 0, patience: 0 };
         let mut account = account();
         let mut now: Millis = YEAR;
         let mut arrivals: Vec<Millis> = Vec::new();

@@ -203,8 +203,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-half-an-hour": (
         POLICY,
-        "self.answered.unwrap_or(self.at + MAX_UNANSWERED) + HOUR",
-        "self.answered.unwrap_or(self.at + MAX_UNANSWERED) + HOUR / 2",
+        "self.answered.unwrap_or(self.at + self.patience) + HOUR",
+        "self.answered.unwrap_or(self.at + self.patience) + HOUR / 2",
     ),
     "budget-hour-of-3600": (
         POLICY,
