@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +18,11 @@ from docplatform._hooks import frames
 from docplatform._native import _WholeFile
 from docplatform.cli import files, output
 from docplatform.cli.help import options
-from docplatform.cli.output import Progress, shown
+from docplatform.cli.output import Progress, shown, whole
 from docplatform.cli.params import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from docplatform import Table
 
@@ -106,11 +108,26 @@ class Writer:
 
     def _print_lines(self, rows: Rows | Table) -> None:
         for some in (page.rows for page in rows.pages()) if isinstance(rows, Rows) else [list(rows)]:
-            for row in some:
-                print(output.as_json(row))
+            # UTF-8 as in a file, whatever the locale.
+            sys.stdout.buffer.write("".join(map(_line, some)).encode())
             sys.stdout.flush()
             self.rows += len(some)
             self.progress.update(f"{self.reading}: {self.rows:,} rows", counting=True)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    """A row as a line of a file has it, but for characters that a terminal would interpret, which are escaped."""
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=_spelled)
+    if whole(text) != text:
+        text = "".join(c if whole(c) == c else output.as_json(c)[1:-1] for c in text)
+    return f"{text}\n"
+
+
+def _spelled(value: date) -> str:
+    if not isinstance(value, datetime):
+        return value.isoformat()
+    text = value.isoformat().removesuffix("+00:00")
+    return f"{text.rstrip('0') if value.microsecond else text}Z"
 
 
 def output_options(
