@@ -119,6 +119,7 @@ def test_sizes_of_pages_and_exports(cli: Cli, tmp_path: Path) -> None:
     cli.stub.reset()
     assert cli(*EXPORT, "-o", str(tmp_path / "none.jsonl"), "--max-rows", "0").status == 0
     assert ((tmp_path / "none.jsonl").read_text(), cli.stub.requests) == ("", [])
+    assert cli(*EXPORT, "--max-rows", "0", "--dry-run").out.splitlines()[0] == "requests\t0"
 
 
 @pytest.mark.row("J5")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,15 @@ def test_an_export_reads_slice_by_slice(cli: Cli, name: str) -> None:
     assert (dry.out.splitlines()[0], cli.stub.requests) == ("requests\t5", [])
     rows = csv.DictReader(io.StringIO(cli(*export(name, "--every", "week")).out))
     assert list(dict.fromkeys(row["date_from"] for row in rows)) == WEEKS
-    command = EXPORTS[name][0]
+    command, *flags = EXPORTS[name]
+    today = datetime.now(UTC).date()
+    for options in ((), ("--max-rows", "5")):
+        days = ("--from", str(today), "--to", str(today + timedelta(40)), "--every", "day")
+        # The day may turn over meanwhile. The others have not begun.
+        assert cli(command, "export", *flags, *days, *options, "--dry-run").out[:10] in {
+            "requests\t1",
+            "requests\t2",
+        }
     ended = cli(command, "export", "--every", "week")
     assert (ended.status, "--every needs a period" in ended.err) == (2, True)
 

@@ -57,8 +57,8 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
     if query.keys() <= {"date_from", "date_to", "every", "strict"}:
         show(session, [ends], listing=method, every=query.get("every"))
         return
-    slices = 1
-    if query.get("every") is not None:
+    slices = 0 if query.get("max_rows") == 0 else 1
+    if slices and query.get("every") is not None:
         with session.client() as client:
             plan = client._plan(
                 method, date_from=ends[0], date_to=ends[1], every=query["every"], by_path=True
@@ -67,7 +67,7 @@ def show_export(session: Session, method: str, query: dict[str, Any]) -> None:
     doubts = [_floor(query.get("page_size", ENDPOINTS[method].page_size))]
     if session.store is not None and "refresh" not in query:
         doubts.append("Rows that the store has cost no request.")
-    tell(session, [Plan(slices, 0, False, None, ())], doubts)
+    tell(session, [Plan(slices, 0, not slices, None, ())], doubts)
 
 
 def _floor(rows: int) -> str:
