@@ -63,6 +63,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("visitors", "compare", "--from", "2024-01-01T12:00", "--to", "2024-01-02"), "whole days"),
     (("report", "-o", "none/report.html"), "there is no folder none: create it"),
     (("report", "-o", "report.pdf"), "ends in .html, .htm, .md or .markdown"),
+    (("report", "-o", "-", "--json"), "name a file"),
     (("sync", "demo", *JANUARY), "--store"),
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
     (

@@ -13,13 +13,17 @@ class Refusal(click.UsageError):
     """A usage error that shows the names of files as the user gave them."""
 
 
-def check(path: Path | None, *, force: bool) -> None:
+def check(path: Path | None, *, force: bool, json: bool) -> None:
     """A usage error if a command cannot write to ``path``, or to standard output if that is ``None``.
 
-    Only ``force`` replaces what is there; a link counts as a file, whatever it points to.
+    Only ``force`` replaces what is there; a link counts as a file, whatever it points to. With ``json``, standard output is for
+    the summary.
     """
-    if path is None:
+    if json or path is None:
         check_printing()
+    if path is None:
+        if json:
+            raise click.UsageError("--json and -o - both use standard output: name a file with -o")
         return
     if path.is_dir():
         raise Refusal(f"{path} is a directory: name a file")

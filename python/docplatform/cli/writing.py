@@ -180,13 +180,9 @@ def begin(
     kind = format_ or ("csv" if path is None else FORMATS.get(path.suffix.lower()))
     if kind is None:
         raise click.UsageError(f"name a file that ends in {', '.join(FORMATS)}, or give --format")
-    files.check(path, force=force)
+    files.check(path, force=force, json=json)
     if path is None and kind in NEEDS:
         raise click.UsageError(f"{kind} needs a file: name one with -o")
-    if json:
-        files.check_printing()
-        if path is None:
-            raise click.UsageError("--json and the rows both use standard output: name a file with -o")
     try:
         if kind in NEEDS:
             frames.need(NEEDS[kind])

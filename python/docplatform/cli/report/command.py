@@ -115,15 +115,11 @@ def report(
         cost.tell(session, plans)
         return
     path = None if name == "-" else Path(name)
-    files.check(path, force=force)
+    files.check(path, force=force, json=session.json)
     if path is not None and path.suffix.lower() not in (*HTML, *MARKDOWN):
         raise click.UsageError(
             "a report is HTML or Markdown: name a file that ends in .html, .htm, .md or .markdown"
         )
-    if session.json:
-        files.check_printing()
-        if path is None:
-            raise click.UsageError("--json and -o - both use standard output: name a file with -o")
     with session.client() as client:
         ahead = parts.plan(client, asked)
         for line in ahead.announced():
