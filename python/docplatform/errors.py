@@ -5,13 +5,11 @@ Invalid arguments are ``ValueError`` or ``TypeError``, and misuse of an object i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from datetime import datetime
+from typing import Literal
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from docplatform._native import Job, Table
-    from docplatform.types import Attempt, DatasetReport, SyncFailure, SyncReport
+from docplatform._native import Job, Table
+from docplatform.types import Attempt, DatasetReport, SyncFailure, SyncReport
 
 __all__ = [
     "AuthenticationError",

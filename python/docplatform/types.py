@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-if TYPE_CHECKING:
-    from docplatform.errors import DocPlatformError
+import docplatform
 
 __all__ = [
     "Attempt",
@@ -288,7 +287,7 @@ class SyncFailure(NamedTuple):
     project_id: str
     date_from: date
     date_to: date
-    error: DocPlatformError
+    error: docplatform.DocPlatformError
 
 
 class DatasetReport(NamedTuple):

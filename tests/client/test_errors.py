@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import typing
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -77,6 +78,12 @@ def test_each_class_has_the_bases_it_is_documented_with(name: str) -> None:
     assert error.__bases__ == BASES[name]
     assert name in docplatform.__all__
     assert getattr(docplatform.errors, name) is error
+    typing.get_type_hints(error)
+
+
+@pytest.mark.parametrize("name", docplatform.types.__all__)
+def test_what_answers_are_made_of_has_types_that_are_found(name: str) -> None:
+    assert typing.get_type_hints(getattr(docplatform, name))
 
 
 def test_no_error_is_left_out_of_this_test() -> None:
