@@ -20,7 +20,6 @@ use crate::config::account::Owner;
 use crate::error::{Error, Result};
 
 pub(crate) mod account;
-mod export_table;
 mod exports;
 mod fault;
 mod file;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 use crate::clock::Millis;
 use crate::error::{Error, Result};
 use crate::store::ClientStore;
-use crate::store::export_table::immediate;
+use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
 use crate::store::fork::LockedFile;

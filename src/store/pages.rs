@@ -29,36 +29,23 @@ pub struct StoredPage {
 }
 
 impl StoredPage {
-    /// Where the next page begins.
-    pub(crate) fn next(&self) -> u64 {
-        let &Self { offset, asked, rows, has_more, .. } = self;
-        PageExtent { offset, asked, rows, has_more }.next()
-    }
-}
+    /// Where a page stands: all of it is in an index, so that no body is touched.
+    pub(super) const EXTENT: &str = r#""offset", asked, rows, has_more"#;
 
-/// Where a page stands, and where the next one begins: all of it is in an index, so that no body is touched.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PageExtent {
-    pub(super) offset: u64,
-    pub(super) asked: u32,
-    pub(super) rows: u64,
-    pub(super) has_more: bool,
-}
-
-impl PageExtent {
-    pub(super) const SQL_COLUMNS: &str = r#""offset", asked, rows, has_more"#;
-
+    /// A page of which a row has the extent first, without its body.
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             offset: whole(row.get(0)?),
             asked: u32::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
             rows: whole(row.get(2)?),
             has_more: row.get(3)?,
+            seen: 0,
+            body: Vec::new(),
         })
     }
 
     /// The offset of the next page: as the service counts, or by what came where it sent less than was asked for.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         let short = self.has_more && self.rows < u64::from(self.asked);
         self.offset.saturating_add(if short { self.rows } else { u64::from(self.asked) })
     }
@@ -73,21 +60,20 @@ pub(super) enum Which {
 }
 
 pub(super) fn find(connection: &Connection, export: i64, which: Which) -> Result<Option<StoredPage>, Fault> {
-    let columns = PageExtent::SQL_COLUMNS;
     let (is_it, offset) = match which {
         Which::At(offset) => (r#""offset" = ?2"#, offset),
         Which::Before(offset) => (r#""offset" < ?2 ORDER BY "offset" DESC LIMIT 1"#, offset),
     };
     let found = connection
-        .prepare(&format!("SELECT {columns}, seen, size, body FROM page WHERE export = ?1 AND {is_it}"))?
+        .prepare(&format!(
+            "SELECT {}, seen, size, body FROM page WHERE export = ?1 AND {is_it}",
+            StoredPage::EXTENT
+        ))?
         .query_row((export, wire(offset)), |row| {
-            Ok((PageExtent::read(row)?, row.get(4)?, row.get(5)?, row.get(6)?))
+            Ok((StoredPage { seen: row.get(4)?, ..StoredPage::read(row)? }, row.get(5)?, row.get(6)?))
         })
         .optional()?;
-    let Some((PageExtent { offset, asked, rows, has_more }, seen, size, body)) = found else {
-        return Ok(None);
-    };
-    Ok(Some(StoredPage { offset, asked, rows, has_more, seen, body: unpack(body, size)? }))
+    found.map(|(page, size, body)| Ok(StoredPage { body: unpack(body, size)?, ..page })).transpose()
 }
 
 /// An export's page size, without which its pages cannot be told apart: 0 is damage.
@@ -172,7 +158,8 @@ mod tests {
 
     #[test]
     fn the_next_page_is_where_the_pager_looks_for_it() {
-        let next = |asked, rows, has_more| PageExtent { offset: 500, asked, rows, has_more }.next();
+        let page = StoredPage { offset: 500, asked: 250, rows: 0, has_more: true, seen: 0, body: Vec::new() };
+        let next = |asked, rows, has_more| StoredPage { asked, rows, has_more, ..page.clone() }.next();
         assert_eq!(next(250, 250, true), 750);
         assert_eq!(next(250, 50, true), 550);
         assert_eq!(next(250, 260, true), 750);

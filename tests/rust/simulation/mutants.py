@@ -28,7 +28,7 @@ STORED = "src/export/stored.rs"
 RETRY, CALL, THROTTLE = "src/client/retry.rs", "src/client/call.rs", "src/client/throttle.rs"
 ADMISSION, ATTEMPT = "src/client/admission.rs", "src/client/attempt.rs"
 POLICY, BUDGET, LEDGER = "src/budget/policy.rs", "src/budget/mod.rs", "src/budget/ledger.rs"
-EXPORT_TABLE, PAGES, EXPORTS = "src/store/export_table.rs", "src/store/pages.rs", "src/store/exports.rs"
+PAGES, EXPORTS = "src/store/pages.rs", "src/store/exports.rs"
 FINDINGS, RETRY_AFTER = "src/export/findings.rs", "src/http/retry_after.rs"
 FILE = "src/store/file.rs"
 ONCE, NAMES = "src/job/once.rs", "src/store/once.rs"
@@ -240,7 +240,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "budget-future-counts-for-ever": (POLICY, "entry.at = entry.at.min(now);", ""),
     # store
     "store-fetches-again": (EXPORTS, "found.finished.or(found.unfinished)", "found.unfinished"),
-    "store-whole-too-early": (EXPORT_TABLE, "walk.whole = !place.has_more;", "walk.whole = true;"),
+    "store-whole-too-early": (EXPORTS, "walk.whole = !place.has_more;", "walk.whole = true;"),
     "store-short-page-leads-on-by-limit": (
         PAGES,
         "self.has_more && self.rows < u64::from(self.asked)",
