@@ -97,7 +97,9 @@ if way == "csv":
     print(peak() - before)
 else:
     table = visitors.collect()
-    print((peak() - before) / table._arrow_bytes())
+    taken = peak() - before
+    # Three counts in 8 bytes each, and of a path its letters and a place of 4 bytes.
+    print(taken / (sum(len(row["path"].encode()) for row in table) + 28 * len(table)))
 """
 
 

@@ -105,7 +105,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
     let path = Template::parse("path", "/v1/analytics/{project_id}/feedback").ok()?;
     let listing = match operation {
         "create" => {
-            let job = job::create(&client, project, prompt()?, &**heard).await;
+            let job = job::once::create(&client, project, prompt()?, None, &**heard).await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "message" => {

@@ -108,27 +108,10 @@ impl Job {
     }
 }
 
-/// A job that a caller names: as the service showed it, or by its id.
-pub enum JobOrId {
-    Job(Box<Job>),
-    Id(Segment),
-}
-
-impl JobOrId {
-    pub fn id(&self) -> &Segment {
-        match self {
-            Self::Job(job) => &job.id,
-            Self::Id(id) => id,
-        }
-    }
-
-    /// What is known of it.
-    pub fn snapshot(self) -> Option<Job> {
-        match self {
-            Self::Job(job) => Some(*job),
-            Self::Id(_) => None,
-        }
-    }
+/// A job that a caller names, by its id or as the service showed it.
+pub struct NamedJob {
+    pub id: Segment,
+    pub last: Option<Job>,
 }
 
 /// A prompt, checked. Nothing prints it.
@@ -157,17 +140,8 @@ impl Prompt {
     }
 }
 
-pub async fn create(
-    client: &Client,
-    project: Segment,
-    prompt: Prompt,
-    observer: &dyn JobObserver,
-) -> Result<Job> {
-    create_noted(client, project, prompt, None, observer).await
-}
-
-/// The same, with a note in the store.
-async fn create_noted(
+/// Creates a job, with a note in the store if it is made once.
+async fn create(
     client: &Client,
     project: Segment,
     prompt: Prompt,

@@ -14,7 +14,7 @@ use crate::config::account::check_name;
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
-use crate::job::{Job, JobOrId, Prompt};
+use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
 use crate::text::json;
 
@@ -49,7 +49,7 @@ pub async fn create(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let Some(name) = once else {
-        return super::create(client, project, prompt, observer).await;
+        return super::create(client, project, prompt, None, observer).await;
     };
     let key = name.key(&project);
     let names = names(client).map_err(Error::or_not_sent)?.clone();
@@ -69,7 +69,7 @@ pub async fn create(
         lock: Arc::new(lock),
         fault: Arc::default(),
     });
-    let result = super::create_noted(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
+    let result = super::create(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
     // Waits until the notes are on the disk, in case the caller ends its process now.
     let written = names.written().await;
     let fault = crate::lock(&creating.fault).take().or(written.err());
@@ -98,7 +98,12 @@ pub async fn create(
 }
 
 /// Records the outcome of a creation that was unknown: its job, or that there is none. Its job may be recorded again.
-pub async fn resolve(client: &Client, project: &Segment, name: OnceName, job: Option<JobOrId>) -> Result<()> {
+pub async fn resolve(
+    client: &Client,
+    project: &Segment,
+    name: OnceName,
+    job: Option<NamedJob>,
+) -> Result<()> {
     let key = name.key(project);
     let (names, deadline) = (names(client)?, client.deadline());
     let Some(_lock) = names.0.store.within(deadline, names.lock(key.clone())).await? else {
@@ -107,11 +112,9 @@ pub async fn resolve(client: &Client, project: &Segment, name: OnceName, job: Op
             key.name
         )));
     };
-    let job = job.map(|job| match job {
-        JobOrId::Job(job) => {
-            CreatedJob { id: job.id.as_str().to_owned(), body: Some(job.raw.to_string().into_bytes()) }
-        }
-        JobOrId::Id(id) => CreatedJob { id: id.as_str().to_owned(), body: None },
+    let job = job.map(|NamedJob { id, last }| CreatedJob {
+        id: id.as_str().to_owned(),
+        body: last.map(|job| job.raw.to_string().into_bytes()),
     });
     match names.0.store.within(deadline, names.resolve(key.clone(), job)).await? {
         true => Ok(()),

@@ -219,16 +219,15 @@ impl Listing {
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {
-        let mut parsed = match quick::read(self, body) {
-            Some(value) => json::Parsed { value, repaired: false },
-            None => json::parse_as(body, AnswerOf(self))?,
-        };
-        if parsed.repaired {
-            let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
-            parsed.value.rows.know_by(&literal.value.rows);
+        if let Some(page) = quick::read(self, body) {
+            return Ok(page);
         }
-        let read::ParsedPage { totals, rows, has_more, cursor } = parsed.value;
-        Ok(Page { rows, totals, has_more, cursor, repaired: parsed.repaired })
+        let json::Parsed { value: mut page, repaired } = json::parse_as(body, AnswerOf(self))?;
+        if repaired {
+            let literal = json::parse_as(json::literal(body).as_bytes(), AnswerOf(self))?;
+            page.rows.know_by(&literal.value.rows);
+        }
+        Ok(Page { repaired, ..page })
     }
 }
 

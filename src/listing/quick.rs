@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::dates::parse_instant;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, Field, Holds};
-use crate::listing::read::{NextCursor, ParsedPage, Parts};
-use crate::listing::rows::{Cell, ColumnOfCells, Rows, Totals};
+use crate::listing::read::{NextCursor, Parts};
+use crate::listing::rows::{Cell, ColumnOfCells, Page, Rows, Totals};
 
 /// As many digits fit into an `i64`, whatever they are.
 const MAX_DIGITS: usize = 18;
@@ -20,7 +20,7 @@ const MAX_DIGITS: usize = 18;
 const MIN_ROW: usize = 64;
 
 /// Reads `body`, if it is spelled so.
-pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<ParsedPage> {
+pub(crate) fn read(listing: &Listing, body: &[u8]) -> Option<Page> {
     let endpoint = listing.endpoint();
     let mut text = Text { rest: str::from_utf8(body).ok()? };
     let mut parts = Parts::default();

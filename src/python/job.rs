@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
-use crate::job::{self, JobOrId};
+use crate::job::{self, NamedJob};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::progress;
@@ -30,13 +30,14 @@ pub(crate) fn wrap(py: Python<'_>, job: job::Job) -> PyResult<Py<PyAny>> {
 pub(crate) fn argument<'a>(
     value: &'a Bound<'_, PyAny>,
     named: Option<&'a str>,
-) -> PyResult<(JobOrId, Option<&'a str>)> {
+) -> PyResult<(NamedJob, Option<&'a str>)> {
     if let Ok(job) = value.cast::<PyJob>() {
         let job = &job.get().inner;
-        return Ok((JobOrId::Job(Box::new(job.clone())), named.or(Some(job.project.as_str()))));
+        let known = NamedJob { id: job.id.clone(), last: Some(job.clone()) };
+        return Ok((known, named.or(Some(job.project.as_str()))));
     }
     let id = convert::text("job (a Job or its id)", value)?;
-    Ok((JobOrId::Id(Segment::parse("the job's id", &id)?), named))
+    Ok((NamedJob { id: Segment::parse("the job's id", &id)?, last: None }, named))
 }
 
 getters! {

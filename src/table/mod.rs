@@ -110,15 +110,6 @@ impl ArrowColumn {
             _ => None,
         }
     }
-
-    /// How much memory it takes, in bytes.
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Text(array) | Self::Json(array) => array.value_data().len() + array.len() * 4 + 4,
-            Self::Flag(array) => array.len() / 8,
-            other => other.array().len() * 8,
-        }
-    }
 }
 
 /// How Arrow names a field's column.
@@ -264,11 +255,6 @@ impl Table {
         Ok(Box::new(RecordBatchIterator::new(batches.clone().into_iter().map(Ok), Arc::clone(schema))))
     }
 
-    /// How much memory the fields' columns take, in bytes.
-    pub fn arrow_bytes(&self) -> usize {
-        self.chunks.iter().flat_map(|chunk| &chunk.columns).map(ArrowColumn::bytes).sum()
-    }
-
     fn arrow(&self) -> Result<&(SchemaRef, Vec<RecordBatch>)> {
         self.batches.get_or_init(|| self.to_arrow()).as_ref().map_err(Clone::clone)
     }
@@ -307,25 +293,16 @@ impl Table {
     }
 
     fn days_of(&self, rows: Range<usize>, of: fn(Slice) -> Date) -> Result<ArrayRef> {
-        let days = self.day_numbers(rows, of).collect::<Result<Vec<_>>>()?;
-        Ok(Arc::new(Date32Array::from_iter_values(days)))
+        let numbers = self.days(rows.clone()).zip(rows).map(|(days, row)| {
+            days.map(|days| number(of(days)))
+                .ok_or_else(|| Error::bug(format!("row {row} of a table has no days")))
+        });
+        Ok(Arc::new(Date32Array::from_iter_values(numbers.collect::<Result<Vec<_>>>()?)))
     }
 
     /// How many days some rows are of.
     pub fn day_counts(&self, rows: Range<usize>) -> impl Iterator<Item = i64> {
         self.days(rows).map(|days| days.map_or(0, |days| i64::from(days.count())))
-    }
-
-    /// A column of days, as Arrow counts them.
-    pub fn day_numbers(
-        &self,
-        rows: Range<usize>,
-        of: fn(Slice) -> Date,
-    ) -> impl Iterator<Item = Result<i32>> {
-        self.days(rows.clone()).zip(rows).map(move |(days, row)| {
-            days.map(|days| number(of(days)))
-                .ok_or_else(|| Error::bug(format!("row {row} of a table has no days")))
-        })
     }
 }
 

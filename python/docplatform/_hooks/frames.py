@@ -67,8 +67,8 @@ def to_pandas(table: Table) -> Any:
     columns: dict[str, Any] = {}
     for name, kind in table._columns().items():
         if kind == "days":
-            days = np.frombuffer(table._days(name), dtype=np.int32)
-            columns[name] = days.astype("datetime64[D]").astype("datetime64[s]")
+            days = np.frombuffer(table._numbers(name), dtype="datetime64[D]")
+            columns[name] = days.astype("datetime64[s]")
         elif kind == "count":
             # Each column has a bytearray of its own, so that the frame is writable.
             columns[name] = np.frombuffer(table._numbers(name), dtype=np.int64)

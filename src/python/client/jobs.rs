@@ -10,7 +10,7 @@ use crate::clock::timestamp;
 use crate::config::url::Segment;
 use crate::job::once::{NameState, OnceName};
 use crate::job::wait::{self, Target, WaitOptions};
-use crate::job::{self, JobOrId};
+use crate::job::{self, NamedJob};
 use crate::python::bridge::inbox::Inbox;
 use crate::python::client::BaseClient;
 use crate::python::convert;
@@ -52,7 +52,7 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         let (project, job) = self.locate(job, project_id)?;
         let get = |client, inbox: Arc<Inbox>| async move {
-            job::get(&client, &project, job.id(), None, &*inbox).await
+            job::get(&client, &project, &job.id, None, &*inbox).await
         };
         self.face.run(py, self.op("Client.get_job", get, wrap_job))
     }
@@ -68,9 +68,9 @@ impl BaseClient {
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
             let (project, job) = self.locate(job, project_id)?;
-            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let prompt = convert::prompt(prompt)?;
             let send = |client, inbox: Arc<Inbox>| async move {
-                job::message(&client, project, id, prompt, &*inbox).await
+                job::message(&client, project, job.id, prompt, &*inbox).await
             };
             Ok(self.op("Client.send_message", send, wrap_job))
         })
@@ -93,9 +93,8 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 }.validate()?;
-        let (project, job) = self.locate(job, project_id)?;
-        let id = job.id().clone();
-        let target = Target { project, id, last: job.snapshot(), rest_first: false, prompt: None };
+        let (project, NamedJob { id, last }) = self.locate(job, project_id)?;
+        let target = Target { project, id, last, rest_first: false, prompt: None };
         let wait =
             move |client, inbox: Arc<Inbox>| async move { wait::wait(&client, target, how, &*inbox).await };
         let op = self.op("Client.wait_for_job", wait, wrap_job);
@@ -204,9 +203,9 @@ impl BaseClient {
         self.write(py, || {
             let how = how.validate()?;
             let (project, job) = self.locate(job, project_id)?;
-            let (id, prompt) = (job.id().clone(), convert::prompt(prompt)?);
+            let prompt = convert::prompt(prompt)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
-                let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
+                let job = job::message(&client, project, job.id, prompt.clone(), &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
             let op = self.op("Client.follow_up", run, wrap_job);
@@ -217,7 +216,7 @@ impl BaseClient {
 
 impl BaseClient {
     /// Where a job is: its project, and the job or its id.
-    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, JobOrId)> {
+    fn locate(&self, job: &Bound<'_, PyAny>, project_id: Option<&str>) -> PyResult<(Segment, NamedJob)> {
         let client = self.handle.client()?;
         let (job, project) = job_argument(job, project_id)?;
         Ok((client.project(project)?, job))

@@ -12,11 +12,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use crate::dates::slices::Slice;
+use crate::error::Error;
 use crate::listing::endpoint::Holds;
 use crate::listing::rows::{Cell, Row, Totals};
 use crate::python::bridge::call::{CallOut as _, import};
@@ -24,10 +25,10 @@ use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
-use crate::table::Table;
 use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
 use crate::table::record::{DAYS, Layout};
+use crate::table::{Table, number};
 
 /// Of how many different texts of a column it is known that they came before.
 const MAX_SHARED: usize = 1000;
@@ -220,11 +221,22 @@ impl BaseTable {
         Ok(all)
     }
 
-    /// A column of numbers or instants, in 8 bytes each, as this machine has them. Where there is none, NaN is or the least.
+    /// A column of numbers, instants or days (since 1970), in 8 bytes each, as this machine has them. Where there is none, NaN is or
+    /// the least.
     fn _numbers<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
         let table = &self.0.table;
-        if name == "days" && table.layout().days {
-            return bytes(py, table.len(), table.day_counts(0..table.len()).map(i64::to_ne_bytes));
+        if table.layout().days && DAYS.contains(&name) {
+            let number = |days: Option<Slice>| {
+                let days = days.ok_or_else(|| Error::bug("a row of a table has no days"))?;
+                let number = match name {
+                    "date_from" => number(days.from),
+                    "date_to" => number(days.to),
+                    _ => days.count(),
+                };
+                Ok(i64::from(number).to_ne_bytes())
+            };
+            let numbers: Vec<_> = table.days(0..table.len()).map(number).collect::<PyResult<_>>()?;
+            return Ok(PyByteArray::new(py, numbers.as_flattened()));
         }
         if let Some(chunks) = table.integers(name) {
             return bytes(py, table.len(), chunks.into_iter().flatten().map(|value| value.to_ne_bytes()));
@@ -319,23 +331,6 @@ impl BaseTable {
     #[getter]
     fn _adds_up(&self) -> bool {
         self.0.meta.endpoint().is_some_and(|endpoint| endpoint.adds_up)
-    }
-
-    /// How much memory the columns take, in bytes.
-    fn _arrow_bytes(&self) -> usize {
-        self.0.table.arrow_bytes()
-    }
-
-    /// A column of days, as 32-bit integers of this machine: days since 1970.
-    fn _days<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByteArray>> {
-        let of: fn(Slice) -> jiff::civil::Date = match name {
-            "date_from" => |days| days.from,
-            "date_to" => |days| days.to,
-            _ => return Err(PyValueError::new_err("no such column")),
-        };
-        let days = self.0.table.day_numbers(0..self.0.table.len(), of);
-        let bytes: Vec<_> = days.map(|day| Ok(day?.to_ne_bytes())).collect::<PyResult<_>>()?;
-        Ok(PyByteArray::new(py, bytes.as_flattened()))
     }
 }
 

@@ -33,7 +33,7 @@ fn client(script: &Arc<Script>) -> Client {
 }
 
 async fn create_in(client: &Client, project: &str) -> Result<Job> {
-    job::create(client, segment(project), prompt(), &Recorder::default()).await
+    job::once::create(client, segment(project), prompt(), None, &Recorder::default()).await
 }
 
 async fn left(client: &Client, project: &str) -> u64 {

@@ -273,7 +273,8 @@ pub(crate) async fn fail(client: &Client, of: Call) -> Error {
 
 /// Creates a job in the project "demo".
 pub(crate) async fn create(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
-    job::create(client, segment("demo"), Prompt::parse(prompt.to_owned()).unwrap(), observer).await
+    let prompt = Prompt::parse(prompt.to_owned()).unwrap();
+    job::once::create(client, segment("demo"), prompt, None, observer).await
 }
 
 /// Sends a message to the job of [`job_body`].

@@ -190,8 +190,8 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
     let (world, ear) = (process.world(), process.ear());
     let prompt = |text: String| Prompt::parse(text).unwrap();
     let (begun, project) = (world.now(), segment("alpha"));
-    let created =
-        job::create(&process.client, project.clone(), prompt(format!("plain {}", ear.tag)), &*ear).await;
+    let plain = prompt(format!("plain {}", ear.tag));
+    let created = job::once::create(&process.client, project.clone(), plain, None, &*ear).await;
     let budget = world.scenario.settings.jobs.is_some();
     check(process, ear.tag, created.as_ref().err(), world.now() - begun, longest(process), budget);
     let Ok(mut job) = created else { return Done::Yes };

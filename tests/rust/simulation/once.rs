@@ -1,9 +1,8 @@
 //! Creations under a name: one job for all callers, however often they ask, and whatever breaks.
 
 use docplatform::error::{Kind, Outcome};
-use docplatform::job::JobOrId;
-use docplatform::job::Prompt;
 use docplatform::job::once::{OnceName, create, resolve};
+use docplatform::job::{NamedJob, Prompt};
 
 use crate::calls::{check, longest, segment};
 use crate::process::{Done, Process};
@@ -73,7 +72,7 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             // The user looks, while nobody creates, and says what is there.
             let _alone = world.names[name as usize].write().await;
             let mut found = self::made(world, name).into_iter().filter(|(_, of)| *of == text(name, prompt));
-            let job = found.next().map(|(id, _)| JobOrId::Id(segment(&id)));
+            let job = found.next().map(|(id, _)| NamedJob { id: segment(&id), last: None });
             world.state().resolved_anew[name as usize] |= job.is_some() && !scenario.deletions.is_empty();
             let resolved = resolve(&process.client, &project, named(), job).await;
             world.note(|| {
