@@ -68,7 +68,6 @@ impl From<LogFields> for About {
 pub struct UnrecordedJob {
     pub name: String,
     pub job: String,
-    /// Why not.
     pub why: String,
 }
 

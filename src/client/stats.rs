@@ -15,7 +15,6 @@ pub struct Stats {
 pub struct Snapshot {
     /// Requests that left this machine, retries included; a connection that could not be made is none.
     pub requests: u64,
-    /// Retries among them.
     pub retries: u64,
     /// Seconds spent in pauses.
     pub waited: f64,

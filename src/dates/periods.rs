@@ -121,7 +121,6 @@ impl Period {
         Some(Self { days: Slice { from, to }, kind: self.kind })
     }
 
-    /// How many days it has.
     pub fn count(self) -> i32 {
         self.days.count()
     }

@@ -62,7 +62,6 @@ impl Every {
     }
 }
 
-/// Some days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     pub from: Date,

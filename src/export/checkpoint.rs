@@ -28,7 +28,6 @@ pub struct Checkpoint {
     #[serde(rename = "docplatform_checkpoint")]
     version: u32,
     pub(crate) base_url: String,
-    /// What is listed, with its filters.
     pub listing: Listing,
     /// The wire's `limit`.
     pub page_size: u32,

@@ -20,7 +20,6 @@ const BLOCK: usize = 256 * 1024;
 /// Rows of a table that are encoded at once.
 const STRIDE: usize = 4096;
 
-/// A file that is being written.
 pub struct Writing {
     file: WholeFile,
     target: PathBuf,
@@ -28,7 +27,6 @@ pub struct Writing {
     buffer: Vec<u8>,
 }
 
-/// What an export wrote.
 #[derive(Debug)]
 pub struct Written {
     /// The complete file. The caller puts it in its place.

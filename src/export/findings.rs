@@ -6,7 +6,6 @@ use crate::dates::periods::Period;
 use crate::dates::slices::Slice;
 use crate::listing::rows::{Page, Totals};
 
-/// Something that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// Pages are not as long as was asked for, though there is more.
@@ -28,7 +27,6 @@ pub enum Finding {
     Misfits(u64),
     /// The service left out the rows after these, and does not list them.
     CutOff {
-        /// How many came.
         rows: usize,
         /// Of which days, if both ends are known.
         days: Option<Slice>,

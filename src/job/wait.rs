@@ -26,7 +26,6 @@ const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
 /// How long after its creation a job may not be found yet.
 const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 
-/// How to wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait {
     /// How long to wait; `None` waits for ever.
@@ -84,7 +83,6 @@ impl WaitOptions {
     }
 }
 
-/// What is waited for.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub project: Segment,
@@ -193,7 +191,6 @@ fn bearable(error: &Error, unborn: bool) -> bool {
     error.transient || (missing && unborn)
 }
 
-/// The next poll.
 struct NextPoll {
     at: Instant,
     /// Whether the service asked for it to be that late.

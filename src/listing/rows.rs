@@ -42,13 +42,9 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<i64,
 pub enum Cell<'a> {
     /// None: the service sent a null, or nothing, or what does not fit the column.
     Null,
-    /// A text.
     Text(&'a str),
-    /// A whole number.
     Integer(i64),
-    /// A number.
     Float(f64),
-    /// True or false.
     Flag(bool),
     /// Microseconds since 1970.
     Time(i64),
@@ -58,7 +54,6 @@ pub enum Cell<'a> {
 
 /// Where the values of rows are.
 pub trait Cells: Sync {
-    /// The value in a column of a row.
     fn cell(&self, column: usize, row: usize) -> Cell<'_>;
 }
 
@@ -76,7 +71,6 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row `at` in `cells`.
     pub(crate) fn new(
         fields: &'static [Field],
         cells: &'a dyn Cells,
@@ -87,17 +81,14 @@ impl<'a> Row<'a> {
         Self { fields, cells, at, other, extra, bare: other.filter(|_| extra.is_none()) }
     }
 
-    /// Its columns.
     pub fn fields(&self) -> &'static [Field] {
         self.fields
     }
 
-    /// The value in a column.
     pub fn cell(&self, column: usize) -> Cell<'a> {
         self.cells.cell(column, self.at)
     }
 
-    /// The value of a field.
     pub fn get(&self, name: &str) -> Cell<'a> {
         let column = self.fields.iter().position(|field| field.name == name);
         column.map_or(Cell::Null, |column| self.cell(column))
@@ -131,7 +122,6 @@ pub(crate) enum Values {
     Flag(Vec<bool>),
 }
 
-/// One column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnOfCells {
     pub(crate) values: Values,
@@ -231,7 +221,6 @@ impl ColumnOfCells {
         }
     }
 
-    /// The value in a row.
     #[expect(clippy::inline_always, reason = "where it is taken apart at once, no cell is made")]
     #[inline(always)]
     pub(crate) fn cell(&self, holds: Holds, row: usize) -> Cell<'_> {
@@ -255,7 +244,6 @@ impl ColumnOfCells {
     }
 }
 
-/// Some rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     fields: &'static [Field],
@@ -285,7 +273,6 @@ impl Rows {
         Self { fields, key, len: 0, columns, extras: Vec::new(), keys: Vec::new() }
     }
 
-    /// Makes room for rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         for column in &mut self.columns {
             match &mut column.values {
@@ -300,12 +287,10 @@ impl Rows {
         }
     }
 
-    /// How many.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -315,7 +300,6 @@ impl Rows {
         self.extras.is_empty()
     }
 
-    /// The fields that have columns.
     pub fn fields(&self) -> &'static [Field] {
         self.fields
     }
@@ -332,7 +316,6 @@ impl Rows {
         extras.map(|extra| extra.keys().filter(is_ours).count() as u64).sum()
     }
 
-    /// The columns.
     pub(crate) fn columns(&self) -> &[ColumnOfCells] {
         &self.columns
     }
@@ -360,7 +343,6 @@ impl Rows {
         parser.end()
     }
 
-    /// Adds a row of values.
     pub fn push(&mut self, cells: &[Cell<'_>]) {
         for (column, cell) in self.columns.iter_mut().zip(cells) {
             column.put(*cell);
@@ -391,7 +373,6 @@ impl Rows {
         (self.columns, self.extras)
     }
 
-    /// The rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         let mut extras = self.extras.iter().peekable();
         (0..self.len).map(move |at| {
@@ -531,13 +512,10 @@ impl Identity {
 /// One answer of a paged endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// The rows, as received.
     pub rows: Rows,
-    /// The totals, if the endpoint has them.
     pub totals: Option<Totals>,
     /// Whether the service says that there is more.
     pub has_more: bool,
-    /// The cursor of the next page.
     pub cursor: Option<String>,
     /// Whether invalid characters were replaced to read it.
     pub repaired: bool,

@@ -172,7 +172,6 @@ pub fn read_line(rows: &mut Rows, line: &[u8]) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// A kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Movers {
     /// Paths with readers in both periods that gained significantly.

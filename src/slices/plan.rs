@@ -13,7 +13,6 @@ use crate::store::{Export, Range, Stock, What};
 /// How many ranges an estimate rests on: days of a whole week, as weekends differ.
 const MAX_NEIGHBOURS: usize = 7;
 
-/// What some slices cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     pub what: What,
@@ -22,11 +21,9 @@ pub struct Plan {
     pub hours: Option<f64>,
 }
 
-/// What a slice costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planned {
     pub slice: Slice,
-    /// Requests to be sent.
     pub requests: u64,
     /// Requests whose answers are in the store.
     pub cached: u64,

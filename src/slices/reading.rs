@@ -14,7 +14,6 @@ use crate::table::Builder;
 use crate::table::record::Layout;
 use crate::text::safe;
 
-/// What is to be read.
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
     pub of: Subject,
@@ -30,7 +29,6 @@ pub struct StoreQuery {
     pub store: String,
 }
 
-/// What was read.
 #[derive(Debug)]
 pub struct StoreAnswer {
     pub project: String,

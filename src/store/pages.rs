@@ -19,9 +19,7 @@ pub struct StoredPage {
     pub offset: u64,
     /// Rows at most, as it was asked for.
     pub asked: u32,
-    /// Rows that came.
     pub rows: u64,
-    /// Whether the service says that there are more.
     pub has_more: bool,
     /// When it came.
     pub seen: Millis,

@@ -55,7 +55,6 @@ impl Names {
         place
     }
 
-    /// How many columns there are.
     pub(crate) fn len(&self) -> usize {
         self.order.len() + usize::from(self.others)
     }
@@ -81,17 +80,13 @@ impl Names {
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtraType {
-    /// Whole numbers.
     Int,
-    /// Numbers.
     Float,
-    /// Booleans.
     Bool,
     /// Texts, and anything else as JSON.
     Text,
 }
 
-/// The columns of some extra fields.
 #[derive(Debug)]
 pub struct ExtraColumns {
     names: Names,
@@ -120,7 +115,6 @@ impl ExtraType {
         }
     }
 
-    /// As Arrow names it.
     pub(crate) fn data_type(self) -> DataType {
         match self {
             Self::Int => DataType::Int64,
@@ -156,7 +150,6 @@ impl ValuesSeen {
     }
 }
 
-/// The columns of extra fields.
 pub fn columns(extras: &Extras) -> ExtraColumns {
     let mut names = Names::default();
     let mut values: Vec<ValuesSeen> = Vec::new();
@@ -189,13 +182,11 @@ pub(crate) fn text(value: &Value) -> Option<String> {
 pub struct Column<'a> {
     /// Its name, as the service has it; `None`: the others.
     pub name: Option<&'a str>,
-    /// What it holds.
     pub kind: ExtraType,
     names: &'a Names,
 }
 
 impl ExtraColumns {
-    /// Each.
     pub fn iter(&self) -> impl Iterator<Item = Column<'_>> {
         let names = &self.names;
         names.iter().zip(&self.kinds).map(move |(name, &kind)| Column { name, kind, names })

@@ -85,12 +85,10 @@ impl WholeFile {
         Ok(Self { draft, path, aside, target, folder, before })
     }
 
-    /// Where it can be opened meanwhile.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes at the end.
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.draft {
             Draft::Unnamed(file) => file.write_all(bytes),

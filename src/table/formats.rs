@@ -9,7 +9,6 @@ use crate::listing::rows::{Cell, Row, instant};
 use crate::table::extras::{self, Names};
 use crate::table::record::{Layout, Record};
 
-/// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated values with a header, as RFC 4180 has them, lines ending in a line feed.
@@ -19,14 +18,11 @@ pub enum Format {
         /// Whether the file begins with U+FEFF, without which Excel does not take it for UTF-8.
         bom: bool,
     },
-    /// One JSON object a line.
     JsonLines,
 }
 
-/// U+FEFF in UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Writes rows in a format.
 #[derive(Debug)]
 pub struct Encoder {
     format: Format,
@@ -38,7 +34,6 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// For rows of these columns.
     pub fn new(format: Format, layout: Layout) -> Self {
         Self { format, layout, more: Names::default(), headed: None }
     }

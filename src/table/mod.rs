@@ -28,7 +28,6 @@ const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// The most characters of a column in one record batch, because its offsets are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
 
-/// A column in Arrow's memory.
 #[derive(Debug)]
 enum ArrowColumn {
     Text(StringArray),
@@ -164,17 +163,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// How many rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// One row.
     pub fn row(&self, at: usize) -> Option<Row<'_>> {
         let chunk = self.chunks.get(self.chunks.partition_point(|chunk| chunk.end() <= at))?;
         let other = self.extras.binary_search_by_key(&at, |(row, _)| *row).ok();
@@ -182,7 +178,6 @@ impl Table {
         Some(Row::new(self.layout.fields, chunk, at - chunk.start, other))
     }
 
-    /// All rows, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         let mut extras = self.extras.iter().peekable();
         self.chunks.iter().flat_map(|chunk| (0..chunk.len).map(move |at| (chunk, at))).map(
@@ -193,27 +188,22 @@ impl Table {
         )
     }
 
-    /// All rows with their days, in order.
     pub fn records(&self) -> impl Iterator<Item = Record<'_>> + Clone {
         self.rows().zip(self.days(0..self.len)).map(|(row, days)| Record { days, row })
     }
 
-    /// One row with its days.
     pub fn record(&self, at: usize) -> Option<Record<'_>> {
         Some(Record { days: self.days(at..at + 1).next()?, row: self.row(at)? })
     }
 
-    /// The columns before anything else the service sent.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// Where the rows of each slice end, in a table of several.
     pub fn slices(&self) -> &[(usize, Slice)] {
         &self.slices
     }
 
-    /// The days of some rows.
     pub fn days(&self, rows: Range<usize>) -> impl Iterator<Item = Option<Slice>> + Clone {
         let first = self.slices.partition_point(|(end, _)| *end <= rows.start);
         let mut rest = self.slices.get(first..).unwrap_or_default();
@@ -322,7 +312,6 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// For a table of these columns.
     pub fn new(layout: Layout) -> Self {
         let table = Table {
             chunks: Vec::new(),
@@ -344,17 +333,14 @@ impl Builder {
         }
     }
 
-    /// How many rows.
     pub fn len(&self) -> usize {
         self.table.len + self.rows.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds rows at the end.
     pub fn extend(&mut self, rows: &Rows) {
         let texts = self.rows.columns().iter().zip(rows.columns());
         if self.rows.len() + rows.len() > MAX_BATCH_ROWS
@@ -381,7 +367,6 @@ impl Builder {
         self.table.len += len;
     }
 
-    /// The table.
     pub fn finish(mut self) -> Table {
         self.seal();
         self.table

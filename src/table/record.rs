@@ -58,7 +58,6 @@ impl Layout {
 pub struct Record<'a> {
     /// Its days, if it names them.
     pub days: Option<Slice>,
-    /// The row.
     pub row: Row<'a>,
 }
 
