@@ -14,13 +14,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
 use crate::budget::Ticket;
-use crate::client::Answer;
-use crate::client::Call;
-use crate::client::Client;
 use crate::client::call::Journal;
-use crate::client::messages;
 use crate::client::observer::{Level, Note, Observer, TRACEPARENT};
 use crate::client::retry::{Failure, Head};
+use crate::client::{Answer, Call, Client, messages};
 use crate::error::Result;
 use crate::http::retry_after::retry_after;
 use crate::http::{Departure, Incoming, Outgoing, SendError};

@@ -21,8 +21,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::http::proxy;
-use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport};
+use crate::http::{Body, Departure, Incoming, MAX_READS, Outgoing, SendError, Transport, proxy};
 
 /// The same for everyone, so that it reveals no user, host, path or platform.
 const USER_AGENT: &str = concat!("docplatform/", env!("CARGO_PKG_VERSION"));

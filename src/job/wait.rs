@@ -6,9 +6,8 @@ use std::time::Duration;
 use futures_util::TryFutureExt as _;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::client::Client;
-use crate::client::messages;
 use crate::client::retry::spread;
+use crate::client::{Client, messages};
 use crate::config::url::Segment;
 use crate::config::{seconds, seconds_or_zero};
 use crate::error::{Error, Kind, Outcome, Result};

@@ -12,8 +12,7 @@ use crate::client::observer::UnrecordedJob;
 use crate::config::url::Segment;
 use crate::job::{self, NamedJob};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::convert;
-use crate::python::progress;
+use crate::python::{convert, progress};
 
 #[doc = doc!("Job")]
 #[pyclass(frozen, name = "Job", module = "docplatform", skip_from_py_object)]

@@ -7,9 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::client::observer::Waiting;
-use crate::python::bridge;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::{convert, errors, job};
+use crate::python::{bridge, convert, errors, job};
 
 /// What an export counts.
 pub(crate) const ROWS: &str = "rows";

@@ -2,9 +2,8 @@
 //! the process's locks on it), and only after it has shown that it is ours.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::config::DbConfig;

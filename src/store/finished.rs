@@ -9,11 +9,10 @@ use crate::config::account::Organization;
 use crate::dates::slices::Slice;
 use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
-use crate::store::Store;
-use crate::store::account;
 use crate::store::exports::{What, is_final};
 use crate::store::fault::Fault;
 use crate::store::pages::{self, StoredPage, Which, days, page_size, totals, whole};
+use crate::store::{Store, account};
 
 /// A finished export with its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]

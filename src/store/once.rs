@@ -8,13 +8,12 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 
 use crate::clock::Millis;
 use crate::error::{Error, Result};
-use crate::store::ClientStore;
 use crate::store::exports::immediate;
 use crate::store::fault::Fault;
 use crate::store::file::beside;
 use crate::store::fork::LockedFile;
 use crate::store::pages::{pack, unpack, wire};
-use crate::store::{account, lock};
+use crate::store::{ClientStore, account, lock};
 
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";

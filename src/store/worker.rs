@@ -1,21 +1,18 @@
 //! Does a store's work in order, on one thread. The thread ends soon after the last work, so that a fork rarely meets it.
 
-use std::mem;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
 use std::time::Duration;
+use std::{mem, process, thread};
 
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
-use crate::error;
-use crate::lock;
 use crate::store::fault::Fault;
 use crate::store::fork;
 use crate::store::patience::Patience;
+use crate::{error, lock};
 
 /// How long an idle file stays open, so that a quick export opens it only once.
 const MAX_IDLE: Duration = Duration::from_millis(10);

@@ -21,12 +21,8 @@ use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::{Caller, Inbox, Inside, Message, Waiter};
 use crate::python::bridge::runtime;
 use crate::python::bridge::wake::Waker;
-use crate::python::errors;
-use crate::python::job;
 use crate::python::listing::rows;
-use crate::python::logging;
-use crate::python::progress;
-use crate::python::tracing;
+use crate::python::{errors, job, logging, progress, tracing};
 
 /// Makes the Python value of a result, on the caller's thread.
 pub(crate) type Finish = Box<dyn FnOnce(Python<'_>) -> PyResult<Next> + Send>;

@@ -3,13 +3,12 @@
 //! Why not one of pyo3-async-runtimes: it can be neither replaced after a fork nor stopped at exit.
 
 use std::cell::RefCell;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::{Duration, Instant};
+use std::{io, process};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};

@@ -14,12 +14,10 @@ use crate::export::file::{self, Written};
 use crate::export::stream::ExportStream;
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::operation::{Next, Operation, Then, add_note};
-use crate::python::convert;
-use crate::python::errors;
 use crate::python::listing::reader::{RowReader, Worked};
-use crate::python::table as tables;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::whole_file::PyWholeFile;
+use crate::python::{convert, errors, table as tables};
 use crate::table::files;
 use crate::table::formats::Format;
 

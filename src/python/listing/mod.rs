@@ -13,11 +13,10 @@ use pyo3::types::PyList;
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
-use crate::python::convert;
 use crate::python::listing::collect::TableEnd;
 use crate::python::listing::reader::{How, Rest, RowReader};
-use crate::python::progress;
 use crate::python::table::whole_file;
+use crate::python::{convert, progress};
 use crate::table::formats::Format;
 
 fn stop() -> PyErr {

@@ -13,9 +13,7 @@ use crate::error::Error;
 use crate::export::findings::Finding;
 use crate::listing::rows::{Cell, Rows};
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::convert;
-use crate::python::job;
-use crate::python::progress;
+use crate::python::{convert, job, progress};
 use crate::table::record::{Layout, Record};
 
 /// A page's rows as Python objects.

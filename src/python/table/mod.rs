@@ -25,10 +25,9 @@ use crate::python::convert;
 use crate::python::listing::rows;
 use crate::python::table::comparison::Comparison;
 use crate::python::table::data::{Data, frame, load};
-use crate::table::extras;
 use crate::table::formats::{Encoder, Format};
 use crate::table::record::{DAYS, Layout};
-use crate::table::{Table, number};
+use crate::table::{Table, extras, number};
 
 /// Of how many different texts of a column it is known that they came before.
 const MAX_SHARED: usize = 1000;

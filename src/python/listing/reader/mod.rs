@@ -6,9 +6,8 @@
 //! Here is where an export stands; `turn` hands its rows out, and `work` is for what takes all that
 //! is left.
 
-use std::process;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::vec;
+use std::{process, vec};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -14,8 +14,7 @@ use crate::listing::rows::Totals;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
-use crate::python::listing::reader::PageAtHand;
-use crate::python::listing::reader::RowReader;
+use crate::python::listing::reader::{PageAtHand, RowReader};
 use crate::python::listing::rows;
 
 pub(crate) struct Rest {
