@@ -81,10 +81,6 @@ impl<'a> Row<'a> {
         Self { fields, cells, at, other, extra, bare: other.filter(|_| extra.is_none()) }
     }
 
-    pub fn fields(&self) -> &'static [Field] {
-        self.fields
-    }
-
     pub fn cell(&self, column: usize) -> Cell<'a> {
         self.cells.cell(column, self.at)
     }

@@ -37,40 +37,30 @@ impl BaseClient {
             .filter(|method| matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE"))
             .ok_or_else(|| PyValueError::new_err("method must be GET, POST, PUT, PATCH or DELETE"))?;
         let write = method != Method::GET;
-        let call = (|| call(&self.handle.client()?, method, path, params, json, project_id))();
-        let call = if write { errors::not_sent(py, call) } else { call }?;
+        let call = || {
+            let client = self.handle.client()?;
+            let template = plain_path(path)?;
+            let body = json.map(|json| convert::json_in("json", json)).transpose()?;
+            if !write && body.is_some() {
+                return Err(PyValueError::new_err("a GET takes params, not json"));
+            }
+            let call = client.read(template, project(&client, path, project_id, None)?);
+            Ok(Call {
+                lane: if write { Lane::Writes } else { call.lane },
+                method,
+                query: convert::params(params)?,
+                prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
+                body: body.map(|body| body.to_string().into()),
+                ..call
+            })
+        };
+        let call = if write { errors::not_sent(py, call()) } else { call() }?;
         let ask = move |client: Client, inbox: Arc<Inbox>| async move {
             client.on_budget(on_budget).call(call, &*inbox, decode).await
         };
         let op = self.op("Client.request", ask, move |py, value| answer(py, &value, write));
         self.face.run(py, if write { op.writing() } else { op })
     }
-}
-
-/// The escape hatch's call: any path of the service, with auth, retries and errors.
-fn call(
-    client: &Client,
-    method: Method,
-    path: &str,
-    params: Option<&Bound<'_, PyAny>>,
-    json: Option<&Bound<'_, PyAny>>,
-    project_id: Option<&str>,
-) -> PyResult<Call> {
-    let template = plain_path(path)?;
-    let read = method == Method::GET;
-    let body = json.map(|json| convert::json_in("json", json)).transpose()?;
-    if read && body.is_some() {
-        return Err(PyValueError::new_err("a GET takes params, not json"));
-    }
-    let call = client.read(template, project(client, path, project_id, None)?);
-    Ok(Call {
-        lane: if read { call.lane } else { Lane::Writes },
-        method,
-        query: convert::params(params)?,
-        prompt: body.as_ref().and_then(|body| Some(body.get("prompt")?.as_str()?.into())),
-        body: body.map(|body| body.to_string().into()),
-        ..call
-    })
 }
 
 /// The call for one object of the service.

@@ -183,7 +183,7 @@ pub(crate) async fn turn(pager: &mut Pager) -> Result<Option<Turn>> {
 
 /// What rows are known by: a visitor's path, or all of a row of unknown shape.
 pub(crate) fn names(rows: &Rows) -> Vec<String> {
-    let name = |row: Row<'_>| match (row.bare, row.extra, row.fields()) {
+    let name = |row: Row<'_>| match (row.bare, row.extra, rows.fields()) {
         (Some(bare), ..) => bare.to_string(),
         (None, Some(whole), []) => serde_json::to_string(whole).unwrap(),
         _ => text(&row, "path").to_owned(),
