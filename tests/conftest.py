@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,21 +79,27 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StubServer.wait_for, "__defaults__", (60.0,))
 
 
+def set_up(request: pytest.FixtureRequest, **settings: Any) -> StubServer:
+    """A stub as the test's ``stub`` mark says."""
+    mark = request.node.get_closest_marker("stub")
+    return StubServer(**{**settings, **(mark.kwargs if mark else {})})
+
+
 @pytest.fixture
-def stub() -> Iterator[StubServer]:
+def stub(request: pytest.FixtureRequest) -> Iterator[StubServer]:
     """A stub whose port is its own also while it is closed: another test's stub could be there, and answer."""
     with socket.socket() as kept:
         kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         kept.bind(("127.0.0.1", 0))
         # Elsewhere than on Linux two sockets share no port, even if only one of them listens.
-        with StubServer(port=kept.getsockname()[1] if sys.platform == "linux" else 0) as stub:
+        with set_up(request, port=kept.getsockname()[1] if sys.platform == "linux" else 0) as stub:
             yield stub
 
 
 @pytest.fixture
-def given() -> Iterator[StubServer]:
+def given(request: pytest.FixtureRequest) -> Iterator[StubServer]:
     """A stub with ``ROWS``, and totals that are their sums: three pages of 250, 250 and 100."""
-    with StubServer(ROWS) as stub:
+    with set_up(request, visitors=ROWS) as stub:
         yield stub
 
 

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from docplatform.cli.report.words import CHANCE
-from docplatform.testing import StubServer
 from helpers.cli import Cli
+from helpers.exports import readers
 
-JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
-DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
-
-
-def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
-    counts = JANUARY if date_from.month == 1 else DECEMBER
-    return [{"path": path, "human": n, "ai": 0, "total": n} for path, n in counts.items()]
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(visitors=readers) as stub:
-        yield stub
+pytestmark = pytest.mark.stub(visitors=readers)
 
 
 def test_what_moved_is_a_table(cli: Cli) -> None:

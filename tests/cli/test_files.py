@@ -7,7 +7,6 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,17 +19,13 @@ from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, TOTALS, Cli, kept, page,
 from helpers.exports import sheet
 from helpers.scripts import run_script
 
+pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and limits are POSIX's")
 parts = pytest.mark.parametrize("name", ["v.csv", "v.jsonl", "v.parquet", "v.arrow", "report.html"])
 
 EVIL = "=HYPERLINK(1)"
 EXPORT = ("visitors", "export", *JANUARY)
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(visitors=ROWS, totals=TOTALS) as stub:
-        yield stub
 
 
 def read(path: Path) -> list[dict[str, Any]]:

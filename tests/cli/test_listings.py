@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ import pytest
 from docplatform.cli.listings import LISTINGS, Listing
 from docplatform.testing import StubServer
 from helpers.cli import Cli
+
+pytestmark = pytest.mark.stub(visitors=60)
 
 MONTH = "2025-12"
 WEEKS = ["2025-12-01", "2025-12-08", "2025-12-15", "2025-12-22", "2025-12-29"]
@@ -29,12 +30,6 @@ EXPORTS = {
 """The client's method, the command and its flag."""
 every_export = pytest.mark.parametrize("name", EXPORTS)
 every_listing = pytest.mark.parametrize("listing", LISTINGS, ids=lambda listing: listing.name)
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(visitors=60) as stub:
-        yield stub
 
 
 def export(name: str, *more: str) -> tuple[str, ...]:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from docplatform.testing import StubServer
 from helpers.cli import JANUARY, Cli
 
+pytestmark = pytest.mark.stub(projects=("demo", "other", "-odd"), visitors=3)
+
 DAY = ("--from", "2024-01-01", "--to", "2024-01-02")
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(projects=("demo", "other", "-odd"), visitors=3) as stub:
-        yield stub
 
 
 @pytest.fixture(autouse=True)

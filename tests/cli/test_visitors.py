@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,12 @@ from typing import Any
 import pytest
 
 from docplatform.cli.report.words import AI_TRAFFIC
-from docplatform.testing import StubServer
 from helpers.cli import JANUARY, ROWS, TOTALS, Cli, page
+
+pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
 WEEKS = ["2024-01-01", "2024-01-08", "2024-01-15", "2024-01-22", "2024-01-29"]
 COUNTS = ["human", "ai", "total"]
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(visitors=ROWS, totals=TOTALS) as stub:
-        yield stub
 
 
 def table(text: str) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,21 @@ JOB = {"id": "job-1", "status": "active"}
 BAD_IDS = ["", "..", "job-1?x=1", "//evil.example", "job\r\nX-Evil: 1", "x" * 257]
 
 
-@pytest.fixture
-def two_projects() -> Iterator[StubServer]:
-    with StubServer(projects=("demo", "other", "third")) as stub:
-        yield stub
-
-
 # -- projects --------------------------------------------------------------------------------------
 
 
+@pytest.mark.stub(projects=("demo", "other", "third"))
 def test_the_project_of_a_call_is_its_argument_then_the_jobs_then_the_clients(
-    face: Face, two_projects: StubServer
+    face: Face, stub: StubServer
 ) -> None:
-    client = face.client(two_projects, project_id="demo")
+    client = face.client(stub, project_id="demo")
     job = face.run(client.create_job("Fix it", project_id="other"))
     assert job.project_id == "other"
     assert face.run(client.get_job(job)).project_id == "other"
     assert face.run(client.send_message(job, "And that")).project_id == "other"
     assert face.run(client.wait_for_job(job, poll_interval=0.01)).project_id == "other"
     assert face.run(client.follow_up(job, "Now this", poll_interval=0.01)).project_id == "other"
-    assert {request.path.split("/")[3] for request in two_projects.requests} == {"other"}
+    assert {request.path.split("/")[3] for request in stub.requests} == {"other"}
     calls: list[Callable[[], Any]] = [
         lambda: client.get_job(job, project_id="third"),
         lambda: client.get_job(job.id),
@@ -45,11 +40,11 @@ def test_the_project_of_a_call_is_its_argument_then_the_jobs_then_the_clients(
         lambda: client.wait_for_job(job, project_id="third"),
         lambda: client.follow_up(job.id, "And that"),
     ]
-    sent = len(two_projects.requests)
+    sent = len(stub.requests)
     for call in calls:
         with pytest.raises(docplatform.NotFoundError):
             face.run(call())
-    projects = [request.path.split("/")[3] for request in two_projects.requests[sent:]]
+    projects = [request.path.split("/")[3] for request in stub.requests[sent:]]
     assert projects == ["third", "demo", "third", "third", "demo"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from docplatform.testing import StubServer
 from helpers.scripts import Ended, run_command
 
 pytestmark = [
+    pytest.mark.stub(active_polls=0),
     pytest.mark.one_python,
     pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts"),
 ]
@@ -23,12 +23,6 @@ GUIDE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = "https://github.com/example/docs/pull/1"
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(active_polls=0) as stub:
-        yield stub
 
 
 def shell(script: str, stub: StubServer, cwd: Path, hurried: dict[str, str]) -> Ended:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from docplatform.testing import StubServer
 from helpers.scripts import Ended, run_command
 
 pytestmark = [
+    pytest.mark.stub(active_polls=0),
     pytest.mark.one_python,
     pytest.mark.skipif(sys.platform == "win32", reason="runs shell scripts"),
 ]
@@ -28,12 +29,6 @@ GITHUB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.y
 GITLAB: dict[str, Any] = YAML(typ="safe").load(ROOT / "examples" / "docs-agent.gitlab-ci.yml")
 LINK = "https://github.com/example/docs/pull/1"
 PROMPT = "Fix `the` $(links)\nand \"the\" 'rest'"
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(active_polls=0) as stub:
-        yield stub
 
 
 def shell(script: str, env: Mapping[str, str], cwd: Path, stub: StubServer | None = None) -> Ended:

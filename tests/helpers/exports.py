@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -24,7 +25,16 @@ ROWS = rows(0, 600)
 """Three pages of 250, 250 and 100."""
 
 MEMORY = ("collect", "to_pandas", "to_polars", "to_arrow", "to_dicts")
+JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
+DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
+
 FILES = ("to_csv", "to_jsonl", "to_parquet", "to_excel")
+
+
+def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
+    """Who read which page, in January and in any other month."""
+    counts = JANUARY if date_from.month == 1 else DECEMBER
+    return [{"path": path, "human": n // 2, "ai": n // 5, "total": n} for path, n in counts.items()]
 
 
 def collect(rows: Any, **how: Any) -> VisitorTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -14,16 +13,10 @@ from docplatform import AuthenticationError
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.children import export_rest
-from helpers.pages import rows
+from helpers.exports import ROWS
 
-ROWS = rows(0, 600)
+pytestmark = pytest.mark.stub(projects=("demo", "other"))
 DATES = {"date_from": "2026-01-01", "date_to": "2026-02-01"}
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS, projects=("demo", "other")) as stub:
-        yield stub
 
 
 def at(face: Face, visitors: Any, handed_out: int) -> str:

@@ -13,21 +13,9 @@ import pytest
 from docplatform import BudgetError, Comparison, RateLimitError, Totals
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.exports import readers
 
-JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
-DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
-
-
-def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:
-    """Who read which page: more AI agents than people in January."""
-    counts = JANUARY if date_from.month == 1 else DECEMBER
-    return [{"path": path, "human": n // 2, "ai": n // 5, "total": n} for path, n in counts.items()]
-
-
-@pytest.fixture
-def stub() -> Any:
-    with StubServer(visitors=readers) as stub:
-        yield stub
+pytestmark = pytest.mark.stub(visitors=readers)
 
 
 def paths(rows: Iterable[dict[str, Any]]) -> list[str]:

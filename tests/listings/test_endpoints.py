@@ -40,6 +40,8 @@ from docplatform.testing import StubServer
 from helpers import Face
 from helpers.scripts import Script
 
+pytestmark = pytest.mark.stub(visitors=60)
+
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -68,12 +70,6 @@ MONTH = "2025-12"
 WEEKS: dict[str, Any] = {"date_from": "2025-12-01", "date_to": "2025-12-15", "every": "week"}
 
 
-@pytest.fixture
-def site() -> Any:
-    with StubServer(visitors=60) as stub:
-        yield stub
-
-
 def listed(client: Any, name: str, **options: Any) -> Any:
     return getattr(client, name)(**{"period": MONTH, "page_size": ENDPOINTS[name].page_size, **options})
 
@@ -89,8 +85,8 @@ def test_the_table_has_every_endpoint() -> None:
 
 
 @every_endpoint
-def test_rows_tables_and_pickles_are_equal(face: Face, site: StubServer, name: str) -> None:
-    client = face.client(site)
+def test_rows_tables_and_pickles_are_equal(face: Face, stub: StubServer, name: str) -> None:
+    client = face.client(stub)
     rows = face.run(listed(client, name).to_dicts())
     table = face.run(listed(client, name).collect())
     assert (len(rows), table.to_dicts(), list(table)) == (ENDPOINTS[name].rows, rows, rows)
@@ -100,10 +96,10 @@ def test_rows_tables_and_pickles_are_equal(face: Face, site: StubServer, name: s
 
 
 @every_endpoint
-def test_every_way_has_the_same_rows(face: Face, site: StubServer, tmp_path: Path, name: str) -> None:
+def test_every_way_has_the_same_rows(face: Face, stub: StubServer, tmp_path: Path, name: str) -> None:
     pq = import_module("pyarrow.parquet")
 
-    client = face.client(site)
+    client = face.client(stub)
     table = face.run(listed(client, name).collect())
     frame = face.run(listed(client, name).to_pandas())
     assert len(frame) == len(table)
@@ -118,9 +114,9 @@ def test_every_way_has_the_same_rows(face: Face, site: StubServer, tmp_path: Pat
 
 
 @every_endpoint
-def test_an_export_continues_after_any_row(site: StubServer, name: str) -> None:
+def test_an_export_continues_after_any_row(stub: StubServer, name: str) -> None:
     rows, page_size = ENDPOINTS[name].rows, ENDPOINTS[name].page_size
-    with site.client() as client:
+    with stub.client() as client:
         whole = listed(client, name).to_dicts()
         for handed in {0, 1, min(page_size, rows) - 1, page_size, min(page_size + 3, rows)}:
             first = listed(client, name, max_rows=handed)
@@ -129,15 +125,15 @@ def test_an_export_continues_after_any_row(site: StubServer, name: str) -> None:
 
 
 @every_endpoint
-def test_a_final_range_is_fetched_once(face: Face, site: StubServer, store: Path, name: str) -> None:
-    client = face.client(site, store=store)
+def test_a_final_range_is_fetched_once(face: Face, stub: StubServer, store: Path, name: str) -> None:
+    client = face.client(stub, store=store)
     first = face.run(listed(client, name).collect())
-    assert len(site.requests) == ENDPOINTS[name].pages
+    assert len(stub.requests) == ENDPOINTS[name].pages
     again = face.run(listed(client, name).collect())
     assert (again.to_dicts(), again.requests) == (first.to_dicts(), 0)
-    assert len(site.requests) == ENDPOINTS[name].pages
+    assert len(stub.requests) == ENDPOINTS[name].pages
     face.run(listed(client, name, refresh=True).collect())
-    assert len(site.requests) == 2 * ENDPOINTS[name].pages
+    assert len(stub.requests) == 2 * ENDPOINTS[name].pages
 
 
 KILLED = """
@@ -152,24 +148,24 @@ for page in getattr(client, name)("2025-12", page_size=page_size, prefetch=0).pa
 
 @every_endpoint
 @pytest.mark.row("E10")
-def test_what_kill_9_ended_continues_in_the_store(site: StubServer, store: Path, name: str) -> None:
+def test_what_kill_9_ended_continues_in_the_store(stub: StubServer, store: Path, name: str) -> None:
     endpoint = ENDPOINTS[name]
-    with site.client() as client:
+    with stub.client() as client:
         whole = listed(client, name).to_dicts()
-    begun = len(site.requests)
+    begun = len(stub.requests)
     # `feedback_by_page` has no prefetch: there is one page.
     script = KILLED if name != "feedback_by_page" else KILLED.replace(", prefetch=0", "")
-    with Script(script, str(store), name, str(endpoint.page_size), stub=site) as killed:
+    with Script(script, str(store), name, str(endpoint.page_size), stub=stub) as killed:
         assert killed.read() == str(min(endpoint.rows, endpoint.page_size))
         killed.signal(9)
-    with site.client(store=store) as client:
+    with stub.client(store=store) as client:
         assert listed(client, name).to_dicts() == whole
-    assert len(site.requests) - begun == endpoint.pages
+    assert len(stub.requests) - begun == endpoint.pages
 
 
 @every_endpoint
-def test_the_budget_holds(face: Face, site: StubServer, name: str) -> None:
-    client = face.client(site, requests_per_hour=1)
+def test_the_budget_holds(face: Face, stub: StubServer, name: str) -> None:
+    client = face.client(stub, requests_per_hour=1)
     caught: BudgetError | None = None
     for _ in range(2):
         try:
@@ -178,7 +174,7 @@ def test_the_budget_holds(face: Face, site: StubServer, name: str) -> None:
             caught = error
             break
     assert caught is not None
-    assert len(site.requests) == 1
+    assert len(stub.requests) == 1
     assert isinstance(caught.partial, Table)
     one_page = ENDPOINTS[name].pages == 1
     assert len(caught.partial) == (0 if one_page else ENDPOINTS[name].page_size)
@@ -186,17 +182,17 @@ def test_the_budget_holds(face: Face, site: StubServer, name: str) -> None:
 
 @every_endpoint
 def test_sync_fills_the_store_for_the_method_and_the_dataset(
-    face: Face, site: StubServer, store: Path, tmp_path: Path, name: Any
+    face: Face, stub: StubServer, store: Path, tmp_path: Path, name: Any
 ) -> None:
     pq = import_module("pyarrow.parquet")
-    client, rows = face.client(site, store=store), ENDPOINTS[name].rows
+    client, rows = face.client(stub, store=store), ENDPOINTS[name].rows
     report = face.run(client.sync("demo", **WEEKS, listing=name))
     sent = -(-rows // KNOWN[name].page_size) * 2
     assert report == SyncReport(slices=2, cached=0, open=0, requests=sent, rows=2 * rows)
     assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
     tables = [face.run(week.collect()) for week in weeks(client, name)]
     assert [table.requests for table in tables] == [0, 0]
-    assert len(site.requests) == sent
+    assert len(stub.requests) == sent
 
     columns = ["project_id", "date_from", "date_to", *tables[0]._columns(), "settled", "extra"]
     folder = tmp_path / "lake"
@@ -218,21 +214,21 @@ def test_sync_fills_the_store_for_the_method_and_the_dataset(
         ]
 
 
-def test_a_429_in_plain_text_is_one_as_any_other(face: Face, site: StubServer) -> None:
+def test_a_429_in_plain_text_is_one_as_any_other(face: Face, stub: StubServer) -> None:
     plain: dict[str, Any] = {
         "status": 429,
         "body": "Too Many Requests",
         "headers": {"Content-Type": "text/plain"},
     }
-    site.fail_next(**plain, retry_after=3_600)
+    stub.fail_next(**plain, retry_after=3_600)
     with pytest.raises(RateLimitError, match="Too Many Requests") as caught:
-        face.run(listed(face.client(site), "searches").collect())
+        face.run(listed(face.client(stub), "searches").collect())
     assert (caught.value.retry_after, caught.value.body) == (3_600, "Too Many Requests")
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_one_object_is_one_dict(face: Face, site: StubServer, name: str) -> None:
-    client = face.client(site, requests_per_hour=1)
+def test_one_object_is_one_dict(face: Face, stub: StubServer, name: str) -> None:
+    client = face.client(stub, requests_per_hour=1)
 
     def ask(**options: Any) -> Any:
         return face.run(getattr(client, name)(*OBJECTS[name], **options))
@@ -240,15 +236,15 @@ def test_one_object_is_one_dict(face: Face, site: StubServer, name: str) -> None
     assert isinstance(ask(), dict)
     with pytest.raises(BudgetError):
         ask(on_budget="stop")
-    assert len(site.requests) == 1
+    assert len(stub.requests) == 1
 
 
 @pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
-def test_a_range_is_read_slice_by_slice(face: Face, site: StubServer, store: Path, name: str) -> None:
-    client = face.client(site, store=store)
+def test_a_range_is_read_slice_by_slice(face: Face, stub: StubServer, store: Path, name: str) -> None:
+    client = face.client(stub, store=store)
     table = face.run(getattr(client, name)(**WEEKS).collect())
     assert {str(row["date_from"]) for row in table} == {"2025-12-01", "2025-12-08"}
-    assert {request.query["dateFrom"] for request in site.requests} == {"2025-12-01", "2025-12-08"}
+    assert {request.query["dateFrom"] for request in stub.requests} == {"2025-12-01", "2025-12-08"}
     assert len(table) == 2 * ENDPOINTS[name].rows
     # Each slice is in the store as `sync` would have put it there.
     assert face.run(client.sync("demo", **WEEKS, listing=name)).cached == 2
@@ -279,19 +275,19 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
 
 @pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
 def test_totals_are_refused_where_there_are_none(
-    face: Face, site: StubServer, store: Path, name: str
+    face: Face, stub: StubServer, store: Path, name: str
 ) -> None:
-    client = face.client(site, store=store)
+    client = face.client(stub, store=store)
     with pytest.raises(ValueError, match=f"totals, which the service does not have of {name}"):
         client.sync("demo", **WEEKS, listing=name, by_path=False)
     with pytest.raises(ValueError, match="listing must be one of visitors, views"):
         client.sync("demo", **WEEKS, listing="jobs")
-    assert not site.requests
+    assert not stub.requests
 
 
 @pytest.mark.row("M10")
-def test_what_is_cut_off_is_told(face: Face, site: StubServer) -> None:
-    client = face.client(site)
+def test_what_is_cut_off_is_told(face: Face, stub: StubServer) -> None:
+    client = face.client(stub)
     with pytest.warns(DataWarning, match=r"cut the listing off after 10 rows of December 2025 and"):
         table = face.run(client.feedback_by_page(MONTH, page_size=10).collect())
     assert (len(table), len(table.warnings)) == (10, 1)
@@ -317,59 +313,59 @@ def test_what_is_cut_off_is_told(face: Face, site: StubServer) -> None:
     ],
 )
 def test_a_cursor_that_leads_nowhere_is_an_error(
-    site: StubServer, cursors: list[str | None], words: str
+    stub: StubServer, cursors: list[str | None], words: str
 ) -> None:
     for number, cursor in enumerate(cursors):
         body = {"feedback": [{"id": str(number)}], "nextCursor": cursor, "hasMore": True}
-        site.fail_next(status=200, body=body, path="/feedback")
-    with site.client() as client, pytest.raises(PaginationError, match=words):
+        stub.fail_next(status=200, body=body, path="/feedback")
+    with stub.client() as client, pytest.raises(PaginationError, match=words):
         client.feedback(MONTH).collect()
 
 
 @pytest.mark.row("M9")
-def test_a_query_that_is_too_long_is_sent_with_the_cursor_alone(site: StubServer) -> None:
-    with site.client() as client:
+def test_a_query_that_is_too_long_is_sent_with_the_cursor_alone(stub: StubServer) -> None:
+    with stub.client() as client:
         rows = client.feedback(MONTH, page_size=70, prefetch=0)
         for _ in range(70):
             next(rows)
-        site.fail_next(status=414, path="/feedback")
+        stub.fail_next(status=414, path="/feedback")
         assert len([*rows]) == 10
-    assert set(site.requests[-1].query) == {"cursor"}
+    assert set(stub.requests[-1].query) == {"cursor"}
 
 
 @pytest.mark.parametrize("name", CURSORS)
 def test_a_cursor_that_expired_is_an_error_that_says_how_to_begin_anew(
-    face: Face, site: StubServer, store: Path, name: str
+    face: Face, stub: StubServer, store: Path, name: str
 ) -> None:
-    client = face.client(site, store=store)
+    client = face.client(stub, store=store)
     rows = listed(client, name, prefetch=0)
     face.next(rows)
-    site.fail_next(status=400, body={"error": "cursor has expired"})
+    stub.fail_next(status=400, body={"error": "cursor has expired"})
     with pytest.raises(docplatform.BadRequestError, match=r"may have expired.*refresh=True"):
         face.run(listed(client, name).collect())
     assert len(face.run(listed(client, name, refresh=True).collect())) == ENDPOINTS[name].rows
 
 
 def test_a_sync_reads_a_slice_anew_whose_stored_cursor_expired(
-    face: Face, site: StubServer, store: Path
+    face: Face, stub: StubServer, store: Path
 ) -> None:
-    client = face.client(site, store=store)
+    client = face.client(stub, store=store)
     face.next(weeks(client, "searches", prefetch=0)[0])
-    site.fail_next(status=410, body={"error": "cursor has expired"})
+    stub.fail_next(status=410, body={"error": "cursor has expired"})
     report = face.run(client.sync("demo", **{**WEEKS, "date_to": "2025-12-08"}, listing="searches"))
     refused, pages, rows = 1, 2, ENDPOINTS["searches"].rows
     assert report == SyncReport(slices=1, cached=0, open=0, requests=refused + pages, rows=rows)
 
 
 @pytest.mark.row("M9")
-def test_a_range_that_takes_too_long_names_a_shorter_period(site: StubServer) -> None:
-    site.fail_next(status=504, path="/searches")
-    with site.client(max_retries=0) as client, pytest.raises(docplatform.ServerError, match='every="week"'):
+def test_a_range_that_takes_too_long_names_a_shorter_period(stub: StubServer) -> None:
+    stub.fail_next(status=504, path="/searches")
+    with stub.client(max_retries=0) as client, pytest.raises(docplatform.ServerError, match='every="week"'):
         client.searches(MONTH).collect()
 
 
-def test_values_have_the_types_of_their_columns(site: StubServer) -> None:
-    with site.client() as client:
+def test_values_have_the_types_of_their_columns(stub: StubServer) -> None:
+    with stub.client() as client:
         row = client.conversations(MONTH).to_dicts()[0]
         assert isinstance(row["timestamp"], datetime)
         assert row["sources"] == [{"title": "quickstart", "url": "/getting-started/quickstart"}]
@@ -378,8 +374,8 @@ def test_values_have_the_types_of_their_columns(site: StubServer) -> None:
     assert types == ["string", "int64", "double", "string", "timestamp[us, tz=UTC]"]
 
 
-def test_a_conversation_that_does_not_exist_is_named(site: StubServer) -> None:
-    with site.client() as client, pytest.raises(docplatform.NotFoundError, match="conversation 'thread-0'"):
+def test_a_conversation_that_does_not_exist_is_named(stub: StubServer) -> None:
+    with stub.client() as client, pytest.raises(docplatform.NotFoundError, match="conversation 'thread-0'"):
         client.conversation("thread-0")
 
 
@@ -395,9 +391,9 @@ def method(client: Any, name: str, way: str) -> Any:
 
 @every_count
 def test_plans_trends_and_comparisons_cost_what_the_store_lacks(
-    face: Face, site: StubServer, store: Path, name: str
+    face: Face, stub: StubServer, store: Path, name: str
 ) -> None:
-    client = face.client(site, store=store)
+    client = face.client(stub, store=store)
     plan = method(client, name, "plan_{name}")
     assert face.run(plan(**WEEKS)).requests == 2
     trend = face.run(method(client, name, "{one}_trend")(**WEEKS))
@@ -415,14 +411,14 @@ def test_plans_trends_and_comparisons_cost_what_the_store_lacks(
     assert (compared.listing, len(compared), compared.requests) == (name, 60, 0)
     assert compared.totals.total == trend[1]["total"]
     assert pickle.loads(pickle.dumps(compared)).listing == name
-    assert all(f"/{name}" in request.path for request in site.requests)
+    assert all(f"/{name}" in request.path for request in stub.requests)
 
 
 @every_count
 def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
-    face: Face, site: StubServer, name: str
+    face: Face, stub: StubServer, name: str
 ) -> None:
-    trend = face.run(method(face.client(site), name, "{one}_trend")(**WEEKS))
+    trend = face.run(method(face.client(stub), name, "{one}_trend")(**WEEKS))
     if KNOWN[name].adds_up:
         assert trend.sum() == tuple(sum(row[kind] for row in trend) for kind in ("human", "ai", "total"))
         with pytest.raises(TypeError, match="takes no arguments"):
@@ -436,8 +432,8 @@ def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
 
 
 @every_count
-def test_charts_say_what_is_counted_and_whether_it_adds_up(face: Face, site: StubServer, name: str) -> None:
-    client = face.client(site)
+def test_charts_say_what_is_counted_and_whether_it_adds_up(face: Face, stub: StubServer, name: str) -> None:
+    client = face.client(stub)
     trend = face.run(method(client, name, "{one}_trend")(**WEEKS))
     table = face.run(listed(client, name).collect())
     compared = face.run(method(client, name, "compare_{name}")("2025-W50"))
@@ -454,9 +450,9 @@ def test_charts_say_what_is_counted_and_whether_it_adds_up(face: Face, site: Stu
 
 @every_count
 def test_the_store_gives_back_what_was_fetched_without_a_client(
-    face: Face, site: StubServer, store: Path, name: str
+    face: Face, stub: StubServer, store: Path, name: str
 ) -> None:
-    client = face.client(site, store=store)
+    client = face.client(stub, store=store)
     read: Callable[..., Any] = getattr(docplatform, f"read_{name}")
     with pytest.raises(ValueError, match=rf"has no {name} yet|does not have the {name}"):
         read(store, **WEEKS)

@@ -6,7 +6,6 @@ import json
 import re
 import stat
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,12 +17,7 @@ from helpers.reports import Parsed
 from helpers.scripts import run_script
 
 TOTALS = {"human": 30_000, "ai": 20_000, "total": 40_000}
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer(visitors=ROWS, totals=TOTALS) as stub:
-        yield stub
+pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
 
 
 def test_a_report_is_one_file_with_the_most_read_pages(cli: Cli, tmp_path: Path) -> None:

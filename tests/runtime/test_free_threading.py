@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 THREADS = 8
 ROWS = [{"path": f"/{n}", "human": n, "ai": 2 * n, "total": 3 * n, "more": f"{n}"} for n in range(600)]
+pytestmark = pytest.mark.stub(visitors=ROWS, active_polls=0)
 
 
 @pytest.fixture(autouse=True)
@@ -37,12 +38,6 @@ def restless() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
-
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(ROWS, active_polls=0) as stub:
-        yield stub
 
 
 def at_once(*works: Callable[[], T]) -> list[T]:

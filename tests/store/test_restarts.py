@@ -14,11 +14,7 @@ from helpers import Face
 from helpers.exports import eventually
 from helpers.pages import rows
 
-
-@pytest.fixture
-def given() -> Iterator[StubServer]:
-    with StubServer(rows(0, 3_000)) as stub:
-        yield stub
+pytestmark = pytest.mark.stub(visitors=rows(0, 3_000))
 
 
 @contextmanager

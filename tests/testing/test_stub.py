@@ -8,7 +8,6 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
@@ -26,12 +25,6 @@ class Reply(NamedTuple):
     status: int
     headers: dict[str, str]
     body: Any
-
-
-@pytest.fixture
-def stub() -> Iterator[StubServer]:
-    with StubServer() as server:
-        yield server
 
 
 def port_of(stub: StubServer) -> int:
