@@ -104,6 +104,14 @@ def given(request: pytest.FixtureRequest) -> Iterator[StubServer]:
 
 
 @pytest.fixture
+def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is told of errors that nobody can catch."""
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    return told
+
+
+@pytest.fixture
 def store(tmp_path: Path) -> Path:
     """A path for a store, which does not exist yet."""
     return tmp_path / "visitors.db"

@@ -16,7 +16,7 @@ from docplatform import ConfigurationError, Visitors
 from docplatform.cli.exits import MEANINGS, Exit
 from docplatform.testing import StubServer
 from helpers.cli import LOST, SCRIPT, SOON, Cli, run
-from helpers.phases import HOLD, pending
+from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, run_script
 
 
@@ -100,8 +100,7 @@ def test_a_signal_during_a_wait_says_how_to_wait_again(
 ) -> None:
     stub.script_job("active")
     if "job-1" in command:
-        with stub.client() as client:
-            client.create_job("Fix it")
+        with_a_job(stub)
     with Script(SCRIPT, "job", *command, "--poll-interval", "0.1", stub=stub) as script:
         # The second poll shows that the first was seen.
         stub.wait_for(lambda s: sum(r.method == "GET" for r in s.requests) > 1)

@@ -13,7 +13,8 @@ import pytest
 from docplatform.testing import StubServer
 from helpers.cli import SCRIPT, SOON, Cli, shell
 from helpers.lake import alter
-from helpers.phases import HOLD, pending
+from helpers.once import posts
+from helpers.phases import HOLD, pending, with_a_job
 from helpers.scripts import Script, run_script
 
 RUN = ("job", "run", "Fix it", *SOON)
@@ -30,17 +31,13 @@ def once(kept: tuple[str, ...]) -> tuple[str, ...]:
     return ("--once", "links-1.4", *kept)
 
 
-def created(stub: StubServer) -> int:
-    return sum(request.method == "POST" for request in stub.requests)
-
-
 @pytest.mark.row("A15")
 @pytest.mark.parametrize("line", [RUN, ("job", "create", "Fix it")], ids=" ".join)
 def test_the_second_run_uses_the_job_of_the_first(
     cli: Cli, once: tuple[str, ...], line: tuple[str, ...]
 ) -> None:
     first, second = cli(*line, *once), cli(*line, *once)
-    assert (first.status, second.status, created(cli.stub)) == (0, 0, 1)
+    assert (first.status, second.status, posts(cli.stub)) == (0, 0, 1)
     assert first.out == second.out != ""
     assert "Created job job-1." in first.err
     assert "Job job-1 was created under the name links-1.4 before; nothing was sent." in second.err
@@ -64,7 +61,7 @@ def test_a_run_after_a_timeout_or_a_failed_job_ends_as_the_job_stands(
     for status, code in (("failed", 5), ("failed", 5), ("completed", 0)):
         cli.stub.jobs[0].status = status
         assert cli(*again).status == code
-    assert created(cli.stub) == 1
+    assert posts(cli.stub) == 1
 
 
 @pytest.mark.parametrize("line", [RUN, ("job", "create", "Fix it")], ids=" ".join)
@@ -73,7 +70,7 @@ def test_no_more_jobs_are_created_than_the_budget_grants(
 ) -> None:
     line = (*line, *kept, "--jobs-per-hour", "1", "--on-budget", "stop")
     first, second = cli(*line), cli(*line)
-    assert (first.status, second.status, created(cli.stub)) == (0, 4, 1)
+    assert (first.status, second.status, posts(cli.stub)) == (0, 4, 1)
     assert "budget of new jobs is spent (--jobs-per-hour)" in second.err
     assert "or with --on-budget wait" in second.err
 
@@ -85,8 +82,7 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
 ) -> None:
     """The commands that the message gives are run as they stand there."""
     if exists:
-        with stub.client() as client:
-            client.create_job("Fix it")
+        with_a_job(stub)
     stub.fail_next(drop=True)
     line = ("job", "create", "Fix it", *once)
     for _ in range(2):
@@ -94,7 +90,7 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
         assert (ended.status, ended.out) == (7, "")
         assert "Then run this again. Until then it sends nothing." in ended.err
         assert "resolve_once" not in ended.err
-    assert created(stub) == 1 + exists
+    assert posts(stub) == 1 + exists
     found, never = (part for part in ended.err.split("`") if part.startswith("docplatform job once"))
     if exists:
         mistyped = shell(stub, found.replace("docplatform", "$cli", 1).replace("--job ID", "--job job-9"))
@@ -105,7 +101,7 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     assert done.status == 0, done.err
     ended = run_script(SCRIPT, *line, stub=stub)
     assert (ended.status, ended.out) == (0, "job-1\n")
-    assert created(stub) == 2
+    assert posts(stub) == 2
 
 
 @pytest.mark.row("A15")
@@ -171,7 +167,7 @@ def test_a_job_that_cannot_be_looked_at_is_not_noted(
     assert again.err == "The name links-1.4 has the job job-1 already; nothing was changed.\n"
     # Its status is known, too.
     assert '"status": "active"' in cli("job", "create", "Fix it", *once, "--json").out
-    assert created(cli.stub) == 1
+    assert posts(cli.stub) == 1
 
 
 @pytest.mark.row("A15", "M11")
@@ -192,7 +188,7 @@ def test_a_job_that_the_store_could_not_record_is_named_with_the_command_that_re
     command = ended.err.split("`")[1]
     assert cli(*shlex.split(command)[1:]).status == 0
     assert cli("job", "create", "Fix it", *once).out == "job-2\n"
-    assert created(cli.stub) == 2
+    assert posts(cli.stub) == 2
 
 
 @pytest.mark.row("A15")
@@ -202,10 +198,10 @@ def test_an_organization_that_is_set_later_finds_the_job_of_before(
     assert cli("job", "create", "Fix it", *once).status == 0
     monkeypatch.setenv("DOCPLATFORM_ORGANIZATION", "acme")
     ended = cli("job", "create", "Fix it", *once)
-    assert (ended.status, created(cli.stub)) == (7, 1)
+    assert (ended.status, posts(cli.stub)) == (7, 1)
     assert "another API key or another organization, and its job is job-1" in ended.err
     assert cli(*shlex.split(ended.err.split("`")[1])[1:]).status == 0
-    assert (cli("job", "create", "Fix it", *once).out, created(cli.stub)) == ("job-1\n", 1)
+    assert (cli("job", "create", "Fix it", *once).out, posts(cli.stub)) == ("job-1\n", 1)
 
 
 @pytest.mark.row("A15")
@@ -251,7 +247,7 @@ def test_a_run_killed_during_the_request_is_not_repeated(
     assert advice in ended.err
     stub.latency = 0
     assert run_script(SCRIPT, *RUN, *once, stub=stub).status == 7
-    assert created(stub) == 1
+    assert posts(stub) == 1
 
 
 @pytest.mark.row("A15")
@@ -264,4 +260,4 @@ def test_a_run_killed_during_the_wait_continues(stub: StubServer, once: tuple[st
         script.end()
     ended = run_script(SCRIPT, *line, stub=stub)
     assert (ended.status, ended.out) == (0, "https://github.com/example/docs/pull/1\n")
-    assert created(stub) == 1
+    assert posts(stub) == 1

@@ -15,21 +15,17 @@ import pytest
 from docplatform import ConfigurationError, NotFoundError, ResponseError, UnconfirmedWriteError
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
-from helpers.connection import answer as wire_answer
+from helpers.connection import answer
 from helpers.faults import READ_ALL, SEND, FaultServer
+from helpers.pages import serve
 
 VISITORS = "/v1/analytics/{project_id}/visitors"
-
-
-def answer(stub: StubServer, *bodies: Any) -> None:
-    for body in bodies:
-        stub.fail_next(status=200, body=body)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "get", "Post"])
 def test_a_request_goes_out_as_given_and_returns_the_json(face: Face, stub: StubServer, method: str) -> None:
     body = {"big": 10**30, "small": 0.1, "list": [None, True, "é"]}
-    answer(stub, body)
+    serve(stub, body)
     client = face.client(stub)
     json = None if method.upper() == "GET" else {"a": [1, 2.5, None, True, "é"], "b": {}}
     assert face.run(client.request(method, "/v3/things", json=json)) == body
@@ -68,11 +64,11 @@ def test_any_json_is_sent_and_none_is_not(face: Face, stub: StubServer) -> None:
     client = face.client(stub)
     values: list[Any] = [{}, [], 0, False, "", [1, 2], OrderedDict(a=1), {"n": 2**70}]
     for json in values:
-        answer(stub, {})
+        serve(stub, {})
         face.run(client.request("POST", "/v3/things", json=json))
         assert stub.requests[-1].json == json
         assert "content-type" in stub.requests[-1].headers
-    answer(stub, {})
+    serve(stub, {})
     face.run(client.request("POST", "/v3/things"))
     assert "content-type" not in stub.requests[-1].headers
 
@@ -113,7 +109,7 @@ def test_what_json_cannot_hold_is_refused(
 def test_parameters_are_written_as_the_wire_wants_them(
     face: Face, stub: StubServer, params: Mapping[str, Any]
 ) -> None:
-    answer(stub, {})
+    serve(stub, {})
     face.run(face.client(stub).request("GET", "/v3/things", params=params))
     expected = {"text": "a b&c=é", "flag": "true", "off": "false", "n": "5", "x": "0.5", "day": "2026-01-31"}
     assert stub.requests[0].query == expected
@@ -134,7 +130,7 @@ def test_numbers_of_numpy_are_written_as_those_of_python(face: Face, stub: StubS
 
 def test_a_list_repeats_its_name(face: Face) -> None:
     with FaultServer() as server:
-        server.rest(READ_ALL, SEND(wire_answer(200, {})))
+        server.rest(READ_ALL, SEND(answer(200, {})))
         client = face.make("dp_key", base_url=server.url)
         params = {"tag": ["a", "b", None], "at": (1, date(2026, 1, 1)), "none": []}
         face.run(client.request("GET", "/v3/things", params=params))
@@ -166,7 +162,7 @@ def test_other_methods_are_value_errors(face: Face, stub: StubServer, method: st
 def test_a_read_is_tried_again_and_a_write_is_not(face: Face, stub: StubServer) -> None:
     client: AnyClient = face.client(stub)
     stub.fail_next(status=502)
-    answer(stub, {"ok": 1})
+    serve(stub, {"ok": 1})
     assert face.run(client.request("GET", "/v3/things")) == {"ok": 1}
     assert len(stub.requests) == 2
     for method in ("POST", "PUT", "PATCH", "DELETE"):
@@ -219,7 +215,7 @@ def test_the_project_is_filled_in_where_the_path_has_a_place_for_it(face: Face) 
     [b"<html>", b'{"cut": ', b'{"id": "job-\xff"}', b'{"id": "job-\\ud800"}', b'{"n": ' + b"9" * 5000 + b"}"],
 )
 def test_an_answer_with_invalid_characters_is_not_repaired(face: Face, stub: StubServer, body: bytes) -> None:
-    answer(stub, body, body)
+    serve(stub, body, body)
     client = face.client(stub)
     with pytest.raises(ResponseError):
         face.run(client.request("GET", "/v3/things"))

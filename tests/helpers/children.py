@@ -1,4 +1,4 @@
-"""Work in other processes: scripts that print their result as JSON, forked children, and functions for pools."""
+"""Work in other processes: scripts that print their result as JSON, forked children, and a function for pools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from docplatform import Client, VisitorRow
 from helpers.scripts import run_script
 
 PRELUDE = """
@@ -73,13 +72,6 @@ def in_child(work: Callable[[], Any]) -> Any:
 
 
 # -- importable in a process that was spawned, which a test module is not --------------------------
-
-
-def export_rest(settings: dict[str, Any], checkpoint: str) -> tuple[int, list[VisitorRow], str]:
-    """Go on with an export; the process, the rows, and where it ended."""
-    with Client(**settings) as client:
-        visitors = client.visitors(resume=checkpoint)
-        return os.getpid(), list(visitors), visitors.checkpoint
 
 
 def raise_error(error: BaseException) -> None:

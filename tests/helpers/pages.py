@@ -26,6 +26,6 @@ def page(rows: Iterable[Any], has_more: object = False, totals: object = TOTALS)
 
 
 def serve(stub: StubServer, *bodies: Mapping[str, Any] | str | bytes) -> None:
-    """Let the next analytics requests get these bodies, in this order."""
+    """Let the next requests get these bodies, in this order."""
     for body in bodies:
-        stub.fail_next(status=200, body=body, path="/v1/")
+        stub.fail_next(status=200, body=body)

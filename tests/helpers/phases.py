@@ -25,6 +25,13 @@ def pending(stub: StubServer) -> list[StubRequest]:
     return [r for r in stub.requests if r.status is None and r.disconnected is None]
 
 
+def with_a_job(stub: StubServer, *statuses: str) -> None:
+    """Lets the stub have a job-1, which is active."""
+    stub.script_job(*statuses or ("active",))
+    with stub.client() as client:
+        client.create_job("Fix it")
+
+
 def unread(requests: list[StubRequest]) -> int:
     """How many there are from the first one on that waits for its answer, in the order in which answers are read."""
     in_order = sorted(requests, key=lambda r: int(r.query.get("offset", 0)))
@@ -49,9 +56,7 @@ class Phase:
 
     def begin(self, stub: StubServer) -> int:
         """Sets the stub up, with an active job-1; how many requests there were before the call."""
-        stub.script_job("active")
-        with stub.client() as client:
-            client.create_job("Fix it")
+        with_a_job(stub)
         self.prepare(stub)
         if self.in_flight and not self.answered:
             stub.latency = HOLD

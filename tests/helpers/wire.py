@@ -6,12 +6,10 @@ request and nowhere else; no thread, descriptor or file left behind.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
 import os
 import pickle
-import signal
 import tempfile
 import threading
 import time
@@ -102,51 +100,6 @@ class Wire:
         assert (client.stats.requests, client.stats.retries) == (0, 0)
         assert not any(attempt.sent or attempt.elapsed > AT_ONCE for attempt in error.attempts)
         return str(error)
-
-    def interrupt(self, call: Callable[[], Any], when: Callable[[FaultServer], object]) -> BaseException:
-        """What comes out of a call that is cancelled, or ended by Ctrl-C, as soon as the server sees to it."""
-        if self.face.name == "async":
-            return self._cancel(call, when)
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        main = threading.main_thread().ident
-        assert main == threading.get_ident(), "a signal reaches the main thread alone"
-        trigger = self._trigger(when, lambda: signal.pthread_kill(main, signal.SIGINT))
-        try:
-            return self.fails(KeyboardInterrupt, call)
-        finally:
-            trigger.join()
-            signal.signal(signal.SIGINT, before)
-
-    def _cancel(self, call: Callable[[], Any], when: Callable[[FaultServer], object]) -> BaseException:
-        raised: list[BaseException] = []
-
-        async def awaiting() -> None:
-            try:
-                await call()
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        async def cancelled() -> None:
-            task = asyncio.create_task(awaiting())
-            loop = asyncio.get_running_loop()
-            trigger = self._trigger(when, lambda: loop.call_soon_threadsafe(task.cancel))
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            trigger.join()
-
-        self.face.run(cancelled())
-        self.raised += raised
-        return raised[0]
-
-    def _trigger(self, when: Callable[[FaultServer], object], pull: Callable[[], object]) -> threading.Thread:
-        def wait() -> None:
-            self.server.wait_for(when)
-            pull()
-
-        trigger = threading.Thread(target=wait, name="trigger")
-        trigger.start()
-        return trigger
 
     @contextmanager
     def watched(self) -> Iterator[None]:

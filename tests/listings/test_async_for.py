@@ -67,29 +67,6 @@ def test_the_checkpoint_stands_after_the_row_in_hand(
     face.run(work())
 
 
-def test_two_tasks_share_the_rows(face: AsyncFace, client: AsyncClient) -> None:
-    visitors = client.visitors(page_size=7)
-
-    async def each(mine: asyncio.Event, others: asyncio.Event) -> list[Any]:
-        got = []
-        async for row in visitors:
-            got.append(row)
-            mine.set()
-            # Who is faster is not promised: each is to have had a row before the other has all.
-            await others.wait()
-            await asyncio.sleep(0)
-        return got
-
-    async def both() -> list[list[Any]]:
-        first, second = asyncio.Event(), asyncio.Event()
-        return list(await asyncio.gather(each(first, second), each(second, first)))
-
-    one, other = face.run(both())
-    assert one
-    assert other
-    assert sorted(one + other, key=lambda row: row["human"]) == ROWS
-
-
 def test_a_pass_that_is_closed_leaves_its_rows_to_the_next(
     face: AsyncFace, client: AsyncClient, given: StubServer
 ) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,7 +9,6 @@ import pytest
 from docplatform import AuthenticationError
 from docplatform.testing import StubServer
 from helpers import Face
-from helpers.children import export_rest
 from helpers.exports import ROWS
 
 pytestmark = pytest.mark.stub(projects=("demo", "other"))
@@ -49,17 +45,6 @@ def test_an_error_carries_the_checkpoint(face: Face, given: StubServer) -> None:
     assert other.value.checkpoint is None
     rest = face.all(client.visitors(resume=caught.value.checkpoint))
     assert got + face.all(visitors) == got + rest == face.all(new) == ROWS
-
-
-def test_another_process_resumes_it(face: Face, given: StubServer) -> None:
-    checkpoint = at(face, face.client(given).visitors(**DATES), 300)
-    settings = {"api_key": given.api_key, "base_url": given.url}
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        pid, rest, end = pool.submit(export_rest, settings, checkpoint).result(timeout=60)
-    assert pid != os.getpid()
-    assert rest == ROWS[300:]
-    assert face.all(face.client(given).visitors(resume=end)) == []
 
 
 # -- what belongs to it ----------------------------------------------------------------------------

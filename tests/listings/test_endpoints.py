@@ -252,10 +252,10 @@ def test_a_range_is_read_slice_by_slice(face: Face, stub: StubServer, store: Pat
 
 @pytest.mark.parametrize("name", [*CURSORS, "feedback_by_page"])
 def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
-    face: Face, site: StubServer, name: str
+    face: Face, stub: StubServer, name: str
 ) -> None:
     today = datetime.now(UTC).date()
-    listing = getattr(face.client(site), name)
+    listing = getattr(face.client(stub), name)
     query: dict[str, Any] = {
         "date_from": today - timedelta(2),
         "date_to": today + timedelta(40),
@@ -266,7 +266,7 @@ def test_slices_that_have_not_begun_are_left_out_and_cost_nothing(
     rest = listing(**query, resume=first.checkpoint)
     # The day may turn over meanwhile.
     assert len(face.run(rest.collect())) + 1 in {days * ENDPOINTS[name].rows for days in (3, 4)}
-    last = {request.query["dateFrom"] for request in site.requests}.pop()
+    last = {request.query["dateFrom"] for request in stub.requests}.pop()
     assert last <= str(datetime.now(UTC).date())
     assert json.loads(rest.checkpoint)["done"]
     with pytest.raises(ValueError, match="the range has not begun: today is"):

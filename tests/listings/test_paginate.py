@@ -11,13 +11,9 @@ import pytest
 from docplatform import AsyncRows, ResponseError, Rows
 from docplatform.testing import StubServer
 from helpers import Face
+from helpers.pages import serve
 
 VISITORS = "/v1/analytics/{project_id}/visitors"
-
-
-def answer(stub: StubServer, *bodies: Any) -> None:
-    for body in bodies:
-        stub.fail_next(status=200, body=body)
 
 
 def test_another_endpoint_is_paged_as_visitors_are(face: Face) -> None:
@@ -39,7 +35,7 @@ def test_another_endpoint_is_paged_as_visitors_are(face: Face) -> None:
 
 def test_rows_may_be_anything(face: Face, stub: StubServer) -> None:
     first, second = [1, "two", None, [3.5], {"four": 10**30}], [True, 1, 1]
-    answer(stub, {"entries": first, "more": True, "new": 1}, {"entries": second, "more": False})
+    serve(stub, {"entries": first, "more": True, "new": 1}, {"entries": second, "more": False})
     listing = face.client(stub).paginate("/v3/things", items="entries", has_more="more", page_size=5)
     # Rows of unknown shape may rightly be there twice.
     assert face.all(listing) == first + second
@@ -98,7 +94,7 @@ def test_a_listing_is_resumed_and_another_query_refused(face: Face) -> None:
     ],
 )
 def test_a_listing_of_a_wrong_shape_is_an_error(face: Face, stub: StubServer, body: Any, place: str) -> None:
-    answer(stub, body)
+    serve(stub, body)
     listing = face.client(stub).paginate("/v3/things", items="rows")
     with pytest.raises(ResponseError, match=place) as caught:
         face.all(listing)

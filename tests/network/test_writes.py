@@ -269,16 +269,3 @@ def test_http_2_is_neither_offered_nor_begun(wire: Wire, authority: Authority) -
     assert b"h2c" not in plain
     for request in wire.server.requests:
         assert request.head.startswith(b"POST /v2/agent/demo/job HTTP/1.1\r\n")
-
-
-@pytest.mark.row("A13", "I4")
-@pytest.mark.parametrize("read", [READ_HEAD, READ_ALL])
-def test_a_write_that_is_given_up_is_unknown_and_its_connection_closed(wire: Wire, read: Step) -> None:
-    wire.server.script([read, APPLY, HOLD])
-    prompt = wire.prompt()
-    client = wire.client(timeout=60)
-    error = wire.interrupt(lambda: client.create_job(prompt), lambda server: server.applied)
-    (note,) = error.__notes__
-    assert "outcome is unknown" in note
-    wire.server.wait_for(lambda server: server.connections[0].ended)
-    assert client.stats.retries == 0

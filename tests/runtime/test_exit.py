@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from docplatform.testing import StubServer
-from helpers.phases import HOLD
+from helpers.phases import HOLD, with_a_job
 from helpers.scripts import Ended, run_script
 
 ROUNDS = 4
@@ -81,12 +81,6 @@ def check(ended: list[Ended], *, status: int = 7) -> None:
     assert [(end.status, end.out, end.err) for end in ended] == [(status, "", "")] * len(ended)
     # Measured: 0.1 s to 0.2 s, the start of the interpreter included. One that waits for an answer takes 60.
     assert max(end.seconds for end in ended) < HOLD / 2
-
-
-def with_a_job(stub: StubServer) -> None:
-    stub.script_job("active")
-    with stub.client() as client:
-        client.create_job("Fix it")
 
 
 @pytest.mark.row("I7")
@@ -189,9 +183,7 @@ in_a_daemon(lambda: asyncio.run(later.with_options().wait_for_job("job-1", **rar
 )
 def test_an_atexit_callback_can_use_a_client(stub: StubServer, before: str) -> None:
     if before.endswith(BLOCKED):
-        stub.script_job("active")
-        with stub.client() as client:
-            client.create_job("Fix it")
+        with_a_job(stub)
         stub.script_job("active", "completed")
     ended = run_script(f"{PRELUDE}{before}\nsys.exit(7)", "0", stub=stub)
     assert (ended.status, ended.out, ended.err) == (7, "done\n", "")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from docplatform.testing import StubServer
+from helpers.phases import with_a_job
 from helpers.scripts import Script, run_script
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -60,9 +61,7 @@ asyncio.run(main())
 
 @pytest.mark.row("F7")
 def test_ten_thousand_waits_share_a_few_connections(stub: StubServer) -> None:
-    stub.script_job("active")
-    with stub.client() as client:
-        client.create_job("Fix it")
+    with_a_job(stub)
     with Script(WAITS, stub=stub) as script:
         assert script.read() == "all wait"
         stub.jobs[0].status = "completed"
@@ -121,9 +120,7 @@ print(count("fd"))
 
 @pytest.mark.row("I13")
 def test_ten_thousand_calls_cancelled_half_the_time_leave_nothing_behind(stub: StubServer) -> None:
-    stub.script_job("active", "active", "completed")
-    with stub.client() as client:
-        client.create_job("Fix it")
+    with_a_job(stub, "active", "active", "completed")
     stub.latency = 0.002
     with Script(CANCELLED, stub=stub) as script:
         figures: dict[str, Any] = json.loads(script.read())
@@ -170,8 +167,7 @@ print(json.dumps({
 
 @pytest.mark.row("I13")
 def test_thousands_of_blocking_calls_and_clients_leave_nothing_behind(stub: StubServer) -> None:
-    with stub.client() as client:
-        client.create_job("Fix it")
+    with_a_job(stub)
     ended = run_script(BLOCKING, stub=stub)
     assert (ended.status, ended.err) == (0, "")
     figures = json.loads(ended.out)

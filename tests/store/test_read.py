@@ -27,11 +27,6 @@ def client(stub: StubServer, store: Path) -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(autouse=True)
-def nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DOCPLATFORM_PROJECT_ID", raising=False)
-
-
 @pytest.mark.parametrize("days", [JANUARY, {"period": "2024-01"}], ids=["dates", "period"])
 def test_a_range_is_read_as_the_client_had_it(
     client: Client, stub: StubServer, store: Path, days: dict[str, Any]
