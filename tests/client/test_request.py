@@ -122,7 +122,7 @@ class Level(int, Enum):
 
 
 def test_numbers_of_numpy_are_written_as_those_of_python(face: Face, stub: StubServer) -> None:
-    answer(stub, {})
+    serve(stub, {})
     params = {"n": np.int64(5), "x": np.float32(0.5), "y": np.float64(5), "level": Level.HIGH}
     face.run(face.client(stub).request("GET", "/v3/things", params=params))
     assert stub.requests[0].query == {"n": "5", "x": "0.5", "y": "5.0", "level": "3"}
