@@ -114,20 +114,18 @@ def test_a_wait_of_days_is_waited_for_by_the_store_and_not_asked_for_again(
     assert len(stub.requests) == 1
 
 
-def test_a_store_is_one_ledger_for_all_who_use_it(face: Face, stub: StubServer, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"requests_per_hour": 6, "store": tmp_path / "visitors.db"}
+def test_a_store_is_one_ledger_for_all_who_use_it(face: Face, stub: StubServer, store: Path) -> None:
+    settings: dict[str, Any] = {"requests_per_hour": 6, "store": store}
     client, other = face.client(stub, **settings), face.client(stub, **settings)
     ask(face, client, 2)
     ask(face, other)
     # Each knows what there was when it last asked.
     assert (client.stats.budget_left, other.stats.budget_left) == (4, 3)
-    script = """
-settings = {"requests_per_hour": 6, "store": sys.argv[2] if len(sys.argv) > 2 else STORE}
-c = client(**settings)
-first = run(lambda: c.visitor_totals(on_budget="stop"))
+    script = f"""
+c = client(requests_per_hour=6, store={str(store)!r})
+run(lambda: c.visitor_totals(on_budget="stop"))
 print(json.dumps(c.stats.budget_left))
 """
-    script = f"STORE = {str(settings['store'])!r}\n{script}"
     assert tell(face.name, script, **environment(stub)) == 2
     ask(face, client)
     assert client.stats.budget_left == 1

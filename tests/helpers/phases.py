@@ -103,5 +103,6 @@ PHASES = {
     "the first page in flight": Phase("read(client.visitors())"),
     "reading": Phase("read(client.visitors(page_size=1, prefetch=0))", answered=3),
     "reading ahead": Phase("read(client.visitors(page_size=1, prefetch=4))", in_flight=4, answered=3),
+    "collecting": Phase("client.visitors(page_size=1).collect()", answered=3),
     "exporting to a file": Phase("client.visitors(page_size=1).to_csv(target)", answered=3),
 }

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import threading
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
 from helpers.exports import FILES, MEMORY, ROWS, dicts, eventually, export, offsets, progress, read
 from helpers.phases import HOLD, pending
 from helpers.preload import build
-from helpers.scripts import Script, run_script
+from helpers.scripts import run_script
 
 pytestmark = pytest.mark.row("I4")
 every_way = pytest.mark.parametrize("way", MEMORY + FILES)
@@ -161,21 +160,26 @@ def test_a_program_without_stderr_shows_no_progress(
 # -- the event loop ----------------------------------------------------------------------------------
 
 
+def gated(way: str, monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Has the making of a frame stand still: when that is reached, and what lets it go on."""
+    entered, go_on = threading.Event(), threading.Event()
+    what = "encode" if way in FILES else way
+    make = getattr(frames, what)
+
+    def gate(*arguments: Any) -> Any:
+        entered.set()
+        assert go_on.wait(20), "the loop stood still"
+        return make(*arguments)
+
+    monkeypatch.setattr(frames, what, gate)
+    return entered, go_on
+
+
 @pytest.mark.parametrize("way", ["to_pandas", "to_polars", "to_arrow", "to_parquet", "to_excel"])
 def test_the_loop_runs_while_a_frame_is_made(
     async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entered, ticked = threading.Event(), threading.Event()
-    what = "docplatform._hooks.frames." + ("encode" if way in FILES else way)
-    module, _, name = what.rpartition(".")
-    make = getattr(import_module(module), name)
-
-    def gated(*arguments: Any) -> Any:
-        entered.set()
-        assert ticked.wait(20), "the loop stood still"
-        return make(*arguments)
-
-    monkeypatch.setattr(what, gated)
+    entered, ticked = gated(way, monkeypatch)
 
     async def tick() -> None:
         assert await asyncio.to_thread(entered.wait, 20)
@@ -222,16 +226,7 @@ def test_cancelling_while_a_frame_is_made_loses_no_row(
     async_face: AsyncFace, given: StubServer, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row is lost, and no file is left, though the other thread comes to its end."""
-    entered, go_on = threading.Event(), threading.Event()
-    what = "encode" if way in FILES else way
-    make = getattr(import_module("docplatform._hooks.frames"), what)
-
-    def gated(*arguments: Any) -> Any:
-        entered.set()
-        assert go_on.wait(20)
-        return make(*arguments)
-
-    monkeypatch.setattr(f"docplatform._hooks.frames.{what}", gated)
+    entered, go_on = gated(way, monkeypatch)
     visitors = async_face.client(given).visitors()
 
     async def main() -> None:
@@ -245,48 +240,3 @@ def test_cancelling_while_a_frame_is_made_loses_no_row(
     async_face.run(main())
     assert async_face.all(visitors) == ROWS
     eventually(lambda: not names(tmp_path))
-
-
-# -- Ctrl-C ------------------------------------------------------------------------------------------
-
-CTRL_C = """
-import json, os, signal, sys
-import docplatform
-
-way, target, face = sys.argv[1:]
-visitors = docplatform.Client().visitors(page_size=100, prefetch=0)
-first = [next(visitors) for _ in range(150)]
-before = visitors.checkpoint
-print("ready", flush=True)
-sys.stdin.readline()
-try:
-    getattr(visitors, way)(*([target] if target else []))
-except KeyboardInterrupt:
-    assert visitors.checkpoint == before
-    print("caught", flush=True)
-sys.stdin.readline()
-paths = [row["path"] for row in first + list(visitors)]
-print(json.dumps([len(paths), len(set(paths))]))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-@pytest.mark.parametrize("way", ["to_pandas", "to_csv"])
-def test_ctrl_c_loses_no_row(way: str, tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    target.write_text("before")
-    with StubServer(visitors=1000) as stub:
-        with Script(CTRL_C, way, str(target) if way in FILES else "", "sync", stub=stub) as script:
-            assert script.read() == "ready"
-            stub.latency = HOLD
-            script.write("go on")
-            stub.wait_for(pending, timeout=30)
-            script.signal(signal.SIGINT)
-            assert script.read() == "caught"
-            eventually(lambda: is_as_before(tmp_path))
-            stub.latency = 0.0
-            script.write("go on")
-            ended = script.end()
-        assert (ended.status, ended.out, ended.err) == (0, "[1000, 1000]\n", "")
-        # What was under way is asked for again; a file asks for the rest of the page that it had begun, too.
-        assert len(stub.requests) == 11 + (way == "to_csv")

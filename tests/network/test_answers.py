@@ -230,12 +230,10 @@ def test_trailers_that_are_too_large_are_a_transport_error(wire: Wire, sent: byt
     assert wire.server.connections[0].sent < ENDLESS
 
 
-# -- bodies that are no JSON of ours ---------------------------------------------------------------
+# -- answers before the answer ---------------------------------------------------------------------
 
 CREATED = SEND(answer(201, JOB))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-# -- answers before the answer ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
