@@ -8,10 +8,9 @@ use docplatform::config::Options;
 use docplatform::error::{Kind, Outcome, Result};
 use docplatform::http::MAX_WRITES;
 use docplatform::job::{self, Job};
-use docplatform::store::Store;
 use tokio::time::{Instant, timeout};
 
-use crate::budget::ledger::place;
+use crate::budget::ledger::opened;
 use crate::helpers::service::{HOUR, most_in_an_hour};
 use crate::helpers::support::{
     Recorder, Script, Step, all_of, analytics, bare, call, client_in_store, client_with, create, get, good,
@@ -133,8 +132,7 @@ async fn a_refusal_that_does_not_say_how_long_it_holds_ends_the_call_and_holds_f
 
 #[tokio::test]
 async fn clients_of_one_store_share_it() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     let script = Script::each(|_| reply(201, job_body("active")).into());
     let client =
         || client_in_store(&script, &budgeted(), &store, Clock::system()).on_budget(WaitOrStop::Stop);

@@ -40,6 +40,13 @@ pub(crate) fn place() -> (TempDir, PathBuf) {
     (directory, path)
 }
 
+/// A store there; it is gone with the directory.
+pub(crate) fn opened() -> (TempDir, PathBuf, Store) {
+    let (directory, path) = place();
+    let store = Store::open(&path).unwrap();
+    (directory, path, store)
+}
+
 fn budget(path: &Path, clock: Clock) -> Budget {
     Ledger::in_store(clock, Store::open(path).unwrap(), owner(key(KEY))).budget(TERMS)
 }
@@ -92,8 +99,7 @@ async fn a_refusal_holds_for_all_clients() {
 
 #[tokio::test]
 async fn organizations_and_addresses_have_ledgers_of_their_own() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     let of = |base_url: &str, organization| {
         let owner = Owner { base_url: base_url.to_owned(), organization };
         Ledger::in_store(Clock::system(), store.clone(), owner).budget(TERMS)

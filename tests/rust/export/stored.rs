@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::task::yield_now;
 use tokio::time::advance;
 
-use crate::budget::ledger::{in_a_transaction, place};
+use crate::budget::ledger::{in_a_transaction, opened};
 use crate::export::resume::{reread, sites, turns};
 use crate::helpers::site::{PLAIN, Site, asked, export, names, page, pages, row, start_json, turn};
 use crate::helpers::support::{BASE_URL, Hands, Recorder, Script, client_in_store, options, secs, segment};
@@ -32,8 +32,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        let (directory, path) = place();
-        let store = Store::open(&path).unwrap();
+        let (directory, _path, store) = opened();
         let shop = Self { _directory: directory, store, hands: Hands::at(0) };
         shop.set_day(END + 2);
         shop

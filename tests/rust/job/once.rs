@@ -6,10 +6,9 @@ use docplatform::client::observer::{Note, Observer};
 use docplatform::clock::Clock;
 use docplatform::job::observer::JobObserver;
 use docplatform::job::once::{self, OnceName};
-use docplatform::store::Store;
 use tokio::time::{Instant, sleep};
 
-use crate::budget::ledger::place;
+use crate::budget::ledger::opened;
 use crate::helpers::support::{
     Recorder, Script, client_in_store, job_body, millis, options, prompt, reply, secs, segment,
 };
@@ -31,8 +30,7 @@ impl JobObserver for Waits {}
 /// Rows: M12.
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_anothers_creation_is_announced_within_ten_seconds_and_once_it_is_long() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     let script = Script::each(|_| reply(201, job_body("active")).after(secs(40)).into());
     let client = client_in_store(&script, &options(), &store, Clock::system());
     let name = || Some(OnceName::parse("docs-1.4".to_owned()).unwrap());

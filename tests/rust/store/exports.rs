@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::budget::ledger::{key, owner, place};
+use crate::budget::ledger::{key, opened, owner};
 use crate::helpers::support::{Hands, KEY};
 
 const DAY: Millis = 24 * 3_600_000;
@@ -25,8 +25,7 @@ struct Shop {
 }
 
 fn shop() -> Shop {
-    let (directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (directory, _path, store) = opened();
     let hands = Hands::at(NOW);
     let client = ClientStore { store: store.clone(), clock: hands.clock(), owner: owner(key(KEY)) };
     Shop { _directory: directory, store, hands, exports: Exports(Arc::new(client)) }

@@ -14,7 +14,7 @@ use docplatform::store::{
 use http::HeaderMap;
 use rusqlite::Connection;
 
-use crate::budget::ledger::{key, owner, place};
+use crate::budget::ledger::{key, opened, owner, place};
 use crate::budget::policy::ticket;
 use crate::helpers::support::{KEY, far};
 
@@ -44,8 +44,7 @@ async fn spend(store: &Store) {
 
 #[tokio::test]
 async fn a_store_is_one_file_that_any_tool_reads() {
-    let (directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (directory, path, store) = opened();
     spend(&store).await;
     let other = Connection::open(&path).unwrap();
     let (count, url): (i64, String) = other
@@ -88,8 +87,7 @@ async fn a_log_whose_store_was_deleted_is_not_worked_into_the_next_one() {
 
 #[tokio::test]
 async fn no_key_is_in_it() {
-    let (directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (directory, path, store) = opened();
     spend(&store).await;
     let none_in = |names: &[&str]| {
         let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
@@ -128,8 +126,7 @@ fn a_lock_that_is_not_given_may_be_for_want_of_locks() {
 #[test]
 fn the_same_key_looks_another_in_another_store() {
     let label = || {
-        let (_directory, path) = place();
-        let store = Store::open(&path).unwrap();
+        let (_directory, path, store) = opened();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(spend(&store));
         let label: String = Connection::open(&path)
@@ -251,8 +248,7 @@ mod unix {
 
     #[tokio::test]
     async fn it_is_for_its_owner_alone() {
-        let (_directory, path) = place();
-        let store = Store::open(&path).unwrap();
+        let (_directory, path, store) = opened();
         // While another connection is open, the files beside it stay.
         let other = Connection::open(&path).unwrap();
         spend(&store).await;
@@ -327,8 +323,7 @@ mod unix {
 /// Rows: M3.
 #[tokio::test]
 async fn a_full_disk_is_said_and_nothing_is_granted() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     spend(&store).await;
     let fill = store
         .run(|connection| {
@@ -346,8 +341,7 @@ async fn a_full_disk_is_said_and_nothing_is_granted() {
 
 #[tokio::test]
 async fn a_panic_in_a_piece_of_work_ends_that_piece() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     let error = store.run(|_| -> Result<(), _> { panic!("on purpose") }).await.unwrap_err();
     assert_eq!(error.kind, Kind::Internal);
     spend(&store).await;
@@ -355,8 +349,7 @@ async fn a_panic_in_a_piece_of_work_ends_that_piece() {
 
 #[tokio::test]
 async fn damage_that_shows_late_is_an_error_too() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     store.run(|connection| Ok(connection.execute_batch("DROP TABLE request")?)).await.unwrap();
     let error = budget(&store).acquire(far()).await.unwrap_err();
     assert!(error.message.contains("damaged") && error.message.contains("no such table"), "{error}");
@@ -365,8 +358,7 @@ async fn damage_that_shows_late_is_an_error_too() {
 /// Rows: M3.
 #[tokio::test]
 async fn a_store_that_is_removed_is_made_again() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, path, store) = opened();
     spend(&store).await;
     // Before it is closed, it would live on under no name.
     all_closed();
@@ -378,8 +370,7 @@ async fn a_store_that_is_removed_is_made_again() {
 /// Rows: M3.
 #[tokio::test]
 async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_next_store() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, path, store) = opened();
     let exports = Exports(Arc::new(ClientStore { store, clock: Clock::system(), owner: owner(key(KEY)) }));
     let begin = |project: &str| {
         let range = Range {
@@ -404,8 +395,7 @@ async fn an_export_that_was_begun_before_the_store_was_removed_is_none_of_the_ne
 /// Rows: M3.
 #[tokio::test]
 async fn a_request_that_was_entered_before_the_store_was_removed_is_none_of_the_next_store() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, path, store) = opened();
     let (before, after) = (budget(&store), budget(&store));
     let never_sent = before.acquire(far()).await.unwrap();
     all_closed();
@@ -417,8 +407,7 @@ async fn a_request_that_was_entered_before_the_store_was_removed_is_none_of_the_
 
 #[tokio::test]
 async fn no_file_is_open_during_a_fork() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, path, store) = opened();
     spend(&store).await;
     for _ in 0..5 {
         store.run(|connection| Ok(connection.execute("UPDATE meta SET name = name", [])?)).await.unwrap();
@@ -430,8 +419,7 @@ async fn no_file_is_open_during_a_fork() {
 
 #[test]
 fn work_can_be_done_without_a_runtime() {
-    let (_directory, path) = place();
-    let store = Store::open(&path).unwrap();
+    let (_directory, _path, store) = opened();
     let tables = store
         .ask(|connection| {
             Ok(connection.query_row(
