@@ -14,6 +14,10 @@ use crate::error::{Attempt, Error, Kind, Outcome};
 use crate::text;
 use crate::text::redact;
 
+/// The most of a body that an error keeps, in bytes of the original.
+const MAX_BODY: usize = 256;
+/// The most of a service's message that an error shows.
+const MAX_MESSAGE: usize = 500;
 /// The most of a `Location` or content type that is shown, in characters.
 const MAX_HEADER: usize = 120;
 /// The most of a foreign text that is looked at, in bytes: far more than is ever shown.
@@ -240,7 +244,9 @@ impl Failed<'_> {
 
     /// The beginning of a body. Secrets are looked for before it is cut, as half of one would not be found.
     fn clip(&self, body: &[u8]) -> String {
-        text::clip_body(&self.redact(&String::from_utf8_lossy(body)))
+        let body = String::from_utf8_lossy(body);
+        let body = self.redact(&body);
+        text::safe(body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(&body), MAX_BODY)
     }
 
     fn service_message(&self, body: &[u8]) -> Option<String> {
@@ -248,7 +254,7 @@ impl Failed<'_> {
     }
 
     fn words(&self, foreign: &str) -> String {
-        text::clip_message(&self.redact(foreign))
+        text::safe(&self.redact(foreign), MAX_MESSAGE)
     }
 
     fn header(&self, value: &str) -> String {

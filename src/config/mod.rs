@@ -10,20 +10,19 @@ use http::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::url::{BaseUrl, Segment, Template};
+use crate::error::{Error, Result};
 use crate::text::redact;
 use account::{Owner, Terms};
 
 mod headers;
 mod key;
 mod options;
-mod seconds;
 
 pub use key::ApiKey;
 use key::KEY_PREFIX;
 #[cfg(feature = "python")]
 pub(crate) use options::for_each_option;
 pub use options::{ENV_API_KEY, ENV_API_KEY_FILE, ENV_PROJECT_ID, Options};
-pub use seconds::{seconds, seconds_or_zero};
 
 /// Shorter values of headers are not searched for as secrets.
 const MIN_SECRET_HEADER: usize = 8;
@@ -92,4 +91,24 @@ impl PartialEq for Wire {
             && self.trust_env == other.trust_env
             && self.ca_bundle == other.ca_bundle
     }
+}
+
+pub fn seconds(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value > 0.0, "above 0")
+}
+
+pub fn seconds_or_zero(what: &str, value: f64) -> Result<Duration> {
+    positive(what, value, value >= 0.0, "0 or more")
+}
+
+fn positive(what: &str, value: f64, fits: bool, bound: &str) -> Result<Duration> {
+    /// A hundred years: far beyond any use, far below any overflow.
+    const MAX_SECONDS: f64 = 100.0 * 365.0 * 86_400.0;
+    if value.is_finite() && fits && value <= MAX_SECONDS {
+        return Ok(Duration::from_secs_f64(value));
+    }
+    let text = format!(
+        "{what} must be a finite number of seconds, {bound} and at most {MAX_SECONDS}; it is {value:?}"
+    );
+    Err(Error::argument(text))
 }

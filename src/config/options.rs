@@ -8,9 +8,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::account::{Organization, Owner, Terms};
 use crate::config::headers::headers;
 use crate::config::key::ApiKey;
-use crate::config::seconds::{seconds, seconds_or_zero};
 use crate::config::url::{BaseUrl, Segment, Template};
-use crate::config::{Settings, StoreSettings, Wire};
+use crate::config::{Settings, StoreSettings, Wire, seconds, seconds_or_zero};
 use crate::error::{Error, Result};
 
 pub const ENV_API_KEY: &str = "DOCPLATFORM_API_KEY";

@@ -59,6 +59,16 @@ impl Moment {
         (at.time() == jiff::civil::Time::midnight()).then(|| at.date())
     }
 
+    /// The day; an error that names it `what` if there is a time.
+    pub fn whole_day(&self, what: &str) -> Result<Date> {
+        self.day().ok_or_else(|| {
+            let text = &self.text;
+            Error::argument(format!(
+                "{what} must be a day without a time, because slices consist of whole days; it is {text}"
+            ))
+        })
+    }
+
     /// As it goes on the wire.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -114,15 +114,11 @@ impl Period {
         let to = self.days.from;
         let from = match self.kind.span() {
             Some(span) => to.checked_sub(span),
-            None => to.checked_sub(i64::from(self.count()).days()),
+            None => to.checked_sub(i64::from(self.days.count()).days()),
         };
         // Python's dates begin with the year 1.
         let from = from.ok().filter(|from| from.year() > 0)?;
         Some(Self { days: Slice { from, to }, kind: self.kind })
-    }
-
-    pub fn count(self) -> i32 {
-        self.days.count()
     }
 
     /// Its name: `October 2026`, `week 3 of 2026 (from 12 January)`, `15 January to 14 February 2026`.

@@ -90,15 +90,7 @@ impl Slice {
 
 /// The slices of a range of whole days; a single one if `every` is `None`. The first and the last are cut to fit.
 pub fn slices(from: &Moment, to: &Moment, every: Option<Every>) -> Result<Vec<Slice>> {
-    let day = |what: &str, moment: &Moment| {
-        moment.day().ok_or_else(|| {
-            let text = moment.as_str();
-            Error::argument(format!(
-                "{what} must be a day without a time, because slices consist of whole days; it is {text}"
-            ))
-        })
-    };
-    let (mut from, to) = (day("date_from", from)?, day("date_to", to)?);
+    let (mut from, to) = (from.whole_day("date_from")?, to.whole_day("date_to")?);
     let mut slices = Vec::new();
     while from < to {
         if slices.len() == MAX_SLICES {

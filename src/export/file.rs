@@ -41,11 +41,6 @@ impl Writing {
         Ok(Self { file, target, encoder, buffer: Vec::new() })
     }
 
-    /// The same, from where others wait for the thread.
-    pub async fn begin_aside(target: PathBuf, format: Format, layout: Layout) -> io::Result<Self> {
-        aside(move || Self::begin(target, format, layout)).await
-    }
-
     /// Writes a table; returns the number of its rows.
     pub fn table(target: PathBuf, format: Format, table: &Table) -> io::Result<usize> {
         let mut writing = Self::begin(target, format, table.layout())?;

@@ -13,7 +13,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::error::{Error, Result};
 use crate::export::checkpoint::Checkpoint;
-use crate::export::file::{Writing, Written};
+use crate::export::file::{Writing, Written, aside};
 use crate::export::observer::ExportObserver;
 use crate::export::pager::{Pager, Paging, Source, Turn};
 use crate::export::replay::{Arrival, Replay};
@@ -184,7 +184,8 @@ impl ExportStream {
         observer: &Arc<dyn ExportObserver>,
     ) -> Result<io::Result<Written>> {
         self.begin(left).await?;
-        match Writing::begin_aside(target, format, self.layout).await {
+        let layout = self.layout;
+        match aside(move || Writing::begin(target, format, layout)).await {
             Ok(writing) => writing.pages(self, observer).await,
             Err(error) => {
                 // Nothing was read.

@@ -126,7 +126,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
-        let NextPoll { at, .. } = next_poll(client, &mut interval, &wait, None);
+        let (at, _) = next_poll(client, &mut interval, &wait, None);
         rest(at, until).await;
     }
     loop {
@@ -163,7 +163,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             return Err(too_late(&target.id, wait.timeout, last, failure, observer));
         }
         let retry_after = failure.as_ref().and_then(|error| error.retry_after);
-        let NextPoll { mut at, asked } = next_poll(client, &mut interval, &wait, retry_after);
+        let (mut at, asked) = next_poll(client, &mut interval, &wait, retry_after);
         if failure.is_none() && stale && at > settled {
             // Once settled the old status counts: look then, not an interval later.
             at = settled.max(Instant::now());
@@ -190,24 +190,18 @@ fn bearable(error: &Error, unborn: bool) -> bool {
     error.transient || (missing && unborn)
 }
 
-struct NextPoll {
-    at: Instant,
-    /// Whether the service asked for it to be that late.
-    asked: bool,
-}
-
-/// When to poll next; the interval grows.
+/// When to poll next, and whether the service asked for it to be that late; the interval grows.
 fn next_poll(
     client: &Client,
     interval: &mut Duration,
     wait: &Wait,
     retry_after: Option<Duration>,
-) -> NextPoll {
+) -> (Instant, bool) {
     let jittered = interval.mul_f64(1.0 - POLL_JITTER + 2.0 * POLL_JITTER * client.jitter().clamp(0.0, 1.0));
     *interval = interval.mul_f64(POLL_GROWTH).min(wait.max_poll_interval);
     let asked =
         retry_after.map_or(Duration::ZERO, |wait| wait.min(MAX_RETRY_AFTER) + spread(wait, client.jitter()));
-    NextPoll { at: Instant::now() + jittered.max(asked), asked: asked > jittered }
+    (Instant::now() + jittered.max(asked), asked > jittered)
 }
 
 /// Rests until `at`, but polls once more at the very end.

@@ -15,7 +15,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, Field, Holds, required};
-use crate::listing::rows::{Cell, Row, Rows, Totals};
+use crate::listing::rows::{Cell, Rows, Totals};
 use crate::slices::Subject;
 use crate::slices::trend::Reader;
 use crate::store::What;
@@ -92,7 +92,7 @@ pub async fn compare(
 
 /// Says that one of two periods is much shorter. Months are as long as each other.
 fn uneven(now: Period, before: Period) -> Option<String> {
-    let [days, days_before] = [now.count(), before.count()];
+    let [days, days_before] = [now.days.count(), before.days.count()];
     let is_uneven = days.min(days_before) * 10 < days.max(days_before) * 9;
     is_uneven.then(|| {
         let (name, before) = (now.name(), before.name());
@@ -186,35 +186,18 @@ pub enum Movers {
 
 /// The first `n` of them, those that moved most first.
 pub fn movers(table: &Table, which: Movers, n: usize) -> Vec<usize> {
-    let total = |row: &Row<'_>| {
+    let movers = table.rows().enumerate().filter_map(|(at, row)| {
         let [now, before] = ["total", "total_before"].map(|name| integer(row.get(name)));
-        (now, before)
-    };
-    let is_one = |row: &Row<'_>| {
-        let (now, before) = total(row);
-        match which {
+        let is_one = match which {
             Movers::Risers => now > before && before > 0 && is_significant(before, now),
             Movers::Fallers => now < before && now > 0 && is_significant(before, now),
             Movers::New => now > 0 && before == 0,
             Movers::Vanished => now == 0 && before > 0,
-        }
-    };
-    let mut found: Vec<_> = table
-        .rows()
-        .enumerate()
-        .filter(|(_, row)| is_one(row))
-        .map(|(at, row)| {
-            let (now, before) = total(&row);
-            (Reverse((now - before).abs()), Reverse(now.max(before)), text(row.get("path")), at)
-        })
-        .collect();
+        };
+        let path = if let Cell::Text(path) = row.get("path") { path } else { "" };
+        is_one.then(|| (Reverse((now - before).abs()), Reverse(now.max(before)), path, at))
+    });
+    let mut found: Vec<_> = movers.collect();
     found.sort_unstable();
     found.into_iter().take(n).map(|(.., at)| at).collect()
-}
-
-fn text(cell: Cell<'_>) -> &str {
-    match cell {
-        Cell::Text(text) => text,
-        _ => "",
-    }
 }

@@ -45,7 +45,19 @@ impl Whose {
         let mut exports = stored.latest(what).await?;
         exports.retain(|export| self.has(export));
         if of_one_account(&exports).is_err() {
-            choose_owner(stored, &mut exports, env).await?;
+            let (base_url, organization) = Options::owner_of(env)?;
+            let label = match organization {
+                Some(organization) => Some(stored.label(organization).await?),
+                None => None,
+            };
+            let of_organization = |export: &FinishedExport| label.as_ref() == Some(&export.organization);
+            let of_address = |export: &FinishedExport| base_url.as_ref() == Some(&export.base_url);
+            if exports.iter().any(of_organization) {
+                exports.retain(of_organization);
+            }
+            if exports.iter().any(of_address) {
+                exports.retain(of_address);
+            }
         }
         of_one_account(&exports).map(|()| exports)
     }
@@ -56,28 +68,6 @@ impl Whose {
         self.base_url.as_ref().is_none_or(|url| url.trim_end_matches('/') == export.base_url)
             && self.organization.as_ref().is_none_or(named)
     }
-}
-
-/// Of what several owners fetched, what the owner that the environment names did, as far as the store has that.
-async fn choose_owner(
-    stored: &FinishedExports,
-    exports: &mut Vec<FinishedExport>,
-    env: impl Fn(&str) -> Option<OsString>,
-) -> Result<()> {
-    let (base_url, organization) = Options::owner_of(env)?;
-    let label = match organization {
-        Some(organization) => Some(stored.label(organization).await?),
-        None => None,
-    };
-    let of_organization = |export: &FinishedExport| label.as_ref() == Some(&export.organization);
-    let of_address = |export: &FinishedExport| base_url.as_ref() == Some(&export.base_url);
-    if exports.iter().any(of_organization) {
-        exports.retain(of_organization);
-    }
-    if exports.iter().any(of_address) {
-        exports.retain(of_address);
-    }
-    Ok(())
 }
 
 /// An error if the store has what several organizations fetched. They come account by account.

@@ -191,7 +191,11 @@ impl Sync {
             let Some((Due { project, slice, .. }, doubtful)) = queue.next(strikes > 0) else {
                 return Ok(());
             };
-            match self.fetch_one(of, project, slice, reader).await {
+            let fetched = match of.what {
+                What::Totals => reader.totals(of, project, slice).await.map(drop),
+                What::Pages => self.fetch_pages(of, project, slice, reader).await,
+            };
+            match fetched {
                 Ok(()) => {
                     (granted, strikes) = (true, 0);
                     let open = reader.is_open(of, project, slice).await?;
@@ -212,42 +216,28 @@ impl Sync {
         }
     }
 
-    async fn fetch_one(
+    /// Reads a slice into the store, and counts its rows, also where it fails.
+    async fn fetch_pages(
         &mut self,
         of: Subject,
         project: &Segment,
         slice: Slice,
         reader: &mut Reader<'_>,
     ) -> Result<()> {
-        match of.what {
-            What::Totals => reader.totals(of, project, slice).await.map(drop),
-            What::Pages => {
-                let sent = reader.requests;
-                let (mut rows, mut read) = count_rows(reader, of, project, slice, false).await;
-                let by_cursor = of.endpoint.paged_by == PagedBy::Cursor && rows > 0;
-                if by_cursor && reader.requests == sent + 1 && read.as_ref().is_err_and(may_be_of_a_cursor) {
-                    // The store has the first pages, and the cursor that leads on from them has expired since.
-                    (rows, read) = count_rows(reader, of, project, slice, true).await;
-                }
+        let (sent, mut refresh) = (reader.requests, false);
+        loop {
+            let mut rows = 0;
+            let count = |turn: Turn| rows += turn.rows.len() as u64;
+            let read = reader.pages(of, project, slice, refresh, Some(WINDOW), count).await.map(drop);
+            // The store has the first pages, and the cursor that leads on from them may have expired since.
+            let is_late = of.endpoint.paged_by == PagedBy::Cursor && rows > 0 && reader.requests == sent + 1;
+            if refresh || !is_late || !read.as_ref().is_err_and(may_be_of_a_cursor) {
                 self.filled.rows += rows;
-                read
+                return read;
             }
+            refresh = true;
         }
     }
-}
-
-/// Reads a slice into the store, and counts its rows, also where it fails.
-async fn count_rows(
-    reader: &mut Reader<'_>,
-    of: Subject,
-    project: &Segment,
-    slice: Slice,
-    refresh: bool,
-) -> (u64, Result<()>) {
-    let mut rows = 0;
-    let count = |turn: Turn| rows += turn.rows.len() as u64;
-    let read = reader.pages(of, project, slice, refresh, Some(WINDOW), count).await;
-    (rows, read.map(drop))
 }
 
 /// Whether it stands for all slices of its project. Other refusals may be of these days alone, as of days that the

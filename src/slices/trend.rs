@@ -137,13 +137,9 @@ impl<'a> Reader<'a> {
         window: Option<usize>,
         mut take: impl FnMut(Turn) + Send,
     ) -> Result<Ended> {
-        let base_url = self.client.settings().base_url.as_str();
-        let place = Checkpoint::new(
-            base_url,
-            Listing::days(of.endpoint, project, slice),
-            of.endpoint.max_page_size,
-            0,
-        );
+        let (base_url, page_size) = (self.client.settings().base_url.as_str(), of.endpoint.max_page_size);
+        let listing = Listing::days(of.endpoint, project, slice);
+        let place = Checkpoint::new(base_url, listing, page_size, 0);
         let paging = Paging { max_rows: None, prefetch: 1, strict: false, window };
         let mut pager = Pager::new(source::source(self.client.clone(), &place, refresh), place, paging);
         let ended = loop {

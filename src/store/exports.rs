@@ -76,8 +76,6 @@ pub fn is_final(begun: Millis, settles: Option<Millis>, now: Millis) -> bool {
 pub struct Export {
     /// Its number in the store.
     pub id: i64,
-    /// What it is of its range.
-    pub what: What,
     /// The wire's `limit`.
     pub page_size: u32,
     pub begun: Millis,
@@ -208,7 +206,7 @@ fn insert(
         (account, project_id, path, date_from, date_to, what.as_str(), page_size, now),
     )?;
     let id = transaction.last_insert_rowid();
-    Ok(Export { id, what, page_size, begun: now, finished: None, pages: 0, rows: 0, next: 0, totals: None })
+    Ok(Export { id, page_size, begun: now, finished: None, pages: 0, rows: 0, next: 0, totals: None })
 }
 
 fn stock(
@@ -223,7 +221,7 @@ fn stock(
     let of_range = params![account, project_id, path, date_from, date_to, what.as_str()];
     let find = |which: &str, more: &[&dyn ToSql]| {
         let mut exports = transaction.prepare(&format!("{OF_RANGE} {which}"))?;
-        exports.query_row(&*[of_range, more].concat(), |row| export(row, what)).optional()
+        exports.query_row(&*[of_range, more].concat(), export).optional()
     };
     let finished = match settles {
         None => None,
@@ -277,11 +275,10 @@ pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fa
     Ok(transaction.commit()?)
 }
 
-fn export(row: &Row<'_>, what: What) -> rusqlite::Result<Export> {
+fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
     let count = |column| row.get::<_, Option<i64>>(column).map(|number| whole(number.unwrap_or(0)));
     Ok(Export {
         id: row.get(0)?,
-        what,
         page_size: page_size(row, 1)?,
         begun: row.get(2)?,
         finished: row.get(3)?,

@@ -5,11 +5,6 @@ pub mod redact;
 
 use std::fmt::Write as _;
 
-/// The most of a body that an error keeps, in bytes of the original.
-const MAX_BODY: usize = 256;
-/// The most of a service's message that an error shows.
-const MAX_MESSAGE: usize = 500;
-
 /// `text` with everything escaped that a terminal would interpret, cut to `most` characters.
 pub fn safe(text: &str, most: usize) -> String {
     let mut shown = String::new();
@@ -34,13 +29,8 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a body, as errors keep it. Secrets must be removed before, because half of one is not recognised.
-pub fn clip_body(body: &str) -> String {
-    safe(body.get(..body.floor_char_boundary(MAX_BODY)).unwrap_or(body), MAX_BODY)
-}
-
 /// The service's own words in an error body: `{"error": "…", "details": [{"message": "…"}]}`, or `title` and `detail`
-/// as in RFC 9457. Not yet safe to show: see [`clip_message`].
+/// as in RFC 9457. Not yet safe to show.
 pub fn service_message(body: &[u8]) -> Option<String> {
     use serde_json::Value;
     fn words(value: &Value) -> Option<&str> {
@@ -56,11 +46,6 @@ pub fn service_message(body: &[u8]) -> Option<String> {
         .collect();
     all.dedup();
     (!all.is_empty()).then(|| all.join("; "))
-}
-
-/// A service's message as errors show it.
-pub fn clip_message(words: &str) -> String {
-    safe(words, MAX_MESSAGE)
 }
 
 #[cfg(test)]

@@ -29,23 +29,13 @@ impl<'py, T> Arguments<'py> for T where
 }
 
 /// What pyo3 calls `call1`, `call_method1` and `call`.
-pub(crate) trait CallOut<'py> {
-    fn call_out(&self, arguments: impl Arguments<'py>) -> PyResult<Bound<'py, PyAny>>;
-
-    fn call_method_out(
-        &self,
-        name: impl IntoPyObject<'py, Target = PyString>,
-        arguments: impl Arguments<'py>,
-    ) -> PyResult<Bound<'py, PyAny>>;
-
+pub(crate) trait CallOut<'py>: PyAnyMethods<'py> {
     fn call_out_with(
         &self,
         arguments: impl Arguments<'py>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>>;
-}
 
-impl<'py> CallOut<'py> for Bound<'py, PyAny> {
     fn call_out(&self, arguments: impl Arguments<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.call_out_with(arguments, None)
     }
@@ -57,7 +47,9 @@ impl<'py> CallOut<'py> for Bound<'py, PyAny> {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.getattr(name)?.call_out(arguments)
     }
+}
 
+impl<'py> CallOut<'py> for Bound<'py, PyAny> {
     #[expect(unsafe_code)]
     fn call_out_with(
         &self,

@@ -9,9 +9,8 @@ use pyo3::types::PyCapsule;
 
 use crate::clock::Clock;
 use crate::config::url::Segment;
+use crate::dates::check_range;
 use crate::dates::slices::{self, Every};
-use crate::dates::{Moment, check_range};
-use crate::error::Error;
 use crate::listing::endpoint::{Endpoint, VISITORS};
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::listing::collect;
@@ -45,15 +44,8 @@ pub(crate) fn _dataset_slices(
     let every = every.ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
     let (from, to) = (convert::moment("date_from", date_from)?, convert::moment("date_to", date_to)?);
     check_range(from.as_ref(), to.as_ref())?;
-    let day = |what: &str, moment: Option<Moment>| {
-        let parse = |moment: Moment| {
-            moment
-                .day()
-                .ok_or_else(|| Error::argument(format!("{what} must be a day; it is {}", moment.as_str())))
-        };
-        moment.map(parse).transpose()
-    };
-    let (from, to) = (day("date_from", from)?, day("date_to", to)?);
+    let from = from.map(|from| from.whole_day("date_from")).transpose()?;
+    let to = to.map(|to| to.whole_day("date_to")).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
     let file = collect::path(store)?;
     let (wish, whose) =
