@@ -119,8 +119,6 @@ impl Checkpoint {
         // Strings, numbers and a fixed shape: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
-
-    /// The last rows that were handed out.
     pub fn seen(&self) -> &[Identity] {
         &self.seen
     }

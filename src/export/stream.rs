@@ -106,8 +106,6 @@ impl ExportStream {
     pub fn front(&self) -> Option<&Turn> {
         self.ready.front()
     }
-
-    /// Takes it.
     pub fn take(&mut self) -> Option<Turn> {
         self.turns += 1;
         self.ready.pop_front()

@@ -124,8 +124,6 @@ pub async fn resolve(
         ))),
     }
 }
-
-/// The state of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameState {
     /// Its job is known.

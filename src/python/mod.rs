@@ -4,6 +4,7 @@
     clippy::doc_link_with_quotes,
     reason = "the docstrings of `_native.pyi` are written for Python"
 )]
+#![allow(clippy::too_many_arguments, reason = "a method has the arguments that it has in Python")]
 
 /// The docstring of a public class or member, from `_native.pyi`: see `build.rs`.
 macro_rules! doc {

@@ -80,7 +80,6 @@ impl BaseClient {
     #[pyo3(signature = (job, *, timeout = Some(1800.0), poll_interval = None, max_poll_interval = None,
         check = true, on_poll = None, project_id = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn wait_for_job(
         &self,
         py: Python<'_>,
@@ -105,7 +104,6 @@ impl BaseClient {
     #[pyo3(signature = (prompt, *, once = None, on_budget = WaitOrStop::Wait, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, on_poll = None, project_id = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn run_job(
         &self,
         py: Python<'_>,
@@ -185,7 +183,6 @@ impl BaseClient {
     #[pyo3(signature = (job, prompt, *, settle = 15.0, timeout = Some(1800.0), poll_interval = None,
         max_poll_interval = None, check = true, on_poll = None, project_id = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn follow_up(
         &self,
         py: Python<'_>,

@@ -79,7 +79,6 @@ impl BaseClient {
         page_size = None, offset = None, max_rows = None, prefetch = 1, resume = None, on_budget = WaitOrStop::Wait,
         project_id = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn paginate(
         &self,
         py: Python<'_>,

@@ -88,8 +88,6 @@ macro_rules! python_options {
     };
 }
 for_each_option!(python_options);
-
-/// Puts `changes` into `options`.
 pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     for (name, value) in changes.into_iter().flat_map(PyDictMethods::iter) {
         set(options, name.extract()?, &value)?;

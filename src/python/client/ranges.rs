@@ -57,7 +57,6 @@ macro_rules! range_methods {
                 #[doc = signed!($plan)]
                 #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = None, by_path = None,
                     project_id = None), text_signature = None)]
-                #[expect(clippy::too_many_arguments)]
                 fn $plan(
                     &self,
                     py: Python<'_>,
@@ -77,7 +76,6 @@ macro_rules! range_methods {
                 #[pyo3(signature = (period = None, *, date_from = None, date_to = None, every = Some(Every::Day),
                     by_path = false, whole = false, on_budget = WaitOrStop::Wait, progress = None, project_id = None),
                     text_signature = None)]
-                #[expect(clippy::too_many_arguments)]
                 fn $trend(
                     &self,
                     py: Python<'_>,
@@ -131,7 +129,6 @@ range_methods! {
 impl BaseClient {
     /// What a range of any listing costs, for the command line: of the slices that are whole, if that is asked.
     #[pyo3(signature = (listing, *, date_from, date_to, every, by_path, whole = false, project_id = None))]
-    #[expect(clippy::too_many_arguments)]
     fn _plan(
         &self,
         py: Python<'_>,
@@ -152,7 +149,6 @@ impl BaseClient {
     #[pyo3(signature = (projects, period = None, *, listing = VISITORS, date_from = None, date_to = None, every = Some(Every::Day),
         by_path = true, on_budget = WaitOrStop::Wait, on_running = WaitOrStop::Wait, progress = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn sync(
         &self,
         py: Python<'_>,

@@ -21,7 +21,6 @@ impl BaseClient {
     #[doc = signed!(request)]
     #[pyo3(signature = (method, path, *, params = None, json = None, on_budget = WaitOrStop::Wait, project_id = None),
         text_signature = None)]
-    #[expect(clippy::too_many_arguments)]
     fn request(
         &self,
         py: Python<'_>,

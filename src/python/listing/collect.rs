@@ -238,8 +238,6 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
         None => PyOSError::new_err(format!("{}: {text}", path.display())),
     }
 }
-
-/// A path from Python.
 pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     // A text that cannot be a path has an error of its own.
     value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {

@@ -68,11 +68,6 @@ pub(crate) fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResu
     })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the same shape as `page`")]
-fn row(_py: Python<'_>, row: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    Ok(row)
-}
-
 fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
     let rows = PyList::new(py, rest.rows)?;
     let page = match rest.totals {
@@ -104,7 +99,7 @@ impl AtHand {
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let how = How { stop: stop_async, depth: 2 };
-        awaitable(py, self.0.next_lazily("Rows.__anext__", how, RowReader::take_row, row)?)
+        awaitable(py, self.0.next_lazily("Rows.__anext__", how, RowReader::take_row, |_, row| Ok(row))?)
     }
 }
 
@@ -289,7 +284,7 @@ impl ListedRows {
     }
 
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next(slf.py(), &slf.as_super().get().reader, "Rows.__next__", RowReader::take_row, row)
+        next(slf.py(), &slf.as_super().get().reader, "Rows.__next__", RowReader::take_row, |_, row| Ok(row))
     }
 }
 
@@ -304,7 +299,9 @@ impl AsyncRows {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next_async(slf.py(), &slf.as_super().get().reader, "Rows.__anext__", RowReader::take_row, row)
+        next_async(slf.py(), &slf.as_super().get().reader, "Rows.__anext__", RowReader::take_row, |_, row| {
+            Ok(row)
+        })
     }
 }
 
@@ -348,7 +345,6 @@ impl Pages {
     }
 }
 
-/// What is left of an export, page by page.
 #[pyclass(frozen, module = "docplatform", name = "_AsyncPages")]
 pub(crate) struct AsyncPages(Arc<RowReader>);
 

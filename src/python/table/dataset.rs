@@ -28,7 +28,6 @@ use crate::store::{FinishedExport, FinishedExports, What};
 #[pyo3(signature = (store, every, *, listing = VISITORS, projects = None, date_from = None, date_to = None, base_url = None,
     organization = None, settle_days = 2), text_signature = "(store, every, *, listing='visitors', projects=None, \
     date_from=None, date_to=None, base_url=None, organization=None, settle_days=2)")]
-#[expect(clippy::too_many_arguments)]
 pub(crate) fn _dataset_slices(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,
@@ -95,7 +94,6 @@ pub(crate) fn _dataset_rows(
 #[pyfunction]
 #[pyo3(signature = (store, listing, every, by_path, *, period = None, date_from = None, date_to = None, project_id = None,
     base_url = None, organization = None, settle_days = 2))]
-#[expect(clippy::too_many_arguments)]
 pub(crate) fn _read_stored(
     py: Python<'_>,
     store: &Bound<'_, PyAny>,

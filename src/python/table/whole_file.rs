@@ -29,8 +29,6 @@ impl PyWholeFile {
     fn path(&self) -> Option<PathBuf> {
         self.file().as_ref().map(|file| file.path().to_owned())
     }
-
-    /// Puts it in the target's place.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         let (file, path) = self.take()?;
         py.detach(|| file.commit()).map_err(|error| os_error(&path, &error))
