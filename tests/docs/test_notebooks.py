@@ -34,8 +34,10 @@ def outputs(notebook: Any) -> Iterator[Any]:
         yield from cell.get("outputs", ())
 
 
-def executed(path: Path, tmp_path: Path) -> Any:
-    """Runs every cell in a kernel of its own; a cell that raises, or writes a file beside the notebook, fails the test.
+def executed(path: Path, tmp_path: Path) -> tuple[list[Any], str, str]:
+    """Runs every cell in a kernel of its own: its outputs, and their text and HTML.
+
+    A cell that raises, writes a file beside the notebook or writes to stderr fails the test.
 
     What it prints is what is stored; pictures differ from machine to machine.
     """
@@ -44,7 +46,10 @@ def executed(path: Path, tmp_path: Path) -> Any:
     assert list(tmp_path.iterdir()) == []
     made, stored = ([_words(output) for output in outputs(one)] for one in (steady(notebook), read(path)))
     assert made == stored, "the stored outputs are stale: run make pictures"
-    return notebook
+    shown = list(outputs(notebook))
+    assert [output for output in shown if output.get("name") == "stderr"] == []
+    html = (output.get("data", {}).get("text/html", "") for output in shown)
+    return shown, "".join(output.get("text", "") for output in shown), "".join(html)
 
 
 def _words(output: Any) -> Any:
@@ -64,11 +69,7 @@ def test_the_outputs_that_a_notebook_has_stored_hold_no_key_and_no_path(path: Pa
 
 
 def test_the_notebook_fix_the_docs_runs(tmp_path: Path) -> None:
-    notebook = executed(EXAMPLES / "fix_the_docs.ipynb", tmp_path)
-    shown = list(outputs(notebook))
-    text = "".join(output.get("text", "") for output in shown)
-    html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
-    assert [output for output in shown if output.get("name") == "stderr"] == []
+    _, text, html = executed(EXAMPLES / "fix_the_docs.ipynb", tmp_path)
     assert "active\nactive\ncompleted\n" in text
     assert 'href="https://github.com/example/docs/pull/1"' in html
     assert "still active" in text
@@ -76,11 +77,7 @@ def test_the_notebook_fix_the_docs_runs(tmp_path: Path) -> None:
 
 
 def test_the_notebook_who_reads_our_docs_runs(tmp_path: Path) -> None:
-    notebook = executed(EXAMPLES / "who_reads_our_docs.ipynb", tmp_path)
-    shown = list(outputs(notebook))
-    text = "".join(output.get("text", "") for output in shown)
-    html = "".join(output.get("data", {}).get("text/html", "") for output in shown)
-    assert [output for output in shown if output.get("name") == "stderr"] == []
+    shown, text, html = executed(EXAMPLES / "who_reads_our_docs.ipynb", tmp_path)
     assert sum("image/png" in output.get("data", {}) for output in shown) == 4
     assert "first 10 of 1,000 pages" in html
     assert "people" in text

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 
 from docplatform import DocPlatformError
 from docplatform.testing import StubServer
-from helpers import AsyncFace, Face
-from helpers.children import PRELUDE, in_child, tell
-from helpers.connection import Connection, answer
-from helpers.faults import FaultServer
-from helpers.pages import page, rows
+from helpers import Face
+from helpers.children import tell
 from helpers.scripts import Script, environment, run_script
 
 SETTLED: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
-OPEN: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2099-01-01"}
 
 
 def test_a_final_range_is_fetched_once(face: Face, stub: StubServer, store: Path, tmp_path: Path) -> None:
@@ -57,27 +48,6 @@ def test_what_is_resumed_is_not_refreshed(face: Face, stub: StubServer, store: P
         client.visitors(resume=client.visitors(**SETTLED).checkpoint, refresh=True)
 
 
-def test_a_cancelled_export_keeps_its_pages(async_face: AsyncFace, stub: StubServer, store: Path) -> None:
-    client = async_face.client(stub, store=store)
-    stub.fail_next(after=2, retry_after=9)
-    async_face.cancel(client.visitors(**SETTLED).collect, lambda: len(stub.requests) == 3)
-    # One that the service did not ask to wait.
-    other = async_face.client(stub, store=store)
-    assert len(async_face.all(other.visitors(**SETTLED))) == 1_000
-    assert len(stub.requests) == 5
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a platform without fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_a_forked_child_reads_the_parents_export_from_the_store(stub: StubServer, store: Path) -> None:
-    with stub.client(store=store) as client:
-        visitors = client.visitors(**SETTLED, prefetch=0)
-        got = [next(visitors) for _ in range(300)]
-        rest = in_child(lambda: list(client.visitors(resume=visitors.checkpoint)))
-        assert [*got, *rest] == [*got, *visitors] == list(client.visitors(**SETTLED))
-    assert len(stub.requests) == 4
-
-
 EXITING = """
 import sys, threading, warnings
 import docplatform
@@ -103,89 +73,6 @@ def test_a_process_may_exit_while_the_store_is_in_use(stub: StubServer, store: P
         store.unlink(missing_ok=True)
         ended = run_script(EXITING, str(store), str(per_hour), stub=stub)
         assert (ended.status, ended.out, ended.err) == (0, "", "")
-
-
-# -- kill -9 ---------------------------------------------------------------------------------------
-
-PAGES, SIZE, KILLS = 40, 25, 8
-GIVEN = rows(0, PAGES * SIZE)
-
-READER = (
-    PRELUDE
-    + """
-import os, signal
-store, most = sys.argv[2], int(sys.argv[3])
-c = client(store=store)
-visitors = c.visitors(date_from="2024-01-01", date_to="2024-02-01", page_size=25)
-
-def handed(number):
-    if number == most:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-def sync():
-    handed(0)
-    for number, row in enumerate(visitors, 1):
-        handed(number)
-
-async def later():
-    handed(0)
-    number = 0
-    async for row in visitors:
-        number += 1
-        handed(number)
-
-sync() if face == "sync" else asyncio.run(later())
-"""
-)
-
-
-def reader(face: Face, store: Path, url: str, most: int = -1) -> Script:
-    """A process that exports everything, and kills itself after ``most`` rows."""
-    key = {"DOCPLATFORM_API_KEY": "dp_stub_0000000000000000demo", "DOCPLATFORM_PROJECT_ID": "demo"}
-    return Script(READER, face.name, str(store), str(most), env={**key, "DOCPLATFORM_BASE_URL": url})
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
-def test_killed_at_random_positions_an_export_keeps_its_pages(face: Face, store: Path) -> None:
-    """In turn after a row that was handed out, and within the body of a page."""
-    victims: dict[int, Script] = {}
-    asked = count()
-
-    def serve(connection: Connection) -> None:
-        while True:
-            connection.read_all()
-            next(asked)
-            offset = int(parse_qs(connection.request.target)["offset"][0])
-            body = page(GIVEN[offset : offset + SIZE], has_more=offset + SIZE < len(GIVEN))
-            whole = answer(200, body, keep=True)
-            victim = victims.pop(offset, None)
-            if victim is not None:
-                connection.send(whole[: len(whole) // 2])
-                victim.signal(signal.SIGKILL)
-                connection.drain()
-            connection.send(whole)
-
-    chosen = random.Random(face.name)
-    # Apart by more than the page that is fetched ahead.
-    positions = [chosen.randrange(5 * kill * SIZE, (5 * kill + 4) * SIZE) for kill in range(KILLS)]
-    with FaultServer() as server:
-        server.rest(serve)
-        for kill, position in enumerate(positions):
-            process = reader(face, store, server.url, -1 if kill % 2 else position)
-            if kill % 2:
-                victims[position // SIZE * SIZE] = process
-            assert process.end().status == -signal.SIGKILL
-            assert not victims
-        assert reader(face, store, server.url).end().status == 0
-        # A kill loses at most the request that was under way.
-        assert next(asked) <= PAGES + KILLS
-        asked = count()
-        settings = {"api_key": "dp_stub_0000000000000000demo", "base_url": server.url, "project_id": "demo"}
-        client = face.make(**settings, store=store)
-        assert face.all(client.visitors(**SETTLED, page_size=SIZE)) == GIVEN
-        face.run(client.close())
-        assert next(asked) == 0
-        assert not server.faults
 
 
 # -- A store that another process keeps locked ------------------------------------------------------
