@@ -16,7 +16,7 @@ import pytest
 
 from docplatform.testing import StubServer
 from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, TOTALS, Cli, kept, page, shell
-from helpers.exports import sheet
+from helpers.exports import names, sheet
 from helpers.scripts import run_script
 
 pytestmark = pytest.mark.stub(visitors=ROWS, totals=TOTALS)
@@ -52,10 +52,6 @@ def command(name: str) -> tuple[str, ...]:
     return ("report",) if name.endswith("html") else EXPORT
 
 
-def listed(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
-
-
 # -- formats ---------------------------------------------------------------------------------------
 
 
@@ -77,7 +73,7 @@ def test_the_name_of_a_file_chooses_its_format(cli: Cli, tmp_path: Path, command
     assert read(file) == rows
     found = json.loads(cli(*line, "--force", "--json").out)
     assert (found["file"], found["format"], found["rows"]) == (str(file), name.lower()[2:], len(rows))
-    assert listed(tmp_path) == [name]
+    assert names(tmp_path) == [name]
 
 
 @pytest.mark.row("J11")
@@ -214,7 +210,7 @@ def test_a_full_disk_leaves_the_old_file(stub: StubServer, tmp_path: Path, name:
     assert (ended.status, ended.out) == (1, "")
     assert ended.err.splitlines()[-1].startswith("docplatform: ")
     assert "Traceback" not in ended.err
-    assert (file.read_text(), listed(tmp_path)) == ("old", [name])
+    assert (file.read_text(), names(tmp_path)) == ("old", [name])
 
 
 @posix
@@ -238,7 +234,7 @@ def test_rows_are_utf_8_in_any_locale_and_leave_no_temporary_file(
     cli.stub.fail_next(status=200, body=page({**ROWS[0], "path": path}))
     env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TMPDIR": str(tmp_path)}
     done = shell(cli.stub, f"$cli visitors export -q --format {format_}", **env)
-    assert (done.status, done.err, listed(tmp_path)) == (0, "", [])
+    assert (done.status, done.err, names(tmp_path)) == (0, "", [])
     last = done.out.splitlines()[-1]
     assert last.startswith(f'{{"path":"{path}",' if format_ == "jsonl" else f"{path},")
 
@@ -253,7 +249,7 @@ def test_without_a_store_what_ends_early_leaves_nothing(cli: Cli, tmp_path: Path
         cli.stub.fail_next(status=200, body=page(*ROWS[at : at + 250], more=True))
     cli.stub.fail_next(status=429, retry_after=3600)
     ended = cli(*command(name), "-o", str(tmp_path / name), "--json")
-    assert (ended.status, ended.out, listed(tmp_path)) == (4, "", [])
+    assert (ended.status, ended.out, names(tmp_path)) == (4, "", [])
     assert ended.err.splitlines()[-1] == f"2 requests had been answered, and {LOST}"
 
 
@@ -271,7 +267,7 @@ def test_after_ctrl_c_an_export_with_a_store_continues(
     # It is in its pause, which no request follows.
     ended = cli.interrupted(*line, when=lambda s: any(r.status == 503 for r in s.requests))
     assert (ended.status, ended.err.splitlines()[-1]) == (130, kept(store))
-    assert [name for name in listed(tmp_path) if not name.startswith(store.name)] == []
+    assert [name for name in names(tmp_path) if not name.startswith(store.name)] == []
     stub.reset()
     again = cli(*line)
     assert again.status == 0

@@ -19,7 +19,7 @@ from docplatform import Client
 from docplatform.cli import app, main, secrets
 from docplatform.testing import StubServer
 from helpers.cli import JANUARY, SOON, Cli, closed_pipe, kept
-from helpers.phases import HOLD, pending
+from helpers.phases import HOLD, pending, with_a_job
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals are POSIX's")
 
@@ -125,12 +125,10 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.fixture
-def stub() -> Iterator[StubServer]:
+def stub(stub: StubServer) -> StubServer:
     """A stub with a job."""
-    with StubServer() as stub:
-        with stub.client() as client:
-            client.create_job("Fix the links")
-        yield stub
+    with_a_job(stub, "active", "active", "completed")
+    return stub
 
 
 @pytest.fixture

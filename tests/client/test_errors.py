@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import multiprocessing
 import pickle
 import typing
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
@@ -31,7 +29,6 @@ from docplatform import (
 )
 from docplatform.testing import StubServer
 from helpers import AnyClient, Face
-from helpers.children import raise_error
 from helpers.pages import page, rows, serve
 from helpers.search import shown
 
@@ -199,17 +196,6 @@ def test_an_error_can_be_copied_and_pickled_with_all_it_carries(
         assert same(error, pickle.loads(data))
     assert same(error, copy.copy(error))
     assert same(error, copy.deepcopy(error))
-
-
-@pytest.mark.row("H5")
-def test_errors_come_back_from_another_process(face: Face) -> None:
-    errors = [raised(face, kind) for kind in RAISED]
-    # Not a fork: the stub and the client have threads here.
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for error in errors:
-            with pytest.raises(type(error)) as caught:
-                pool.submit(raise_error, error).result(timeout=60)
-            assert same(error, caught.value)
 
 
 @pytest.mark.row("B12")

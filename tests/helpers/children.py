@@ -1,4 +1,4 @@
-"""Work in other processes: scripts that print their result as JSON, forked children, and a function for pools."""
+"""Work in other processes: scripts that print their result as JSON, and forked children."""
 
 from __future__ import annotations
 
@@ -69,11 +69,3 @@ def in_child(work: Callable[[], Any]) -> Any:
     assert os.waitpid(child, 0)[1] == 0
     assert worked, value
     return value
-
-
-# -- importable in a process that was spawned, which a test module is not --------------------------
-
-
-def raise_error(error: BaseException) -> None:
-    """Raise what was sent here."""
-    raise error

@@ -25,10 +25,10 @@ ROWS = rows(0, 600)
 """Three pages of 250, 250 and 100."""
 
 MEMORY = ("collect", "to_pandas", "to_polars", "to_arrow", "to_dicts")
+FILES = ("to_csv", "to_jsonl", "to_parquet", "to_excel")
+
 JANUARY = {"/a": 300, "/b": 100, "/c": 105, "/new": 40}
 DECEMBER = {"/a": 100, "/b": 300, "/c": 100, "/gone": 50}
-
-FILES = ("to_csv", "to_jsonl", "to_parquet", "to_excel")
 
 
 def readers(date_from: date, date_to: date) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import pytest
 from docplatform._hooks import frames
 from docplatform.testing import StubServer
 from helpers import AsyncFace, Face
-from helpers.exports import FILES, MEMORY, ROWS, dicts, eventually, export, offsets, progress, read
+from helpers.exports import FILES, MEMORY, ROWS, dicts, eventually, export, names, offsets, progress, read
 from helpers.phases import HOLD, pending
 from helpers.preload import build
 from helpers.scripts import run_script
@@ -31,10 +31,6 @@ class Leave(BaseException):
 def is_as_before(folder: Path) -> bool:
     """Whether there is the old file and nothing else."""
     return names(folder) == ["file"] and (folder / "file").read_bytes() == b"before"
-
-
-def names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
 
 
 @every_way

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docplatform import BudgetError, Comparison, RateLimitError, Totals
+from docplatform import BudgetError, Comparison, Totals
 from docplatform.testing import StubServer
 from helpers import Face
 from helpers.exports import readers
@@ -97,14 +96,6 @@ def test_a_spent_budget_stops_it_and_the_next_call_continues(
     assert "2023-12-01" in caught.value.checkpoint
     found = face.run(client.with_options(requests_per_hour=None).compare_visitors("2024-01"))
     assert (found.requests, len(stub.requests)) == (1, 2)
-
-
-def test_an_error_carries_the_checkpoint_of_the_export_that_it_ended(face: Face, stub: StubServer) -> None:
-    stub.fail_next(status=429, retry_after=3600)
-    with pytest.raises(RateLimitError) as caught:
-        face.run(face.client(stub).compare_visitors("2024-01"))
-    checkpoint = json.loads(caught.value.checkpoint or "")
-    assert "2024-01-01" in json.dumps(checkpoint)
 
 
 @pytest.mark.parametrize(

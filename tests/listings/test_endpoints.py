@@ -29,7 +29,6 @@ from docplatform import (
     BudgetError,
     DataWarning,
     PaginationError,
-    RateLimitError,
     SyncReport,
     Table,
     export_dataset,
@@ -212,18 +211,6 @@ def test_sync_fills_the_store_for_the_method_and_the_dataset(
             for table in tables
             for row in table.to_arrow().to_pylist()
         ]
-
-
-def test_a_429_in_plain_text_is_one_as_any_other(face: Face, stub: StubServer) -> None:
-    plain: dict[str, Any] = {
-        "status": 429,
-        "body": "Too Many Requests",
-        "headers": {"Content-Type": "text/plain"},
-    }
-    stub.fail_next(**plain, retry_after=3_600)
-    with pytest.raises(RateLimitError, match="Too Many Requests") as caught:
-        face.run(listed(face.client(stub), "searches").collect())
-    assert (caught.value.retry_after, caught.value.body) == (3_600, "Too Many Requests")
 
 
 @pytest.mark.parametrize("name", OBJECTS)
