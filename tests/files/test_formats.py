@@ -92,34 +92,3 @@ def test_a_formula_is_escaped_in_csv_alone(face: Face, formula: str, tmp_path: P
     assert read(target, "to_jsonl") == sent
     write(face, sent, "to_parquet", target)
     assert [line["path"] for line in read(target, "to_parquet")] == [each["path"] for each in sent]
-
-
-def test_a_field_that_comes_late_has_its_column(face: Face, tmp_path: Path) -> None:
-    sent = [row(0), *(row(number) for number in range(1, 8)), row(8, late="a,\n", deep=[1, None]), row(9)]
-    target = tmp_path / "file"
-    write(face, sent, "to_csv", target)
-    lines = with_csv(target)
-    assert list(lines[0]) == ["path", "human", "ai", "total", "late", "deep"]
-    assert (lines[0]["late"], lines[8]["late"], lines[8]["deep"]) == ("", "a,\n", "[1,null]")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    write(face, sent, "to_jsonl", target)
-    assert read(target, "to_jsonl") == sent
-
-
-def test_parquet_has_the_types_of_the_table(face: Face, tmp_path: Path) -> None:
-    sent = [row(0, n=1, late=None), row(1, path="\0", flag=True, deep=[1])]
-    table = write(face, sent, "to_parquet", tmp_path / "file")
-    made = pyarrow.parquet.read_table(tmp_path / "file")
-    assert made.schema.names == table.to_arrow().schema.names
-    assert made.schema.types == table.to_arrow().schema.types
-    assert made.to_pylist() == table.to_arrow().to_pylist()
-
-
-@pytest.mark.parametrize("way", ["to_csv", "to_jsonl", "to_parquet"])
-def test_an_export_without_rows_is_a_file_too(face: Face, way: str, tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    table = write(face, [], way, target)
-    assert read(target, way) == []
-    if way != "to_parquet":
-        assert target.read_text() == {"to_csv": "path,human,ai,total\n", "to_jsonl": ""}[way]
-    assert len(table) == 0

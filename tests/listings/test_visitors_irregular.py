@@ -16,11 +16,6 @@ from helpers.pages import TOTALS, page, rows, serve
 MOVED = [page(rows(0, 10), True), page(rows(10, 20), totals={**TOTALS, "ai": 21})]
 
 
-def test_the_warnings_are_user_warnings() -> None:
-    assert issubclass(DataChangedWarning, DataWarning)
-    assert issubclass(DataWarning, UserWarning)
-
-
 @pytest.mark.row("E1", "E2")
 @pytest.mark.parametrize(
     ("last", "why"), [([], "no rows"), (rows(0, 10), "same page again")], ids=["empty", "again"]
@@ -118,6 +113,3 @@ def test_a_warning_points_at_the_line_that_asked_for_the_row(face: Face, stub: S
     with pytest.warns(DataChangedWarning) as records:
         list(visitors) if face.name == "sync" else face.run(read(visitors))
     assert records[0].filename == __file__
-
-
-# -- shapes ----------------------------------------------------------------------------------------
