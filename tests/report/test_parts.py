@@ -196,6 +196,20 @@ def test_of_a_large_site_the_totals_are_compared_unasked(cli: Cli, file: Path) -
         assert len(found["comparison"]["risers"]) == 7
 
 
+def test_of_a_large_site_the_totals_are_compared_also_if_the_store_has_the_pages(
+    cli: Cli, file: Path
+) -> None:
+    with StubServer(visitors=6_300) as stub:
+        there = ["--every", "none", "--base-url", stub.url, "--store", str(file.with_name("visitors.db"))]
+        summary(cli, file, "2025-12", "--no-compare", *there)
+        found = summary(cli, file, "2026-01", *there)
+    assert found["left_out"] == {
+        "comparison": "the period has more than 6,250 pages, and --compare was not given"
+    }
+    assert (found["comparison"]["rows"], found["comparison"]["vanished"]) == (None, [])
+    assert "The number of readers rose by 8.5%: from" in file.read_text(encoding="utf-8")
+
+
 def test_a_range_that_has_not_ended_is_marked(cli: Cli, file: Path) -> None:
     today = datetime.now(UTC).date()
     summary(cli, file, "--from", str(today - timedelta(9)), "--to", str(today + timedelta(5)))
@@ -274,6 +288,13 @@ def test_warnings_say_where_they_come_from(cli: Cli, file: Path) -> None:
     cli.stub.fail_next(status=200, body=body(("/b", 1), ("/b", 2)))
     found = summary(cli, file, *JANUARY, "--every", "none")
     assert [warning.split(":")[0] for warning in found["warnings"]] == ["in December 2025"]
+
+
+def test_of_a_path_that_comes_twice_the_higher_counts_are_compared(cli: Cli, file: Path) -> None:
+    for _ in range(2):
+        cli.stub.fail_next(status=200, body=body(("/a", 90), ("/a", 100), ("/a", 1)))
+    found = summary(cli, file, *JANUARY, "--every", "none")["comparison"]
+    assert [found[kind] for kind in ("risers", "fallers", "new", "vanished")] == [[]] * 4
 
 
 @pytest.mark.parametrize(

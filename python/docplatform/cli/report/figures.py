@@ -156,6 +156,13 @@ def section_of(path: str) -> str:
     return f"/{first}" if first else OTHER
 
 
+def keep(row: Mapping[str, Any], kept: dict[str, Totals]) -> Totals:
+    """The counts of a row, which are kept by its path. If a path comes twice, its highest counts are."""
+    counts = Totals(row["human"], row["ai"], row["total"])
+    kept[row["path"]] = max(kept.get(row["path"], counts), counts, key=lambda one: one.total)
+    return counts
+
+
 def compare(
     before: Iterable[Mapping[str, Any]],
     now: Mapping[str, Totals],
@@ -169,11 +176,7 @@ def compare(
     then: dict[str, Totals] = {}
     sections: dict[str, Section] = {}
     for row in before:
-        counts = Totals(row["human"], row["ai"], row["total"])
-        # If a path comes twice, its highest counts are used.
-        if row["path"] not in then or then[row["path"]].total < counts.total:
-            then[row["path"]] = counts
-        _count(sections, row["path"], counts)
+        _count(sections, row["path"], keep(row, then))
     none = Totals(0, 0, 0)
     changes = [Change(path, then.get(path, none), now.get(path, none)) for path in {**now, **then}]
     # The order of compare_visitors().

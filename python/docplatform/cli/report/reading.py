@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
-from docplatform import BudgetError, DocPlatformError, RateLimitError, Totals
+from docplatform import BudgetError, DocPlatformError, RateLimitError
 from docplatform._hooks import ranges
 from docplatform.cli.output import Progress, shown
 from docplatform.cli.report import figures, parts
@@ -22,7 +22,7 @@ from docplatform.cli.visitors import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from docplatform import Client
+    from docplatform import Client, Totals
     from docplatform.cli.days import Days
     from docplatform.cli.report.parts import Ahead, Asked
     from docplatform.cli.session import Session
@@ -75,16 +75,22 @@ class _Reading:
     def period(self) -> None:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
         gathering = figures.Gathering(self._asked.number)
-        kept = Part.COMPARISON in self._ahead.plans
+        plan = self._ahead.plans.get(Part.COMPARISON)
+        kept = plan is not None
         most = None if self._asked.named(Part.COMPARISON) else MAX_COMPARED
         found = self.found
         with self._counted("the pages"), self._progress("Reading visitors") as progress:
             for row in counted(self._visitors, progress):
                 gathering.add(row)
                 if kept:
-                    self._now[row["path"]] = Totals(row["human"], row["ai"], row["total"])
+                    figures.keep(row, self._now)
                     kept = most is None or len(self._now) <= most
             found.totals = self._visitors.totals()
+        if plan is not None and plan.exact and not kept:
+            # The period before is in the store and costs nothing, but there is nothing to compare it with.
+            why = f"the period has more than {MAX_COMPARED:,} pages, and --compare was not given"
+            self._ahead.leave_out(Part.COMPARISON, why)
+            self._session.say(self._ahead.why(Part.COMPARISON))
         vars(found).update(vars(gathering.figures()))
         found.warnings += self._visitors.warnings
 
