@@ -12,6 +12,7 @@ import pytest
 
 from docplatform import Totals
 from docplatform.cli.report import figures, markdown, page
+from docplatform.cli.report.words import part, percent
 from helpers.reports import Parsed, made
 
 NOW, BEFORE = "March 2026", "February 2026"
@@ -44,7 +45,7 @@ def agrees(text: str, value: int | Percent | Share) -> bool:
     if isinstance(value, Share):
         true = 100 * value.part / value.whole if value.whole else 0.0
         if text[0] in "<>":
-            return (0 < true < 0.5) if text == "<1%" else (99.5 < true < 100 and text == ">99%")
+            return (0 < true <= 0.5) if text == "<1%" else (99.5 <= true < 100 and text == ">99%")
         return text.endswith("%") and abs(float(text[:-1]) - true) <= 0.5
     if isinstance(value, Percent):
         if not value.before:
@@ -369,3 +370,21 @@ def test_every_number_is_the_truth(seed: int) -> None:
                 was, is_ = getattr(before, kind), getattr(now, kind)
                 check(row, [was, is_, Percent(was, is_)], kind)
         check_hovers(truth, parsed)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (percent(10_000, 10_996), "+10%"),
+        (percent(10_000, 9_004), "\u221210%"),
+        (percent(10_000, 10_994), "+9.9%"),
+        (percent(10_000, 10_004), "0%"),
+        (percent(10_000, 9_996), "0%"),
+        (part(0, 200), "0%"),
+        (part(1, 200), "<1%"),
+        (part(199, 200), ">99%"),
+        (part(200, 200), "100%"),
+    ],
+)
+def test_only_what_is_nothing_or_all_is_written_so(said: str, text: str) -> None:
+    assert said == text

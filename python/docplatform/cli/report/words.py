@@ -40,17 +40,17 @@ def percent(before: int, now: int) -> str:
     if now and change < -99:
         # -100% would say that no reader is left.
         change = -99.0
-    text = f"{change:+.0f}" if abs(change) >= 10 else f"{change:+.1f}"
-    return "0%" if text.endswith("0.0") else f"{text}%".replace("-", MINUS)
+    text = f"{change:+.0f}" if abs(change) >= 9.95 else f"{change:+.1f}"
+    return "0%" if text[1:] == "0.0" else f"{text}%".replace("-", MINUS)
 
 
 def part(number: int, whole: int) -> str:
     """A share: ``46%``. Only shares that are exactly 0 or 1 become 0% or 100%."""
     if not whole:
         return "0%"
-    if 0 < 200 * number < whole:
+    if 0 < 200 * number <= whole:
         return "<1%"
-    if 0 < 200 * (whole - number) < whole:
+    if 0 < 200 * (whole - number) <= whole:
         return ">99%"
     return f"{100 * number / whole:.0f}%"
 
