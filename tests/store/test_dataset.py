@@ -129,6 +129,19 @@ def test_slices_that_are_missing_are_counted_and_told(
     assert len(files(root / "strict")) == report.written
 
 
+def test_a_project_that_has_nothing_of_the_range_lacks_all_of_it(store: Path, root: Path) -> None:
+    with StubServer(visitors=2, projects=("a", "b")) as stub:
+        fill(store, stub, ("a", "b"), date_to="2024-01-02")
+        fill(store, stub, ("a",))
+    for date_from, date_to, first, found in (
+        ("2024-01-03", "2024-01-05", "2024-01-03 of project 'b'", DatasetReport(2, 0, 4, 0, missing=2)),
+        ("2024-02-01", "2024-02-03", "2024-02-01 of project 'a'", DatasetReport(0, 0, 0, 0, missing=4)),
+    ):
+        with pytest.raises(DatasetError, match=f"first from {first}") as caught:
+            export_dataset(root, store=store, date_from=date_from, date_to=date_to, strict=True)
+        assert caught.value.dataset == found
+
+
 def test_no_name_is_not_the_working_directory(stub: StubServer, store: Path) -> None:
     fill(store, stub)
     with pytest.raises(ValueError, match="path is empty"):

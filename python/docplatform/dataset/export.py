@@ -102,19 +102,23 @@ def export_dataset(
     projects = [projects] if isinstance(projects, str) else projects and list(projects)
     root = Path(os.fspath(path)).absolute()
     within = root.resolve()
-    slices = catalog.stored(
-        store,
-        listing=listing,
-        every=every,
-        projects=projects,
-        date_from=date_from,
-        date_to=date_to,
-        base_url=base_url,
-        organization=organization,
-        settle_days=settle_days,
-    )
+    wish: catalog.Wish = {
+        "listing": listing,
+        "every": every,
+        "projects": projects,
+        "date_from": date_from,
+        "date_to": date_to,
+        "base_url": base_url,
+        "organization": organization,
+        "settle_days": settle_days,
+    }
+    slices = catalog.stored(store, **wish)
     if (other := next(iter(catalog.files(root, listing)), None)) is not None:
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
+    if projects is None:
+        # Also those that have nothing of the range.
+        whole = catalog.stored(store, **(wish | {"date_from": None, "date_to": None}))
+        projects = [slice_.project_id for slice_ in whole]
     missing = catalog.missing(slices, every, projects, date_from, date_to)
     gap = _gap(listing, every, slices, missing)
     if gap is not None and not strict:
