@@ -203,8 +203,18 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     assert cli(*line, "--strict").status == 0
     assert pl.read_parquet(tmp_path / "lake" / "listing=searches").height == 480
     assert len(cli.stub.requests) == sent
-    ended = cli("dataset", str(tmp_path / "lake"))
-    assert (ended.status, "name its file with --store" in ended.err) == (2, True)
+    assert cli("sync", MONTH, "demo", *filled).status == 0
+    stranger = tmp_path / "other" / "listing=searches" / "project=a" / "date=b" / "part-0.parquet"
+    stranger.mkdir(parents=True)
+    for folder, wrong, says in (
+        ("lake", (), "name its file with --store"),
+        ("lake", filled, "has slices of --every week, and"),
+        ("lake", (*filled, "--project", "nope"), 'holds no searches of "nope"'),
+        ("new", (*filled, "--every", "month"), "holds no whole slices of searches with --every month"),
+        ("other", filled, "was not written by this version as a part of a dataset"),
+    ):
+        ended = cli("dataset", str(tmp_path / folder), *wrong)
+        assert (ended.status, says in ended.err) == (2, True), ended.err
     ended = cli("sync", MONTH, "demo", *filled, "--totals")
     assert (ended.status, "no totals of searches" in ended.err) == (2, True)
 
@@ -223,7 +233,7 @@ def test_a_dataset_is_of_the_organization_of_the_environment(
     assert (ended.status, ended.out.splitlines()[:2]) == (0, ["listing\tvisitors", "written\t4"])
     monkeypatch.delenv("DOCPLATFORM_ORGANIZATION")
     ended = cli(*line)
-    assert (ended.status, "--organization name:acme" in ended.err) == (1, True)
+    assert (ended.status, "--organization name:acme" in ended.err) == (2, True)
 
 
 # -- help ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from docplatform.cli import output
 from docplatform.cli.days import FROM, LAST_WHOLE, PERIODS, TO, every_option, resolve
 from docplatform.cli.help import Command, options
 from docplatform.cli.listings import listing_option
-from docplatform.cli.session import Session, logged, with_store
+from docplatform.cli.session import Session, arguments, logged, with_store
 
 EXAMPLE = """\b
 After each sync; files that are there already are kept, and with --strict a missing slice is exit code 1:
@@ -61,7 +61,7 @@ def dataset(
 
     choice: dict[str, Any] = {"settle_days": session.settle_days} if session.settle_days is not None else {}
     try:
-        with logged(session):
+        with arguments(), logged(session):
             report = export_dataset(
                 folder,
                 store=session.store,

@@ -178,7 +178,7 @@ class Session:
             }
             # The client has its own defaults.
             shared = {name: value for name, value in shared.items() if value is not None}
-            with _arguments():
+            with arguments():
                 _, key = secrets.read(self.api_key_file)
                 # The client reads the environment itself, and names the variable in its errors.
                 client = Client(key if self.api_key_file else None, **shared, **settings)
@@ -191,7 +191,7 @@ class Session:
     def _kept(self, client: Client) -> Iterator[None]:
         """Adds a note to an error or an interrupt: what became of the answers before it."""
         try:
-            with _arguments(client):
+            with arguments(client):
                 yield
         except (DocPlatformError, OSError, ValueError, KeyboardInterrupt) as error:
             match error:
@@ -296,7 +296,7 @@ def _with(
 
 
 @contextmanager
-def _arguments(client: Client | None = None) -> Iterator[None]:
+def arguments(client: Client | None = None) -> Iterator[None]:
     """Turns what is wrong before a request was sent into a usage error."""
     try:
         yield

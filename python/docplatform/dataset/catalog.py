@@ -95,7 +95,7 @@ def noted(module: str, path: Path) -> StoredSlice:
         days = {name: date.fromisoformat(fields[name]) for name in ("date_from", "date_to")}
         return StoredSlice(**{**fields, **days})
     except (ValueError, TypeError, LookupError, AttributeError):
-        text = f"{path} was not written by this export_dataset(), and was left unchanged: give another path"
+        text = f"{path} was not written by this version as a part of a dataset, and was left unchanged: give another path"
         raise ValueError(text) from None
 
 
