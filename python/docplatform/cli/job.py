@@ -225,7 +225,8 @@ def _print_result(session: Session, job: Job) -> None:
 
 def _print(session: Session, job: Job, text: str | None, line: str) -> None:
     """Prints the job as a JSON document or as ``text``, and ``line`` on stderr."""
-    session.say(line)
+    # The job exists: its id must reach somebody, even if stdout is closed.
+    (session.say if sys.stdout is not None else say)(line)
     try:
         if session.json:
             output.document(job.to_dict())
@@ -234,6 +235,5 @@ def _print(session: Session, job: Job, text: str | None, line: str) -> None:
         output.flush()
     except OSError:
         if session.quiet:
-            # The job exists: its id must reach somebody, even if stdout is closed.
             say(line)
         raise
