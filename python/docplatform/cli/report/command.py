@@ -87,8 +87,8 @@ def report(
     """Write a report about the site's readers that anybody can open: what changed, and what to do.
 
     Without a PERIOD, it compares the last whole month with the month before. report.html is a single file without scripts that
-    works offline, on a phone and in print. report.md has the same content for a pull request or a chat. With --json, a summary
-    goes to standard output.
+    works offline, on a phone and in print. report.md has the same content for a pull request or a chat; a list or a trend that
+    would make it too long for a comment is left out, and named. With --json, a summary goes to standard output.
 
     It costs one request for each 250 rows, plus the trend and the period before. These two are left out if they cost more than
     25 requests each or would have to wait for the budget; then only the totals are compared. Give --every or --compare to have

@@ -1,4 +1,4 @@
-"""The report as Markdown, for a pull request, an issue or a chat: the same figures in tables short enough for a comment."""
+"""The report as Markdown, for a pull request, an issue or a chat: the same figures, as far as they fit into a comment."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000
 """The most characters that are written: GitHub and GitLab comments take 65,536, and many chats a third of that."""
-MAX_ROWS = 10
-"""The most rows of a table."""
 MAX_PATH = 60
 """The most of a path that is shown, in characters."""
 MAX_LINK = 300
@@ -64,9 +62,7 @@ def _sections(report: Report) -> Iterator[tuple[str, str]]:
     for missing, why in report.left_out.items():
         yield NAMES[missing].capitalize(), f"Not shown, because {_text(why)}."
     if report.trend is not None:
-        rows = [
-            [_text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices[-2 * MAX_ROWS :]
-        ]
+        rows = [[_text(report.trend.named(one)), *_counts(one)] for one in report.trend.slices]
         yield "The trend", _table((report.trend.every.capitalize(), *KINDS.values()), rows)
     yield from _pages(report)
 
@@ -98,11 +94,11 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
         yield "What changed", sentences.NOTHING
         return
     for title, moved in reversed(sides) if fell else sides:
-        rows = [_moved(report, one) for one in moved[:MAX_ROWS]]
+        rows = [_moved(report, one) for one in moved]
         nothing = "No page changed by more than chance can explain."
         yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
-    came = [[_path(report, one.path), f"{one.now.total:,}"] for one in found.new[:MAX_ROWS]]
-    gone = [[_path(report, one.path), f"{one.before.total:,}"] for one in found.vanished[:MAX_ROWS]]
+    came = [[_path(report, one.path), f"{one.now.total:,}"] for one in found.new]
+    gone = [[_path(report, one.path), f"{one.before.total:,}"] for one in found.vanished]
     if came:
         yield f"New pages ({found.new_pages:,})", _table(("Page", "Readers"), came)
     if gone:
@@ -116,10 +112,7 @@ def _moved(report: Report, one: Change) -> list[str]:
 
 def _pages(report: Report) -> Iterator[tuple[str, str]]:
     if report.top:
-        rows = [
-            [_path(report, row["path"]), *(f"{row[kind]:,}" for kind in KINDS)]
-            for row in report.top[:MAX_ROWS]
-        ]
+        rows = [[_path(report, row["path"]), *(f"{row[kind]:,}" for kind in KINDS)] for row in report.top]
         yield "The most read pages", _table(("Page", *KINDS.values()), rows)
     for title, listed in (("Read by AI agents", report.top_ai), ("Read by people", report.top_human)):
         rows = [
@@ -129,7 +122,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
                 f"{row['ai']:,}",
                 part(row["ai"], row["total"]),
             ]
-            for row in listed[:MAX_ROWS]
+            for row in listed
         ]
         if rows:
             yield title, _table(("Page", "People", "AI agents", "AI share"), rows)
