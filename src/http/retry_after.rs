@@ -41,10 +41,8 @@ pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        let seconds = text
-            .bytes()
-            .fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
-        return Some(Duration::from_secs(seconds));
+        // Only a number that is too large is none.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let date = httpdate::parse_http_date(text).ok()?;
     Some(date.duration_since(now).unwrap_or(Duration::ZERO))

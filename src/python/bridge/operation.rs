@@ -92,13 +92,7 @@ impl Operation {
             let made = |value| Box::new(move |py: Python<'_>| finish(py, value)) as Finish;
             future(inbox).map(move |result| result.map(made)).boxed()
         });
-        Self {
-            name,
-            work: Work::Future { start, in_place: false },
-            writes: false,
-            wants: Wants::default(),
-            inside: None,
-        }
+        Self::of(name, Work::Future { start, in_place: false })
     }
 
     /// An operation that needs nothing but the caller's thread.
@@ -114,13 +108,11 @@ impl Operation {
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
-        Self {
-            name,
-            work: Work::Ready(Box::new(finish)),
-            writes: false,
-            wants: Wants::default(),
-            inside: None,
-        }
+        Self::of(name, Work::Ready(Box::new(finish)))
+    }
+
+    fn of(name: &'static str, work: Work) -> Self {
+        Self { name, work, writes: false, wants: Wants::default(), inside: None }
     }
 
     /// Says that it begins with a write.

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{self, JoinHandle, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{io, process};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use crate::error::{Error, Kind, Outcome};
 use crate::lock;
 use crate::python::bridge::call::{CallOut as _, import};
-use crate::python::bridge::wake::Waker;
+use crate::python::bridge::wake::{Waker, wait_for};
 
 /// How long a thread for what may block is kept once it has nothing to do: one is there from the start, and stays, so that
 /// such work goes on, one after the other, if the system gives no further thread.
@@ -148,10 +148,7 @@ impl RuntimeThread {
         if let Some(stop) = stop {
             let _ = stop.send(patience);
         }
-        let until = Instant::now() + patience;
-        while !self.thread.is_finished() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_for(patience, || self.thread.is_finished());
     }
 }
 
@@ -187,10 +184,7 @@ fn stop(py: Python<'_>) {
         return;
     };
     py.detach(|| {
-        let patience = Instant::now() + EXIT_PATIENCE;
-        while BLOCKED.load(Ordering::Acquire) > 0 && Instant::now() < patience {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_for(EXIT_PATIENCE, || BLOCKED.load(Ordering::Acquire) == 0);
         slot.stop(EXIT_PATIENCE);
     });
 }

@@ -44,10 +44,15 @@ impl Waker {
     /// Ends the thread, and waits for that.
     pub(crate) fn stop(&self, patience: Duration) {
         let _ = self.messages.send(WakeMessage::Stop);
-        let until = Instant::now() + patience;
-        while !self.thread.is_finished() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(1));
-        }
+        wait_for(patience, || self.thread.is_finished());
+    }
+}
+
+/// Waits until it `is_over`, no longer than `patience`.
+pub(super) fn wait_for(patience: Duration, is_over: impl Fn() -> bool) {
+    let until = Instant::now() + patience;
+    while !is_over() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
