@@ -12,7 +12,7 @@ use crate::export::checkpoint::Checkpoint;
 use crate::listing::endpoint::{self, CALLER_STATS, THREAD, for_each_endpoint};
 use crate::listing::{Listing, Shape};
 use crate::python::bridge::inbox::Inbox;
-use crate::python::client::paging::{ListingArguments, PagingArguments};
+use crate::python::client::paging::{PagingArguments, listing_reader};
 use crate::python::client::{BaseClient, request};
 use crate::python::{convert, listing};
 
@@ -30,8 +30,8 @@ macro_rules! listing_methods {
                     period: Option<&Bound<'_, PyAny>>,
                     options: Option<&Bound<'_, PyDict>>,
                 ) -> PyResult<Py<PyAny>> {
-                    let arguments = ListingArguments::parse(endpoint::$endpoint, period, options)?;
-                    listing::rows(py, self.face, arguments.reader(endpoint::$endpoint, &self.handle)?)
+                    let reader = listing_reader(endpoint::$endpoint, &self.handle, period, options)?;
+                    listing::rows(py, self.face, reader)
                 }
             )*
         }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::client::WaitOrStop;
-use crate::dates::slices::{self, Every};
+use crate::dates::slices;
 use crate::error::Result;
 use crate::export::checkpoint::{Checkpoint, check_page_size};
 use crate::export::pager::{Paging, WINDOW};
@@ -81,94 +81,68 @@ impl PagingArguments {
     }
 }
 
-/// What one of the service's endpoints is asked for.
-#[derive(Default)]
-pub(crate) struct ListingArguments {
-    dates: (Option<String>, Option<String>),
-    every: Option<Every>,
-    filters: Vec<(&'static str, String)>,
-    paging: PagingArguments,
-    project_id: Option<String>,
-}
-
-impl ListingArguments {
-    /// Reads the arguments of the method that is named as its endpoint.
-    pub(crate) fn parse(
-        endpoint: &'static Endpoint,
-        period: Option<&Bound<'_, PyAny>>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let mut read =
-            Self { paging: PagingArguments { prefetch: 1, ..Default::default() }, ..Self::default() };
-        let (mut from, mut to) = (None, None);
-        for (name, value) in options.into_iter().flatten() {
-            let name: String = name.extract()?;
-            let paging = &mut read.paging;
-            match name.as_str() {
-                "date_from" => from = Some(value),
-                "date_to" => to = Some(value),
-                "every" if !endpoint.totals => read.every = convert::every(&value)?,
-                "offset" if endpoint.paged_by == PagedBy::Offset => paging.offset = convert::offset(&value)?,
-                "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
-                    paging.prefetch = convert::prefetch(&value)?;
-                }
-                "max_rows" => paging.max_rows = convert::max_rows(&value)?,
-                "strict" => paging.strict = flag("strict", &value)?,
-                "refresh" => paging.refresh = flag("refresh", &value)?,
-                "on_budget" => paging.on_budget = convert::on_budget(&value)?,
-                _ if value.is_none() && is_known(endpoint, &name) => {}
-                "page_size" => paging.page_size = convert::page_size(&value)?,
-                "resume" => paging.resume = Some(convert::text("resume", &value)?),
-                "project_id" => read.project_id = Some(convert::text("project_id", &value)?),
-                other => {
-                    let filter =
-                        endpoint.filters.iter().find(|filter| **filter == other).ok_or_else(|| {
-                            let method = endpoint.name;
-                            PyTypeError::new_err(format!(
-                                "{method}() got an unexpected keyword argument '{other}'"
-                            ))
-                        })?;
-                    read.filters.push((filter, convert::words(other, &value)?));
-                }
+/// The reader over what `endpoint` lists, for the arguments of the method that is named as it. What is not named comes from the
+/// checkpoint.
+pub(crate) fn listing_reader(
+    endpoint: &'static Endpoint,
+    handle: &Arc<Handle>,
+    period: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Arc<RowReader>> {
+    let mut paging = PagingArguments { prefetch: 1, ..Default::default() };
+    let (mut from, mut to, mut every, mut project_id) = (None, None, None, None::<String>);
+    let mut filters: Vec<(&str, String)> = Vec::new();
+    for (name, value) in options.into_iter().flatten() {
+        let name: String = name.extract()?;
+        match name.as_str() {
+            "date_from" => from = Some(value),
+            "date_to" => to = Some(value),
+            "every" if !endpoint.totals => every = convert::every(&value)?,
+            "offset" if endpoint.paged_by == PagedBy::Offset => paging.offset = convert::offset(&value)?,
+            "prefetch" if endpoint.paged_by != PagedBy::Nothing => {
+                paging.prefetch = convert::prefetch(&value)?;
+            }
+            "max_rows" => paging.max_rows = convert::max_rows(&value)?,
+            "strict" => paging.strict = flag("strict", &value)?,
+            "refresh" => paging.refresh = flag("refresh", &value)?,
+            "on_budget" => paging.on_budget = convert::on_budget(&value)?,
+            _ if value.is_none() && is_known(endpoint, &name) => {}
+            "page_size" => paging.page_size = convert::page_size(&value)?,
+            "resume" => paging.resume = Some(convert::text("resume", &value)?),
+            "project_id" => project_id = Some(convert::text("project_id", &value)?),
+            other => {
+                let filter = endpoint.filters.iter().find(|filter| **filter == other).ok_or_else(|| {
+                    let method = endpoint.name;
+                    PyTypeError::new_err(format!("{method}() got an unexpected keyword argument '{other}'"))
+                })?;
+                filters.push((filter, convert::words(other, &value)?));
             }
         }
-        if endpoint.paged_by == PagedBy::Cursor && read.paging.prefetch > 1 {
-            return Err(PyValueError::new_err(format!(
-                "prefetch must be 0 or 1 for {}: each page names the next one, so no other can be \
-                 requested ahead",
-                endpoint.name
-            )));
+    }
+    if endpoint.paged_by == PagedBy::Cursor && paging.prefetch > 1 {
+        return Err(PyValueError::new_err(format!(
+            "prefetch must be 0 or 1 for {}: each page names the next one, so no other can be \
+             requested ahead",
+            endpoint.name
+        )));
+    }
+    let dates = convert::range(period, from.as_ref(), to.as_ref())?;
+    let client = handle.client()?;
+    paging.reader(handle, |place| {
+        let known = place.map(|place| &place.listing);
+        let project = match (&project_id, known.map(Listing::project).transpose()?.flatten()) {
+            (None, Some(project)) => project,
+            _ => client.project(project_id.as_deref())?,
+        };
+        let filter = |name| known.and_then(|known| known.filter(name).map(str::to_owned));
+        let (from, to) = (dates.0.or_else(|| filter("dateFrom")), dates.1.or_else(|| filter("dateTo")));
+        let mut listing = Listing::of(endpoint, &project, from, to);
+        for name in endpoint.filters {
+            let given = filters.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
+            listing = listing.with_filter(name, given.or_else(|| filter(name)));
         }
-        // In the order of the endpoint, whatever order they came in.
-        read.filters.sort_by_key(|(name, _)| endpoint.filters.iter().position(|filter| filter == name));
-        read.dates = convert::range(period, from.as_ref(), to.as_ref())?;
-        Ok(read)
-    }
-
-    /// The reader over what `endpoint` lists. What is not named comes from the checkpoint.
-    pub(crate) fn reader(
-        self,
-        endpoint: &'static Endpoint,
-        handle: &Arc<Handle>,
-    ) -> PyResult<Arc<RowReader>> {
-        let Self { dates, every, filters, paging, project_id } = self;
-        let client = handle.client()?;
-        paging.reader(handle, |place| {
-            let known = place.map(|place| &place.listing);
-            let project = match (&project_id, known.map(Listing::project).transpose()?.flatten()) {
-                (None, Some(project)) => project,
-                _ => client.project(project_id.as_deref())?,
-            };
-            let filter = |name| known.and_then(|known| known.filter(name).map(str::to_owned));
-            let (from, to) = (dates.0.or_else(|| filter("dateFrom")), dates.1.or_else(|| filter("dateTo")));
-            let mut listing = Listing::of(endpoint, &project, from, to);
-            for name in endpoint.filters {
-                let given = filters.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
-                listing = listing.with_filter(name, given.or_else(|| filter(name)));
-            }
-            listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
-        })
-    }
+        listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
+    })
 }
 
 /// True or false, and nothing that only counts as such.
