@@ -137,11 +137,8 @@ impl Transport for HttpTransport {
         let request = client.request(method, url).headers(headers).body(reqwest::Body::wrap(body));
         async move {
             let response = request.send().await.map_err(|error| classify(&error, self.proxy.as_deref()))?;
-            Ok(Incoming {
-                status: response.status(),
-                headers: response.headers().clone(),
-                body: Box::new(HttpBody(response)),
-            })
+            let (status, headers) = (response.status(), response.headers().clone());
+            Ok(Incoming { status, headers, body: Box::new(response) })
         }
         .boxed()
     }
@@ -181,11 +178,9 @@ impl hyper::body::Body for Cargo {
     }
 }
 
-struct HttpBody(reqwest::Response);
-
-impl Body for HttpBody {
+impl Body for reqwest::Response {
     fn chunk(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, String>> {
-        async { self.0.chunk().await.map_err(|error| words(&error)) }.boxed()
+        async { Self::chunk(self).await.map_err(|error| words(&error)) }.boxed()
     }
 }
 

@@ -77,9 +77,9 @@ pub async fn compare(
         let listing = Listing::days(endpoint, project, period.days);
         begins(Checkpoint::new(base_url, listing, endpoint.max_page_size, 0));
         let take = |turn: Turn| side.add(&turn.rows);
-        let read = reader.pages(of, project, period.days, false, None, take).await?;
-        *totals = read.totals.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
-        warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", period.name())));
+        let (of_all, found) = reader.pages(of, project, period.days, false, None, take).await?;
+        *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
+        warnings.extend(found.into_iter().map(|found| format!("{}: {found}", period.name())));
         if period.days.to > client.today() {
             warnings.push(format!("{} is not over, so its numbers are of fewer days", period.name()));
         } else if reader.is_open(of, project, period.days).await? {

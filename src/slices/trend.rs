@@ -51,8 +51,8 @@ pub async fn trend(
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
             What::Pages => {
                 let take = |turn: Turn| builder.extend(&turn.rows);
-                let read = reader.pages(of, project, slice, false, None, take).await?;
-                warnings.extend(read.warnings.into_iter().map(|found| format!("{}: {found}", slice.from)));
+                let (_, found) = reader.pages(of, project, slice, false, None, take).await?;
+                warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.from)));
             }
         }
         builder.end_slice(slice);
@@ -81,14 +81,6 @@ pub(crate) fn of_site(totals: Totals) -> Rows {
     let mut rows = Rows::new(COUNTS, None);
     rows.push(&<[i64; 3]>::from(totals).map(Cell::Integer));
     rows
-}
-
-/// What is known of a slice when its last page was read.
-pub(crate) struct Ended {
-    /// The totals of all of it, if the endpoint has them.
-    pub(crate) totals: Option<Totals>,
-    /// What was found on the way, in words.
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Reads slices, and counts what that costs, also where it fails.
@@ -127,7 +119,8 @@ impl<'a> Reader<'a> {
         totals
     }
 
-    /// Gives every page to `take`. `refresh`: stored pages are not used.
+    /// Gives every page to `take`; returns the totals, if the endpoint has them, and what was found on the way, in words.
+    /// `refresh`: stored pages are not used.
     pub(crate) async fn pages(
         &mut self,
         of: Subject,
@@ -136,7 +129,7 @@ impl<'a> Reader<'a> {
         refresh: bool,
         window: Option<usize>,
         mut take: impl FnMut(Turn) + Send,
-    ) -> Result<Ended> {
+    ) -> Result<(Option<Totals>, Vec<String>)> {
         let (base_url, page_size) = (self.client.settings().base_url.as_str(), of.endpoint.max_page_size);
         let listing = Listing::days(of.endpoint, project, slice);
         let place = Checkpoint::new(base_url, listing, page_size, 0);
@@ -148,7 +141,7 @@ impl<'a> Reader<'a> {
                     self.observer.found(std::mem::take(&mut turn.findings));
                     take(turn);
                 }
-                Ok(None) => break Ok(Ended { totals: pager.totals(), warnings: pager.warnings() }),
+                Ok(None) => break Ok((pager.totals(), pager.warnings())),
                 Err(error) => break Err(error),
             }
         };
