@@ -49,6 +49,32 @@ def test_a_failure_after_a_request_is_1_and_not_wrong_usage(
     ]
 
 
+WORDS = "page_size is wrong; before that, so is base_url"
+
+
+@pytest.mark.row("J12")
+@pytest.mark.parametrize(
+    ("status", "body", "advice"),
+    [
+        (200, WORDS, ""),
+        (400, {"error": WORDS}, ""),
+        (302, {"error": WORDS}, "; redirects are never followed (to nowhere): set --base-url to"),
+        (302, None, "; redirects are never followed (to nowhere): set --base-url to"),
+    ],
+)
+def test_the_service_s_own_words_stay_as_they_are(cli: Cli, status: int, body: Any, advice: str) -> None:
+    cli.stub.fail_next(status=status, body=body)
+    ended = cli("visitors", "totals")
+    assert (ended.status, f"{WORDS if body else 'Found'}{advice}" in ended.err) == (1, True), ended.err
+
+
+@pytest.mark.row("J12")
+def test_of_an_answer_that_is_too_large_it_says_what_to_do(cli: Cli) -> None:
+    cli.stub.fail_next(status=200, body=" " * (2**25 + 1))
+    ended = cli("visitors", "top")
+    assert (ended.status, "is larger than 33554432 bytes: lower --page-size (" in ended.err) == (1, True)
+
+
 @pytest.mark.row("J12")
 def test_a_key_that_is_refused_during_a_wait_is_3_and_the_job_is_named(cli: Cli) -> None:
     cli.stub.fail_next(status=401, path="/job/job-1")

@@ -166,6 +166,9 @@ def _message(error: Exception) -> str:
             return f"{os.fsdecode(file)}: {why}"
         case OSError(strerror=str(why)):
             return why
+        case docplatform.ResponseError():
+            # Mostly the service's text.
+            return str(error).replace("raise max_response_bytes= or lower page_size=", "lower --page-size")
         case (
             ValueError()
             | docplatform.BudgetError()
@@ -181,8 +184,8 @@ def _message(error: Exception) -> str:
             return str(error).replace("(api_key)", "(--api-key-file)")
         case docplatform.StatusError():
             # Only the advice after the service's text names arguments.
-            told, semicolon, advice = str(error).rpartition("; ")
-            return told + semicolon + (words.as_options(advice) if semicolon else advice)
+            told, status, advice = str(error).partition(f"status {error.status}: {error.message or ''}")
+            return told + status + words.as_options(advice)
         case _:
             return str(error)
 
