@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
-use crate::budget::policy::ticket;
+use crate::budget::policy::{ticket, wait};
 use crate::helpers::service::LIMIT;
 use crate::helpers::support::{
     BASE_URL, Hands, KEY, Script, all_of, analytics, call, client_in_store, ends, fail, far, good, options,
@@ -80,8 +80,7 @@ async fn what_one_client_spent_another_one_sees() {
     let (first, second) = (budget(&path, hands.clock()), budget(&path, hands.clock()));
     assert_eq!((spend(&first, 60).await, second.left().await.unwrap()), (60, 40));
     assert_eq!((spend(&second, 60).await, spend(&first, 1).await), (40, 0));
-    let Grant::Wait(slot) = first.acquire(far()).await.unwrap() else { panic!("there is none") };
-    assert_eq!(slot.wait, secs(3601));
+    assert_eq!(wait(&first).await, secs(3601));
     hands.later(3_601_000);
     assert_eq!(first.left().await.unwrap(), 100);
 }
@@ -93,8 +92,7 @@ async fn a_refusal_holds_for_all_clients() {
     refused(&first).await;
     // The answer is recorded in the background; asking the same client comes after that.
     assert_eq!(first.left().await.unwrap(), 0);
-    let Grant::Wait(slot) = second.acquire(far()).await.unwrap() else { panic!("it is held") };
-    assert_eq!(slot.wait, secs(600));
+    assert_eq!(wait(&second).await, secs(600));
 }
 
 #[tokio::test]
@@ -129,8 +127,7 @@ async fn a_clock_that_jumps_forward_forgets_nothing_that_the_client_did_itself()
     assert_eq!(spend(&client, 100).await, 100);
     hands.later(1_000_000_000);
     assert_eq!((client.left().await.unwrap(), spend(&client, 1).await), (0, 0));
-    let Grant::Wait(slot) = client.acquire(far()).await.unwrap() else { panic!("the hour is not over") };
-    assert_eq!(slot.wait, secs(3601));
+    assert_eq!(wait(&client).await, secs(3601));
     steady.later(3_601_000);
     assert_eq!(spend(&client, 101).await, 100);
 
@@ -285,8 +282,7 @@ async fn what_could_not_be_settled_fails_no_other_call_and_is_written_with_the_n
     ticket.answered(429, &HeaderMap::new(), Some(secs(600)));
     breaking("DROP TRIGGER broken").await.unwrap();
     assert_eq!(budget.left_as_seen(), Some(0), "this process knows of the refusal");
-    let Grant::Wait(slot) = budget.acquire(far()).await.unwrap() else { panic!("it was refused") };
-    assert_eq!(slot.wait, secs(600));
+    assert_eq!(wait(&budget).await, secs(600));
     assert!(budget.take_fault().unwrap().message.contains("broken"));
     assert!(budget.take_fault().is_none(), "it is logged once");
 }

@@ -34,7 +34,8 @@ pub(crate) async fn ticket(budget: &Budget) -> Ticket {
     }
 }
 
-async fn wait(budget: &Budget) -> Duration {
+/// How long the next request has to wait.
+pub(crate) async fn wait(budget: &Budget) -> Duration {
     match budget.acquire(far()).await.unwrap() {
         Grant::Granted(_) => Duration::ZERO,
         Grant::Wait(slot) => slot.wait,
