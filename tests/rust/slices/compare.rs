@@ -145,7 +145,8 @@ async fn a_period_that_is_not_over_or_not_final_is_told() {
 
 #[tokio::test]
 async fn periods_that_differ_much_in_length_are_told() {
-    let client = Shop::new().client(&serve(paths([("/a", 1)]), Paths::new()));
+    let shop = Shop::new();
+    let client = shop.client(&serve(paths([("/a", 1)]), Paths::new()));
     for (from, to, days) in [
         ("2025-12-01", "2025-12-29", None),
         ("2025-12-01", "2025-12-28", Some(27)),
