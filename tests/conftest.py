@@ -105,7 +105,7 @@ def given(request: pytest.FixtureRequest) -> Iterator[StubServer]:
 
 @pytest.fixture
 def unraisable(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is told of errors that nobody can catch."""
+    """The errors that nobody can catch, as Python reports them."""
     told: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
     return told
