@@ -111,7 +111,7 @@ def test_progress_in_a_notebook_is_a_widget(call: str, tmp_path: Path) -> None:
         model["state"] for model in widgets["state"].values() if "HTMLModel" in str(model["model_name"])
     ]
     assert any("600" in state["value"] for state in models)
-    assert any("visitors" in state["value"] for state in models)
+    assert any("rows" in state["value"] for state in models)
 
 
 def test_plans_totals_and_reports_are_tables() -> None:

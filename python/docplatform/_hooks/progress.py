@@ -97,4 +97,4 @@ def bar(total: int | None, unit: str) -> Progress:
         return _Lines(total, unit)
     if sys.stderr is None:
         return _Lines(total, unit)
-    return _Bar(tqdm(total=total, unit=f" {unit}", desc="visitors"))
+    return _Bar(tqdm(total=total, unit=f" {unit}"))
