@@ -4356,7 +4356,7 @@ class VisitorTable(Table):
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
-            The matplotlib ``Axes``, to change or save: ``table.plot().figure.savefig("january.png")``.
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
 
         Raises:
             ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.
@@ -4455,7 +4455,7 @@ class TrendTable(Table):
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
-            The matplotlib ``Axes``, to change or save: ``trend.plot().figure.savefig("january.png")``.
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("january.png")`` saves a new figure.
 
         Raises:
             ValueError: The trend has a row for each path (``by_path=True``).
@@ -4637,7 +4637,7 @@ class Comparison(Table):
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.
 
         Returns:
-            The matplotlib ``Axes``, to change or save: ``change.plot().figure.savefig("october.png")``.
+            The matplotlib ``Axes``, to change; ``matplotlib.pyplot.savefig("october.png")`` saves a new figure.
 
         Raises:
             ImportError: matplotlib is missing: ``pip install "docplatform[plot]"``.

@@ -160,6 +160,7 @@ def test_a_newcomer_has_a_chart_after_six_lines(page: Path, tmp_path: Path) -> N
     install, start = fenced(text, "sh")[:2]
     assert extras(install) <= set(metadata("docplatform").get_all("Provides-Extra") or ())
     code = fenced(text, "python")[0]
+    assert code == fenced(README.read_text(encoding="utf-8"), "python")[0]
     assert len([line for line in code.splitlines() if line]) <= 6
     (tmp_path / "first.py").write_text(code, encoding="utf-8")
     out = bash(start, tmp_path)

@@ -62,6 +62,11 @@ def test_every_snippet_runs(run: Run, piece: int, tmp_path: Path) -> None:
             assert "StubServer" in code or "proxy=" in code or stub.requests
 
 
+def test_charts_are_saved_as_type_checkers_allow() -> None:
+    # matplotlib types `Axes.figure` as one that may be only a part of a figure, which has no `savefig`.
+    assert ".figure.savefig(" not in PAGES
+
+
 def test_what_is_shown_with_its_output_prints_that(run: Run) -> None:
     shown = re.findall(
         r"^```python\n((?:(?!```)[^\n]*\n)+)```\n\n```text\n(.*?)^```$", PAGES, re.MULTILINE | re.DOTALL
