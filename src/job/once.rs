@@ -150,12 +150,8 @@ pub async fn list(client: &Client, project: &Segment) -> Result<Vec<(Creation, N
     Ok(listed)
 }
 
-/// An error if a client cannot keep names.
-pub fn check(client: &Client) -> Result<()> {
-    names(client).map(drop)
-}
-
-fn names(client: &Client) -> Result<&OnceNames> {
+/// The names of a client; an error if it cannot keep any.
+pub fn names(client: &Client) -> Result<&OnceNames> {
     client.names().ok_or_else(|| {
         Error::configuration(
             "once= needs a store, which keeps the name, so nothing was sent: pass store=, or set \

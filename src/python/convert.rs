@@ -329,7 +329,7 @@ pub(crate) fn prompt(value: &Bound<'_, PyAny>) -> PyResult<Prompt> {
 pub(crate) fn once_name(client: &Client, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<OnceName>> {
     let Some(value) = value else { return Ok(None) };
     let name = OnceName::parse(text("once", value)?)?;
-    once::check(client)?;
+    once::names(client)?;
     Ok(Some(name))
 }
 

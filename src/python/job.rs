@@ -43,7 +43,8 @@ getters! {
     PyJob as Job, slf:
     id = slf.get().inner.id.as_str();
     status = slf.get().inner.status.as_str();
-    source = repository_and_ref(slf)?;
+    source = convert::named_tuple(slf.py(), "Source")?
+        .call_out((slf.get().inner.repository.as_deref(), slf.get().inner.reference.as_deref()))?;
     model = slf.get().inner.model.as_deref();
     pr_link = slf.get().inner.pr_link.as_deref();
     created_at = slf.get().inner.created_at.map(|at| datetime(slf.py(), at)).transpose()?;
@@ -57,12 +58,6 @@ impl PyJob {
     /// What `to_dict` has, in its order.
     const FIELDS: [&str; 9] =
         ["id", "status", "source", "model", "pr_link", "created_at", "archived_at", "project_id", "is_final"];
-}
-
-fn repository_and_ref<'py>(slf: &Bound<'py, PyJob>) -> PyResult<Bound<'py, PyAny>> {
-    let job = &slf.get().inner;
-    let class = convert::named_tuple(slf.py(), "Source")?;
-    class.call_out((job.repository.as_deref(), job.reference.as_deref()))
 }
 
 #[pymethods]

@@ -14,7 +14,7 @@ use crate::listing::rows::Totals;
 use crate::store::ClientStore;
 use crate::store::fault::Fault;
 use crate::store::lock::SyncLock;
-use crate::store::pages::{self, StoredPage, Which, days, pack, page_size, totals, whole, wire};
+use crate::store::pages::{self, StoredPage, days, pack, page_size, totals, whole, wire};
 
 /// How long after its last page an unfinished export is resumed whose range may still change.
 const MAX_RESUME_AGE: Millis = 24 * 3_600_000;
@@ -176,12 +176,12 @@ impl Exports {
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0.store.run(move |connection| pages::find(connection, export, Which::At(offset))).await
+        self.0.store.run(move |connection| pages::find(connection, export, pages::AT, offset)).await
     }
 
     /// The last page that begins before `offset`, if there is one.
     pub async fn page_before(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
-        self.0.store.run(move |connection| pages::find(connection, export, Which::Before(offset))).await
+        self.0.store.run(move |connection| pages::find(connection, export, pages::BEFORE, offset)).await
     }
 
     /// The right to fill the store, unless another has it.

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::listing::rows::Totals;
 use crate::store::exports::{What, is_final};
 use crate::store::fault::Fault;
-use crate::store::pages::{self, StoredPage, Which, days, page_size, totals, whole};
+use crate::store::pages::{self, StoredPage, days, page_size, totals, whole};
 use crate::store::{Store, account};
 
 /// A finished export with its rows.
@@ -120,7 +120,7 @@ impl FinishedExports {
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<StoredPage> {
         let find = move |connection: &mut Connection| {
-            pages::find(connection, export, Which::At(offset))?.ok_or(Fault::Deleted(export))
+            pages::find(connection, export, pages::AT, offset)?.ok_or(Fault::Deleted(export))
         };
         self.store.run(find).await
     }

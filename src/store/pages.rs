@@ -49,19 +49,17 @@ impl StoredPage {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Which {
-    /// The one that begins there.
-    At(u64),
-    /// The last one that begins before.
-    Before(u64),
-}
+/// The page that begins at an offset.
+pub(super) const AT: &str = r#""offset" = ?2"#;
+/// The last one that begins before.
+pub(super) const BEFORE: &str = r#""offset" < ?2 ORDER BY "offset" DESC LIMIT 1"#;
 
-pub(super) fn find(connection: &Connection, export: i64, which: Which) -> Result<Option<StoredPage>, Fault> {
-    let (is_it, offset) = match which {
-        Which::At(offset) => (r#""offset" = ?2"#, offset),
-        Which::Before(offset) => (r#""offset" < ?2 ORDER BY "offset" DESC LIMIT 1"#, offset),
-    };
+pub(super) fn find(
+    connection: &Connection,
+    export: i64,
+    is_it: &str,
+    offset: u64,
+) -> Result<Option<StoredPage>, Fault> {
     let found = connection
         .prepare(&format!(
             "SELECT {}, seen, size, body FROM page WHERE export = ?1 AND {is_it}",

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, FieldRef, Schema};
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyString};
+use pyo3::types::{PyList, PySlice};
 use serde::{Deserialize, Serialize};
 
 use crate::config::url::Segment;
@@ -202,25 +201,6 @@ impl Data {
 pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let day = text.map(str::parse).transpose().map_err(Error::bug)?;
     day.map(|day| convert::day(py, day)).transpose()
-}
-
-/// The `TypeError` of a table that is asked for a column by its name, which says what to do instead.
-pub(crate) fn no_column(table: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<PyErr> {
-    let text: String = convert::hook(table.py(), "shown", "column")?.call_out((table, name))?.extract()?;
-    Ok(PyTypeError::new_err(text))
-}
-
-/// The columns of a schema and their types, as polars names them.
-pub(crate) fn kinds(schema: &Schema) -> Vec<(String, &'static str)> {
-    let kind = |field: &FieldRef| match field.data_type() {
-        DataType::Int64 => "i64",
-        DataType::Float64 => "f64",
-        DataType::Boolean => "bool",
-        DataType::Date32 => "date",
-        DataType::Timestamp(..) => "datetime",
-        _ => "str",
-    };
-    schema.fields().iter().map(|field| (field.name().clone(), kind(field))).collect()
 }
 
 /// Something that `docplatform._hooks.frames` does with a table.

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arrow_schema::{DataType, FieldRef};
 use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
@@ -94,7 +95,10 @@ impl BaseTable {
 
     fn __getitem__(slf: &Bound<'_, Self>, at: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         if let Ok(name) = at.cast::<PyString>() {
-            return Err(data::no_column(slf.as_any(), name)?);
+            // It says what to do instead.
+            let text: String =
+                convert::hook(slf.py(), "shown", "column")?.call_out((slf, name))?.extract()?;
+            return Err(PyTypeError::new_err(text));
         }
         slf.get().0.at(slf.py(), at)
     }
@@ -176,9 +180,18 @@ impl BaseTable {
         Ok(convert::hook(slf.py(), "shown", "text")?.call_out((slf,))?.unbind())
     }
 
-    /// The columns and their types, as people name them.
+    /// The columns and their types, as polars names them.
     fn _schema(&self) -> PyResult<Vec<(String, &'static str)>> {
-        Ok(data::kinds(&*self.0.table.schema()?))
+        let kind = |field: &FieldRef| match field.data_type() {
+            DataType::Int64 => "i64",
+            DataType::Float64 => "f64",
+            DataType::Boolean => "bool",
+            DataType::Date32 => "date",
+            DataType::Timestamp(..) => "datetime",
+            _ => "str",
+        };
+        let schema = self.0.table.schema()?;
+        Ok(schema.fields().iter().map(|field| (field.name().clone(), kind(field))).collect())
     }
 
     fn _repr_html_(slf: Bound<'_, Self>) -> PyResult<Py<PyAny>> {
