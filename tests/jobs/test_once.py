@@ -157,10 +157,10 @@ def test_neither_the_prompt_nor_the_key_is_in_the_store(
     stub.fail_next(drop=True)
     with pytest.raises(UnconfirmedWriteError):
         create(face, client, prompt)
-    for file in store.parent.iterdir():
-        content = file.read_bytes()
-        for secret in (b"s3cret-page", b"quarterly", stub.api_key.encode()):
-            assert secret not in content, file
+    eventually(lambda: [file.name for file in store.parent.iterdir()] == [store.name])
+    content = store.read_bytes()
+    for secret in (b"s3cret-page", b"quarterly", stub.api_key.encode()):
+        assert secret not in content
 
 
 # -- what became of it -------------------------------------------------------------------------------
