@@ -117,8 +117,8 @@ def export_dataset(
         _check(catalog.noted(module, other), root, every, slices[0].base_url if slices else None)
     if projects is None:
         # Also those that have nothing of the range.
-        whole = catalog.stored(store, **(wish | {"date_from": None, "date_to": None}))
-        projects = [slice_.project_id for slice_ in whole]
+        any_day: catalog.Wish = {**wish, "date_from": None, "date_to": None}
+        projects = [slice_.project_id for slice_ in catalog.stored(store, **any_day)]
     missing = catalog.missing(slices, every, projects, date_from, date_to)
     gap = _gap(listing, every, slices, missing)
     if gap is not None and not strict:
