@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal};
-use crate::clock::timestamp;
+use crate::clock::{Millis, timestamp};
 use crate::config::account::check_name;
 use crate::config::url::Segment;
 use crate::error::{Error, Kind, Outcome, Result};
@@ -56,8 +56,9 @@ pub async fn create(
     let claimed = claim(client, &names, &key, &prompt, observer).await;
     let lock = match claimed.map_err(Error::or_not_sent)? {
         Claim::Ours(lock) => lock,
-        Claim::Created(job) => {
-            let job = known_job(job, project).map_err(Error::or_not_sent)?;
+        Claim::Created(job, at) => {
+            let mut job = known_job(job, project).map_err(Error::or_not_sent)?;
+            job.created_here = at;
             observer.job(&job.id);
             return Ok(job);
         }
@@ -163,7 +164,8 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 enum Claim {
     /// The name is free, and nobody else creates its job meanwhile.
     Ours(CreationLock),
-    Created(CreatedJob),
+    /// Its job, and when it was created, if that is not unknowably long ago: the service may not know it yet.
+    Created(CreatedJob, Option<Instant>),
 }
 
 /// Waits until a name's job is known, or it is this call's to create.
@@ -178,17 +180,20 @@ async fn claim(
     let (mut step, mut wait) = (STEPS.0, OpenWait::new("another call is creating this job", SAID_AFTER));
     loop {
         let standing = || names.0.store.within(deadline, names.standing(key.clone(), prompt.0.clone()));
-        if let Some(job) = job_of(key, standing().await?)? {
-            return Ok(Claim::Created(job));
+        let has_waited = step > STEPS.0;
+        let created = |(job, begun): (CreatedJob, Millis)| {
+            let age = if has_waited { 0 } else { (client.now() - begun).max(0).unsigned_abs() };
+            Claim::Created(job, Instant::now().checked_sub(Duration::from_millis(age)))
+        };
+        if let Some(found) = job_of(key, standing().await?)? {
+            return Ok(created(found));
         }
         if let Some(lock) = names.0.store.within(deadline, names.lock(key.clone())).await? {
             // Only now: who had it before may have ended between the two.
             return match standing().await? {
                 Standing::Free => Ok(Claim::Ours(lock)),
                 Standing::Taken(Creation { job: None, begun, .. }) => Err(unknown(key, &timestamp(begun))),
-                other => {
-                    job_of(key, other)?.map(Claim::Created).ok_or_else(|| Error::bug("a name without a job"))
-                }
+                other => job_of(key, other)?.map(created).ok_or_else(|| Error::bug("a name without a job")),
             };
         }
         wait.announce(observer, || {
@@ -202,11 +207,11 @@ async fn claim(
     }
 }
 
-/// The job of a name that has one.
-fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<CreatedJob>> {
+/// The job of a name that has one, and when its creation began.
+fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<(CreatedJob, Millis)>> {
     match standing {
         Standing::Free => Ok(None),
-        Standing::Taken(creation) => Ok(creation.job),
+        Standing::Taken(creation) => Ok(creation.job.zip(Some(creation.begun))),
         Standing::OtherOwner(creation) => Err(of_another_owner(key, &creation)),
         Standing::OtherPrompt => Err(Error::argument(format!(
             "the name {:?} was used with another prompt in project '{}', so nothing was sent: use \

@@ -361,8 +361,11 @@ def test_ctrl_c_ends_the_wait_for_another(stub: StubServer, store: Path) -> None
 
 
 def test_what_is_being_created_cannot_be_resolved(face: Face, stub: StubServer, store: Path) -> None:
-    with creating(stub, store), pytest.raises(ValueError, match="being created at this moment"):
-        face.run(face.client(stub, store=store).resolve_once(NAME, None))
+    with creating(stub, store):
+        for organization in (None, "acme"):
+            client = face.client(stub, store=store, organization=organization)
+            with pytest.raises(ValueError, match="being created at this moment"):
+                face.run(client.resolve_once(NAME, None))
 
 
 @posix

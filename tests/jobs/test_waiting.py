@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,6 +163,15 @@ def test_a_job_that_was_just_created_may_not_be_found_yet(face: Face, stub: Stub
     job = face.run(client.create_job("Fix it"))
     stub.fail_next(status=404, times=2, path="/job/job-2")
     assert face.run(client.wait_for_job(job, **SOON)).status == "completed"
+
+
+@pytest.mark.row("B15")
+def test_whoever_joins_a_creation_bears_that_its_job_is_not_found_yet(face: Face, tmp_path: Path) -> None:
+    with StubServer() as stub:
+        clients = [face.client(stub, store=tmp_path / "docs.db") for _ in range(2)]
+        face.run(clients[0].create_job("Fix it", once="docs-1.4"))
+        stub.fail_next(status=404, times=2, path="/job/job-1")
+        assert face.run(clients[1].run_job("Fix it", once="docs-1.4", **SOON)).status == "completed"
 
 
 @pytest.mark.row("B15")
