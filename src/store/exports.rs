@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, Transaction, TransactionBehavior, params};
 
 use super::account;
-use crate::clock::{Clock, Millis};
+use crate::clock::Millis;
 use crate::dates::Moment;
 use crate::dates::slices::Slice;
 use crate::error::Result;
@@ -111,7 +111,6 @@ impl Exports {
     pub async fn stock(&self, range: Range, what: What, page_size: u32) -> Result<Stock> {
         let client = Arc::clone(&self.0);
         let look = move |connection: &mut Connection| {
-            doubt(connection, &client.clock)?;
             let transaction = connection.transaction()?;
             // An organization that the store does not know has nothing.
             let Some(account) = account::find(&transaction, &client.owner)? else {
@@ -150,7 +149,6 @@ impl Exports {
     pub async fn begin(&self, range: Range, what: What, page_size: u32, refresh: bool) -> Result<Export> {
         let client = Arc::clone(&self.0);
         let begin = move |connection: &mut Connection| {
-            doubt(connection, &client.clock)?;
             let transaction = immediate(connection)?;
             let now = client.clock.now();
             let account = account::number(&transaction, &client.owner)?;
@@ -168,11 +166,18 @@ impl Exports {
         self.0.store.run(begin).await
     }
 
-    /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns.
+    /// Keeps a page, and tells whether the export is whole with it. It is on the disk when this returns. `now` is the service's
+    /// time where that is later: this machine's clock may be behind.
     ///
     /// Of a page that another process has fetched as well, the first stays. Dropping the future does not prevent it.
-    pub async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
-        self.0.store.see_to(move |connection| put(connection, export, &page, totals)).await
+    pub async fn put(
+        &self,
+        export: i64,
+        page: StoredPage,
+        totals: Option<Totals>,
+        now: Millis,
+    ) -> Result<bool> {
+        self.0.store.see_to(move |connection| put(connection, export, &page, totals, now)).await
     }
 
     pub async fn page(&self, export: i64, offset: u64) -> Result<Option<StoredPage>> {
@@ -258,21 +263,11 @@ const UNFINISHED: &str = "AND page_size = ?7 AND finished IS NULL ORDER BY id DE
 /// When exports that seem to come from the future were begun is unknown: the clock was ahead, and
 /// was set back. That is written down, for the time when they lie in the past again.
 ///
-/// Numbers rise and, after this, so does time: the last export shows whether there are such.
-pub(super) fn doubt(connection: &mut Connection, clock: &Clock) -> Result<(), Fault> {
-    let last = "SELECT max(begun, ifnull(finished, begun)) FROM export ORDER BY id DESC LIMIT 1";
-    let last: Option<Millis> = connection.query_row(last, [], |row| row.get(0)).optional()?;
-    // Only after that look: another process may be faster.
-    if last.is_none_or(|last| last <= clock.now()) {
-        return Ok(());
-    }
-    let transaction = immediate(connection)?;
-    transaction.execute(
-        "UPDATE export SET begun = iif(begun > ?1, 0, begun), finished = min(finished, ?1)
-         WHERE begun > ?1 OR finished > ?1",
-        [clock.now()],
-    )?;
-    Ok(transaction.commit()?)
+/// Only where a page came: who merely looks, by a clock that is behind, is to change nothing.
+fn doubt(transaction: &Transaction<'_>, now: Millis) -> Result<(), Fault> {
+    transaction
+        .execute("UPDATE export SET begun = 0, finished = min(finished, ?1) WHERE begun > ?1", [now])?;
+    Ok(())
 }
 
 fn export(row: &Row<'_>) -> rusqlite::Result<Export> {
@@ -299,6 +294,7 @@ pub(super) fn put(
     export: i64,
     page: &StoredPage,
     totals: Option<Totals>,
+    now: Millis,
 ) -> Result<bool, Fault> {
     let body = pack(&page.body)?;
     let transaction = immediate(connection)?;
@@ -328,6 +324,7 @@ pub(super) fn put(
             (export, totals.human, totals.ai, totals.total),
         )?;
     }
+    doubt(&transaction, now)?;
     let whole = ended(&transaction, export)? && finish(&transaction, export, page.seen)?;
     transaction.commit()?;
     Ok(whole)

@@ -50,6 +50,8 @@ CREATE INDEX export_finished ON export (account, project_id, path, date_from, da
     WHERE finished IS NOT NULL;
 CREATE INDEX export_unfinished ON export (account, project_id, path, date_from, date_to, kind, page_size)
     WHERE finished IS NULL;
+-- Those of the future: a clock was set back.
+CREATE INDEX export_begun ON export (begun);
 
 CREATE TABLE page (
     export   INTEGER NOT NULL REFERENCES export (id) ON DELETE CASCADE,

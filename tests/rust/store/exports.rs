@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docplatform::clock::{Clock, Millis};
-use docplatform::error::Kind;
+use docplatform::error::{Kind, Result};
 use docplatform::listing::rows::Totals;
 use docplatform::store::{ClientStore, Exports, Range, Stock, Store, StoredPage, What};
 use proptest::prelude::*;
@@ -37,6 +37,10 @@ impl Shop {
         StoredPage { offset, asked, rows, has_more, seen: self.hands.now(), body }
     }
 
+    async fn put(&self, export: i64, page: StoredPage, totals: Option<Totals>) -> Result<bool> {
+        self.exports.put(export, page, totals, self.hands.now()).await
+    }
+
     /// The pages and the beginning of every finished export, in the order in which they were made.
     async fn kept(&self) -> Vec<(u64, Millis)> {
         let look = |connection: &mut Connection| {
@@ -63,7 +67,7 @@ impl Shop {
         for number in export.pages..pages {
             let last = number + 1 == pages;
             let page = self.page(number * 250, 250, if last { 7 } else { 250 }, !last);
-            assert_eq!(self.exports.put(export.id, page, Some(TOTALS)).await.unwrap(), last);
+            assert_eq!(self.put(export.id, page, Some(TOTALS)).await.unwrap(), last);
             fetched += 1;
         }
         fetched
@@ -113,7 +117,7 @@ async fn one_that_may_have_changed_since_yesterday_is_not_taken_up() {
     let shop = shop();
     for (range, taken_up) in [(settled(), true), (open(), false)] {
         let export = shop.exports.begin(range.clone(), What::Pages, 250, false).await.unwrap();
-        shop.exports.put(export.id, shop.page(0, 250, 250, true), None).await.unwrap();
+        shop.put(export.id, shop.page(0, 250, 250, true), None).await.unwrap();
         shop.hands.later(DAY);
         assert!(shop.stock(&range).await.unfinished.is_some());
         shop.hands.later(1);
@@ -133,9 +137,9 @@ async fn one_that_a_later_one_has_overtaken_is_not_taken_up() {
 async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
     let shop = shop();
     let export = shop.exports.begin(settled(), What::Pages, 100, false).await.unwrap();
-    shop.exports.put(export.id, shop.page(0, 100, 100, true), None).await.unwrap();
+    shop.put(export.id, shop.page(0, 100, 100, true), None).await.unwrap();
     assert_eq!(shop.stock(&settled()).await, Stock::default());
-    shop.exports.put(export.id, shop.page(100, 100, 3, false), None).await.unwrap();
+    shop.put(export.id, shop.page(100, 100, 3, false), None).await.unwrap();
     assert_eq!(shop.stock(&settled()).await.finished.unwrap().page_size, 100);
 }
 
@@ -143,7 +147,7 @@ async fn another_page_size_goes_on_with_nothing_but_has_what_is_whole() {
 async fn pages_in_any_order_make_one_export() {
     let shop = shop();
     let export = shop.exports.begin(settled(), What::Pages, 250, false).await.unwrap().id;
-    let put = |offset, rows, has_more| shop.exports.put(export, shop.page(offset, 250, rows, has_more), None);
+    let put = |offset, rows, has_more| shop.put(export, shop.page(offset, 250, rows, has_more), None);
     // Beyond the end, on speculation.
     assert!(!put(1000, 0, false).await.unwrap());
     assert!(!put(500, 250, true).await.unwrap());
@@ -163,14 +167,14 @@ async fn a_page_that_two_processes_fetched_is_kept_once() {
     let begin = || shop.exports.begin(settled(), What::Pages, 250, false);
     let (first, second) = (begin().await.unwrap(), begin().await.unwrap());
     assert_eq!(first.id, second.id);
-    shop.exports.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS)).await.unwrap();
+    shop.put(first.id, shop.page(0, 250, 250, true), Some(TOTALS)).await.unwrap();
     let other = StoredPage { body: b"{}".to_vec(), ..shop.page(0, 250, 249, true) };
-    shop.exports.put(second.id, other, Some(Totals { human: 0, ai: 0, total: 0 })).await.unwrap();
+    shop.put(second.id, other, Some(Totals { human: 0, ai: 0, total: 0 })).await.unwrap();
     assert_eq!(shop.exports.page(first.id, 0).await.unwrap().unwrap().rows, 250);
     assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().totals, Some(TOTALS));
     // One that was cut short by the rows that were wanted gives way.
-    shop.exports.put(first.id, shop.page(250, 10, 10, true), None).await.unwrap();
-    shop.exports.put(first.id, shop.page(250, 250, 250, true), None).await.unwrap();
+    shop.put(first.id, shop.page(250, 10, 10, true), None).await.unwrap();
+    shop.put(first.id, shop.page(250, 250, 250, true), None).await.unwrap();
     assert_eq!(shop.stock(&settled()).await.unfinished.unwrap().next, 500);
 }
 
@@ -179,7 +183,7 @@ async fn totals_are_an_export_of_one_request() {
     let shop = shop();
     let begin = || shop.exports.begin(settled(), What::Totals, 1, false);
     let export = begin().await.unwrap();
-    assert!(shop.exports.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS)).await.unwrap());
+    assert!(shop.put(export.id, shop.page(0, 1, 1, true), Some(TOTALS)).await.unwrap());
     let finished = begin().await.unwrap();
     assert_eq!((finished.totals, finished.pages), (Some(TOTALS), 1));
     assert_eq!(shop.stock(&settled()).await, Stock::default(), "its rows are not in the store");
@@ -216,7 +220,7 @@ async fn what_a_person_deletes_is_gone() {
     assert_eq!(left, 0);
     drop(other);
     assert_eq!(shop.stock(&settled()).await, Stock::default());
-    let error = shop.exports.put(unfinished.id, shop.page(0, 250, 1, false), None).await.unwrap_err();
+    let error = shop.put(unfinished.id, shop.page(0, 250, 1, false), None).await.unwrap_err();
     assert_eq!(error.kind, Kind::Store);
     assert!(error.message.contains("deleted"), "{error}");
 }
@@ -255,7 +259,7 @@ async fn a_row_takes_less_than_sixty_bytes() {
     let pages = 200;
     for number in 0..pages {
         let page = StoredPage { body: body(number), ..shop.page(number * 250, 250, 250, number + 1 < pages) };
-        shop.exports.put(export, page, None).await.unwrap();
+        shop.put(export, page, None).await.unwrap();
     }
     let size: i64 = shop
         .store
@@ -290,7 +294,7 @@ proptest! {
             for number in order.chain(0..pages) {
                 missing.remove(&number);
                 let page = shop.page(number * 250, 250, 250, number + 1 < pages);
-                let whole = shop.exports.put(export, page, None).await.unwrap();
+                let whole = shop.put(export, page, None).await.unwrap();
                 assert_eq!(whole, missing.is_empty());
             }
         });
