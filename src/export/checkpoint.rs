@@ -57,6 +57,9 @@ pub struct Checkpoint {
     pub(crate) irregular: bool,
     /// How many of the last rows in `seen` the next answers may bring again, as the service sends short pages.
     pub(crate) near: usize,
+    /// How many of those are of the next page itself, where rows have no keys.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) skip: usize,
 }
 
 impl Checkpoint {
@@ -77,6 +80,7 @@ impl Checkpoint {
             seen: Arc::default(),
             irregular: false,
             near: 0,
+            skip: 0,
         }
     }
 
@@ -109,7 +113,7 @@ impl Checkpoint {
         if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
             return Err(refused("its offset or its number of rows is too large".to_owned()));
         }
-        if read.near > read.seen.len() {
+        if read.near > read.seen.len() || read.skip > read.near {
             return Err(refused("its list of rows is damaged".to_owned()));
         }
         Ok(read)

@@ -138,7 +138,8 @@ impl Seen {
 
     /// Whether a page with the same keys came before. Its counts may have changed, but the export would still never end.
     pub(crate) fn page_again(&mut self, rows: &[Identity]) -> bool {
-        let keys = rows.iter().fold(0_u64, |keys, row| keys.wrapping_mul(KEY_FACTOR).wrapping_add(row.key));
+        let key = |row: &Identity| if row.has_key() { row.key } else { u64::from(row.whole) };
+        let keys = rows.iter().fold(0_u64, |keys, row| keys.wrapping_mul(KEY_FACTOR).wrapping_add(key(row)));
         self.fingerprints.insert(keys, ()).is_some()
     }
 
@@ -152,6 +153,9 @@ impl Seen {
     }
 
     fn note(&mut self, row: &Identity, page: u32) -> Repeat {
+        if !row.has_key() {
+            return Repeat::New;
+        }
         match self.rows.insert(row.key, SeenRow { whole: row.whole, page }) {
             None => Repeat::New,
             Some(last) if last.whole == row.whole => Repeat::Identical,

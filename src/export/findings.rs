@@ -15,6 +15,12 @@ pub enum Finding {
     },
     /// Rows came again, unchanged, and were dropped.
     Dropped(u64),
+    /// Rows without a key were taken for those before them, which short pages bring again, and dropped.
+    Overlap {
+        rows: u64,
+        /// How many rows the first short page had.
+        received: usize,
+    },
     /// Rows came again with other values; all were kept.
     Differing(u64),
     Totals {
@@ -52,6 +58,16 @@ impl fmt::Display for Finding {
                 f,
                 "{} came twice, unchanged, and {} dropped: the data changed during the export",
                 number(*rows, "row"),
+                if *rows == 1 { "was" } else { "were" }
+            ),
+            Self::Overlap { rows, received } => write!(
+                f,
+                "{} the same as the last before, which short pages bring again, and {} dropped; if the listing has equal \
+                 rows side by side, ask for no more rows than the service sends, such as page_size={received}",
+                match rows {
+                    1 => "1 row was".to_owned(),
+                    _ => format!("{rows} rows were"),
+                },
                 if *rows == 1 { "was" } else { "were" }
             ),
             Self::Differing(rows) => write!(
@@ -143,6 +159,18 @@ impl Findings {
         finding
     }
 
+    /// The first rows of a page, which have no keys, are the last ones before it.
+    pub(crate) fn overlap(&mut self, rows: usize, received: usize) -> Option<Finding> {
+        if rows == 0 {
+            return None;
+        }
+        let first = self.found.iter().find_map(|found| match found {
+            Finding::Irregular { received, .. } => Some(*received),
+            _ => None,
+        });
+        self.tell(Finding::Overlap { rows: rows as u64, received: first.unwrap_or(received) })
+    }
+
     /// Findings from the rows of a page. Repeats because of short pages do not count as changed data.
     pub(crate) fn repeats(&mut self, dropped: usize, differing: usize, expected: bool) -> Vec<Finding> {
         let mut fresh = Vec::new();
@@ -167,7 +195,8 @@ impl Findings {
             return Some(finding);
         };
         match (known, finding) {
-            (Finding::Dropped(sum), Finding::Dropped(more))
+            (Finding::Overlap { rows: sum, .. }, Finding::Overlap { rows: more, .. })
+            | (Finding::Dropped(sum), Finding::Dropped(more))
             | (Finding::Differing(sum), Finding::Differing(more))
             | (Finding::Repaired(sum), Finding::Repaired(more))
             | (Finding::Misfits(sum), Finding::Misfits(more)) => *sum += more,

@@ -250,32 +250,32 @@ impl Pager {
             }
         }
         let cursor = self.next_cursor(&page)?;
-        let skip = self.trail.skip(received);
         // Rows that are known to come twice: no change of the data.
-        let expected = self.trail.is_irregular() || skip > 0;
+        let expected = self.trail.is_irregular() || self.trail.has_skip();
         let mut fresh = self.findings.page(&page, limit, by_offset);
         if cut_off {
             fresh.push(self.findings.cut_off(received, self.trail.range()));
         }
 
-        // A row without a key may rightly stand there twice; only short pages bring it again.
-        let watch = self.trail.is_irregular() || page.rows.have_key();
-        let mut kept = None;
-        if skip > 0 && !watch {
-            kept = u32::try_from(skip)
-                .ok()
-                .map(|skip| (skip..).take(received - skip as usize).collect::<Vec<_>>());
-        }
+        let overlap = self.trail.overlap(&identities);
+        fresh.extend(self.findings.overlap(overlap, received));
+        let skip = overlap + self.trail.skip(received - overlap);
         let until = match by_offset {
             true => self.trail.place.offset.saturating_add(u64::from(limit).max(received as u64)),
             false => 0,
         };
         let repeats = self.seen.take_in(&identities, until);
-        if watch && repeats.iter().any(|&repeat| repeat != Repeat::New) {
-            let rest = (0..).zip(&repeats).filter(|(_, repeat)| **repeat != Repeat::Identical);
-            let rest: Vec<u32> = rest.map(|(row, _)| row).collect();
-            let differing = repeats.iter().filter(|&&repeat| repeat == Repeat::Differing).count();
-            fresh.extend(self.findings.repeats(received - rest.len(), differing, expected));
+        let mut kept = None;
+        if skip > 0 || repeats.iter().any(|&repeat| repeat != Repeat::New) {
+            let is_new = |(row, (repeat, identity)): &(u32, (&Repeat, &Identity))| match identity.has_key() {
+                true => **repeat != Repeat::Identical,
+                false => *row as usize >= skip,
+            };
+            let rest: Vec<_> =
+                (0..).zip(repeats.iter().zip(&identities)).filter(is_new).map(|(row, _)| row).collect();
+            let count = |wanted| repeats.iter().filter(|&&repeat| repeat == wanted).count();
+            let (identical, differing) = (count(Repeat::Identical), count(Repeat::Differing));
+            fresh.extend(self.findings.repeats(identical, differing, expected));
             kept = Some(rest);
         }
         if self.paging.strict
@@ -301,6 +301,7 @@ impl Pager {
         let shape = PageShape {
             received: u32::try_from(received).unwrap_or(u32::MAX),
             limit,
+            overlap: u32::try_from(overlap).unwrap_or_default(),
             kept: kept.map(Vec::into_boxed_slice),
             whole,
             has_more: page.has_more,
@@ -309,7 +310,12 @@ impl Pager {
             days: self.trail.days(),
         };
         let is_whole = shape.kept.is_none();
+        let slice = self.trail.place.slice;
         let mark = self.trail.step(shape, handed);
+        if self.trail.place.slice != slice {
+            // Each slice is a query of its own, whose cursors may be those of another.
+            self.cursors.clear();
+        }
         self.plain = !self.trail.is_irregular() && is_whole && rows.is_plain();
         self.seen.forget(self.trail.place.offset);
         self.handed += count as u64;

@@ -1,7 +1,7 @@
 //! The pages of a listing from the service.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -42,11 +42,13 @@ pub struct ServicePages {
     pub listing: Arc<Listing>,
     /// The last body, by its first bytes: if the service sends it again, it would never end, and nothing more is requested.
     last: Arc<AtomicU64>,
+    /// Whether the service found a cursor and the dates too long.
+    is_too_long: Arc<AtomicBool>,
 }
 
 impl ServicePages {
     pub fn new(client: Client, listing: Listing) -> Self {
-        Self { client, listing: Arc::new(listing), last: Arc::default() }
+        Self { client, listing: Arc::new(listing), last: Arc::default(), is_too_long: Arc::default() }
     }
 
     fn call(&self, wanted: &Wanted, cursor_alone: bool) -> Result<Call> {
@@ -71,16 +73,19 @@ impl ServicePages {
         Ok(Call { query, ..self.client.read(path, listing.project()?) })
     }
 
-    /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone.
+    /// Fetches a page without parsing it. If the service finds cursor and dates too long, it is asked with the cursor alone,
+    /// for this page and all after it.
     async fn fetch_page(
         &self,
         wanted: &Wanted,
         deadline: &mut Instant,
         observer: &dyn Observer,
     ) -> Result<Received> {
-        let received = self.client.fetch(self.call(wanted, false)?, deadline, observer).await;
+        let cursor_alone = wanted.cursor.is_some() && self.is_too_long.load(Ordering::Relaxed);
+        let received = self.client.fetch(self.call(wanted, cursor_alone)?, deadline, observer).await;
         match received {
-            Err(error) if error.status == Some(TOO_LONG) && wanted.cursor.is_some() => {
+            Err(error) if error.status == Some(TOO_LONG) && wanted.cursor.is_some() && !cursor_alone => {
+                self.is_too_long.store(true, Ordering::Relaxed);
                 self.client.fetch(self.call(wanted, true)?, deadline, observer).await
             }
             Err(error) if error.status == Some(TOO_SLOW) => Err(self.too_slow(wanted.days, error)),
@@ -143,9 +148,10 @@ impl Source for ServicePages {
             let received = pages.fetch_page(&wanted, &mut pages.client.deadline(), &*observer).await?;
             let body = &received.answer().body;
             let digest = xxh3_64(body.get(..MAX_COMPARED).unwrap_or(body));
-            let promises_more = pages.listing.endpoint().totals
+            let endpoint = pages.listing.endpoint();
+            let promises_more = endpoint.totals
                 && pages.last.swap(digest, Ordering::Relaxed) != digest
-                && promises_more(body, wanted.limit);
+                && endpoint.key.is_some_and(|key| promises_more(body, key, wanted.limit));
             let decode = move || received.read(&*observer, |answer| pages.listing.decode(&answer.body));
             Ok(Fetched { limit: wanted.limit, promises_more, decode: Box::new(decode) })
         }

@@ -16,6 +16,8 @@ pub struct PageShape {
     pub received: u32,
     /// How many were asked for.
     pub limit: u32,
+    /// How many of the first came with the pages before it: see [`Trail::overlap`].
+    pub overlap: u32,
     /// Their positions in the answer, if they are not simply the first ones.
     pub kept: Option<Box<[u32]>>,
     /// Whether none was held back at its end.
@@ -75,11 +77,15 @@ impl Mark {
         if self.by_row {
             // Ask for the page again, and know its rows.
             place.remember(rows, place.near + rows.len());
+            if place.listing.endpoint().key.is_none() && place.listing.paged_by() == PagedBy::Offset {
+                place.skip += rows.len();
+            }
         } else {
             let position = self.shape.kept.as_ref().and_then(|kept| kept.get(last));
             let received = position.map_or(rows.len() as u64, |&position| u64::from(position) + 1);
             place.offset = place.offset.saturating_add(received);
             place.remember(rows, 0);
+            place.skip = 0;
         }
         place
     }
@@ -113,10 +119,10 @@ impl Trail {
         place.irregular |= near > 0 && !by_count;
         Self {
             near: by_offset.then_some((near, until)).into_iter().collect(),
-            place,
-            skip: if by_count { near } else { 0 },
+            skip: if by_count { near } else { place.skip },
             by_offset,
             slices,
+            place,
         }
     }
 
@@ -131,12 +137,13 @@ impl Trail {
     }
 
     /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, each slice has rows
-    /// of its own.
+    /// of its own; so it has rows without keys.
     pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
-        if self.place.slice > 0 && self.place.listing.endpoint().time.is_none() {
+        if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());
-            for identity in &mut identities {
-                identity.key ^= slice;
+            let has_time = self.place.listing.endpoint().time.is_some();
+            for identity in identities.iter_mut().filter(|identity| !has_time || !identity.has_key()) {
+                *identity = identity.of_slice(slice);
             }
         }
         identities
@@ -147,9 +154,22 @@ impl Trail {
         self.by_offset
     }
 
-    /// How many of the `received` rows of the next page were handed out before.
+    /// How many of the `received` rows of the next page, without its overlap, were handed out before.
     pub(crate) fn skip(&self, received: usize) -> usize {
         self.skip.min(received)
+    }
+
+    /// How many of the next page's first rows are the last ones that short pages brought: rows without a key are known by their
+    /// order, as equal ones may be two.
+    pub(crate) fn overlap(&self, rows: &[Identity]) -> usize {
+        if !self.is_irregular() || rows.iter().any(Identity::has_key) {
+            return 0;
+        }
+        let seen = self.place.seen();
+        let known = seen.get(..seen.len().saturating_sub(self.skip)).unwrap_or_default();
+        let room = usize::try_from(self.until().saturating_sub(self.place.offset)).unwrap_or(usize::MAX);
+        let most = known.len().min(rows.len()).min(room);
+        (1..=most).rev().find(|&count| known.ends_with(rows.get(..count).unwrap_or_default())).unwrap_or(0)
     }
 
     /// Whether rows of the next page were handed out before.
@@ -185,7 +205,7 @@ impl Trail {
         if by_row {
             shape.kept = None;
         }
-        let left = self.skip.saturating_sub(shape.received as usize);
+        let left = self.skip.saturating_sub((shape.received - shape.overlap) as usize);
         self.skip = if shape.has_more { left } else { 0 };
         if !self.by_offset {
             let place = &mut self.place;
@@ -201,6 +221,7 @@ impl Trail {
         // Each short page starts within those before it, which can bring their rows again.
         while self.near.pop_front_if(|(_, until)| *until <= place.offset).is_some() {}
         let near = if self.place.irregular { self.near.iter().map(|(rows, _)| rows).sum() } else { 0 };
+        self.place.skip = self.skip.min(near);
         self.end(before, shape, rows, by_row, near)
     }
 

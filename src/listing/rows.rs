@@ -300,11 +300,6 @@ impl Rows {
         self.fields
     }
 
-    /// Whether a row that comes again is a repeat.
-    pub(crate) fn have_key(&self) -> bool {
-        self.key.is_some()
-    }
-
     /// How many values do not fit their columns.
     pub(crate) fn misfits(&self) -> u64 {
         let is_ours = |name: &&String| self.fields.iter().any(|field| field.name == **name);
@@ -384,8 +379,13 @@ impl Rows {
         }
         let mut kept = Self { key: self.key, ..Self::new(self.fields, None) };
         let mut extras = std::mem::take(&mut self.extras).into_iter().peekable();
-        for &row in keep {
+        for (place, &row) in keep.iter().enumerate() {
             let row = row as usize;
+            if let Ok(known) = self.keys.binary_search_by_key(&row, |(at, _)| *at)
+                && let Some((_, key)) = self.keys.get(known)
+            {
+                kept.keys.push((place, *key));
+            }
             for ((column, from), field) in kept.columns.iter_mut().zip(&self.columns).zip(self.fields) {
                 column.put(from.cell(field.holds, row));
             }
@@ -395,7 +395,7 @@ impl Rows {
         *self = kept;
     }
 
-    /// What each row is known by: its key, and all of it. Of rows without a key, all of each.
+    /// What each row is known by: its key, and all of it.
     pub fn identities(&self) -> Vec<Identity> {
         let columns = self.columns.iter().zip(self.fields).enumerate();
         let (ours, rest): (Vec<_>, Vec<_>) = columns.partition(|(column, _)| Some(*column) == self.key);
@@ -423,16 +423,10 @@ impl Rows {
                 }
             }
             let other = extras.next_if(|(row, _)| *row == at).map(|(_, other)| other.to_string());
-            let Some(key) = key else {
-                bytes.extend_from_slice(other.unwrap_or_default().as_bytes());
-                let whole = xxh3_64(&bytes);
-                return Identity::new(whole, whole);
-            };
             let known = keys.next_if(|(row, _)| *row == at).map(|(_, key)| *key);
-            let key = known.unwrap_or_else(|| match key.cell(Holds::Text, at) {
-                Cell::Text(text) => xxh3_64(text.as_bytes()),
-                // A row without its key is like no other but one that is the same.
-                _ => xxh3_64_with_seed(other.as_deref().unwrap_or_default().as_bytes(), xxh3_64(&bytes)),
+            let key = known.unwrap_or_else(|| match key.map(|key| key.cell(Holds::Text, at)) {
+                Some(Cell::Text(text)) => xxh3_64(text.as_bytes()),
+                _ => NO_KEY,
             });
             let whole = xxh3_64_with_seed(&bytes, key);
             let whole = other.map_or(whole, |other| xxh3_64_with_seed(other.as_bytes(), whole));
@@ -484,12 +478,15 @@ impl Rows {
     }
 }
 
+/// The key of rows that have none.
+const NO_KEY: u64 = 0;
+
 /// What a row is known by: hashes, the same in every process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Of what the row is about: a visitor row's path. Of a row without a key, all of it.
+    /// Of what the row is about: a visitor row's path.
     pub key: u64,
-    /// Of all of it: it only tells rows of one key apart.
+    /// Of all of it: it only tells rows of one key apart, and rows without a key.
     pub whole: u32,
 }
 
@@ -497,6 +494,20 @@ impl Identity {
     pub(crate) fn new(key: u64, whole: u64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
         Self { key, whole: whole as u32 }
+    }
+
+    /// Whether it has a key: another row of the key is the same one. Without a key, equal rows may be two.
+    pub(crate) fn has_key(&self) -> bool {
+        self.key != NO_KEY
+    }
+
+    /// Another one for each slice.
+    pub(crate) fn of_slice(self, slice: u64) -> Self {
+        if self.has_key() {
+            Self { key: self.key ^ slice, ..self }
+        } else {
+            Self::new(NO_KEY, u64::from(self.whole) ^ slice)
+        }
     }
 
     /// Both in one hash.

@@ -87,7 +87,7 @@ proptest! {
                 let empty = name == "seen" && *value == "";
                 prop_assert!(empty || Some(value) == means.get(name), "{}: {}", name, text);
             }
-            prop_assert!(i64::try_from(read.offset).is_ok() && (1..=250).contains(&read.page_size));
+            prop_assert!(i64::try_from(read.offset).is_ok() && (1..=read.listing.endpoint().max_page_size).contains(&read.page_size));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::export::resume::{reread, turns};
 use crate::helpers::site::{
     PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, turn,
 };
-use crate::helpers::support::{Script, reply};
+use crate::helpers::support::{Script, query, reply};
 
 const STRICT: Paging = Paging { strict: true, ..PLAIN };
 
@@ -149,6 +149,30 @@ async fn rows_of_unknown_shape_may_stand_there_twice() {
     assert_eq!(export.paths.iter().filter(|row| row.contains("\"/0\"")).count(), 3);
     assert_eq!(export.findings, []);
     assert!(script.sent()[0].url.path().ends_with("/v1/analytics/demo/feedback"));
+}
+
+/// Rows: E2, M5.
+#[tokio::test(start_paused = true)]
+async fn equal_rows_without_a_key_are_kept_where_pages_are_capped() {
+    let rows: Vec<_> = (0..60).map(|n| row(&format!("/{}", n * n % 16), 1)).collect();
+    let served = rows.clone();
+    let script = Script::each(move |request| {
+        let offset = usize::try_from(query(&request.url, "offset").unwrap()).unwrap();
+        let some: Vec<_> = served.iter().skip(offset).take(7).cloned().collect();
+        reply(200, page(&some, 60, offset + some.len() < 60)).into()
+    });
+    let every = export(pager_at(&script, start_json(250), PLAIN)).await.unwrap();
+    assert_eq!(every.paths, rows);
+    assert_eq!(every.findings, [Finding::Irregular { received: 7, limit: 250 }]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rows_without_a_key_that_short_pages_bring_again_are_dropped_and_told() {
+    let rows = ["/0", "/1", "/1", "/2"].map(|path| row(path, 1));
+    let script = pages([page(&rows[..3], 9, true), page(&rows[2..], 9, false)]);
+    let every = export(pager_at(&script, start_json(4), PLAIN)).await.unwrap();
+    assert_eq!(every.paths, rows);
+    assert_eq!(every.findings[1..], [Finding::Overlap { rows: 1, received: 3 }]);
 }
 
 #[tokio::test(start_paused = true)]

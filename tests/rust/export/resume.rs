@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use docplatform::dates::slices::{Every, Slice};
 use docplatform::error::Kind;
 use docplatform::export::checkpoint::Checkpoint;
 use docplatform::export::findings::Finding;
@@ -12,7 +13,7 @@ use docplatform::listing::endpoint::{SEARCHES, VISITORS};
 use crate::helpers::site::{
     self, PLAIN, Site, asked, export, names, page, pager, pager_at, pages, row, start, start_json, text, turn,
 };
-use crate::helpers::support::{BASE_URL, KEY, Script, Step, segment};
+use crate::helpers::support::{BASE_URL, KEY, Script, Step, reply, segment};
 
 /// As another process would read it.
 pub(crate) fn reread(place: &Checkpoint) -> Checkpoint {
@@ -87,6 +88,23 @@ async fn a_page_of_a_cursor_listing_may_come_again_as_pages_of_one_row() {
         .flat_map(|turn| turn.rows.iter().map(|row| text(&row, "searchQuery").to_owned()))
         .collect();
     assert_eq!(rest, ["14", "15", "16", "17", "18", "19"]);
+}
+
+/// The days of an answer are those of its request: the cursors may be the same.
+#[tokio::test(start_paused = true)]
+async fn each_slice_has_cursors_and_rows_without_keys_of_its_own() {
+    let script = Script::each(move |request| {
+        let (hits, next) = if request.url.as_str().contains("cursor=7") { (1, "null") } else { (2, "\"7\"") };
+        let row = format!(r#"{{"searchQuery":null,"hits":{hits},"ctr":0}}"#);
+        reply(200, format!(r#"{{"searches":[{row},{row}],"totalSearches":4,"nextCursor":{next}}}"#)).into()
+    });
+    let days = Slice { from: "2026-01-01".parse().unwrap(), to: "2026-01-03".parse().unwrap() };
+    let listing = Listing::days(SEARCHES, &segment("demo"), days).in_slices(Some(Every::Day)).unwrap();
+    let all = turns(&mut pager_at(&script, Checkpoint::new(BASE_URL, listing, 2, 0), PLAIN)).await;
+    assert_eq!(all.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(), [2, 2, 2, 2]);
+    assert!(all.iter().all(|turn| turn.findings.is_empty()));
+    let rest = turns(&mut pager_at(&script, reread(&all[2].mark.behind(1)), PLAIN)).await;
+    assert_eq!(rest.iter().map(|turn| turn.rows.len()).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[tokio::test(start_paused = true)]

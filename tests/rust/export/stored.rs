@@ -5,6 +5,7 @@ use std::sync::Arc;
 use docplatform::client::Client;
 use docplatform::config::Options;
 use docplatform::export::checkpoint::Checkpoint;
+use docplatform::export::findings::Finding;
 use docplatform::export::pager::{Pager, Paging};
 use docplatform::export::source;
 use docplatform::listing::Listing;
@@ -123,12 +124,15 @@ async fn a_range_that_may_change_is_fetched_again() {
 #[tokio::test]
 async fn what_was_fetched_while_the_clock_was_ahead_is_never_final() {
     let going_on = "Sat, 31 Jan 2026 12:00:00 GMT";
+    let after_it = "Wed, 04 Feb 2026 00:00:00 GMT";
     let absurd = "Thu, 31 Jan 1985 12:00:00 GMT";
     // The days on which it is read, the first one by a clock that is ahead, and how many requests each reading costs.
     for (date, days) in [
         (None, &[(END + 100, 3), (END - 1, 3), (END + 400, 3), (END + 400, 0)][..]),
         (Some(going_on), &[(END + 100, 3), (END + 400, 3)]),
         (Some(absurd), &[(END + 100, 3), (END + 400, 0)]),
+        // Who reads by a clock that is behind takes nothing from the others.
+        (Some(after_it), &[(END + 3, 3), (END - 1, 3), (END + 3, 0)]),
     ] {
         let shop = Shop::new();
         let script = Site::new(25).dated(date).serve();
@@ -234,6 +238,20 @@ async fn a_dropped_repeat_costs_no_stored_page() {
     assert_eq!((place.offset, place.rows), (5, 4));
     assert_eq!(export(shop.pager(&script, place, PLAIN)).await.unwrap().paths, ["/4"]);
     assert_eq!(script.count(), 2);
+}
+
+/// Rows: D12.
+#[tokio::test]
+async fn rows_within_a_stored_page_are_known_by_what_stood_there() {
+    let shop = Shop::new();
+    let rows = ["/0", "/a\\ud800", "/a\\ud801"].map(|path| row(path, 1));
+    let script = pages([page(&rows, 3, false)]);
+    let all = turns(&mut shop.pager(&script, january(3, 0), PLAIN)).await;
+    let place = reread(&all[0].mark.behind(2));
+    for (place, count) in [(january(3, 1), 2), (place, 1)] {
+        let rest = export(shop.pager(&script, place, PLAIN)).await.unwrap();
+        assert_eq!((rest.paths.len(), rest.findings), (count, vec![Finding::Repaired(1)]));
+    }
 }
 
 #[tokio::test]
