@@ -3,9 +3,9 @@
 pub mod periods;
 pub mod slices;
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::Millis;
 use crate::error::{Error, Result};
@@ -77,15 +77,20 @@ impl Moment {
     /// When a range that ends here is `days` in the past; `None`: never. The service's time zone is unknown, so dates are
     /// taken as UTC; the days make up for the difference.
     pub fn settles(&self, days: u32) -> Option<Millis> {
-        let end = match &self.at {
-            Ok(date) => date.to_zoned(TimeZone::UTC).ok()?.timestamp(),
-            Err(instant) => *instant,
-        };
-        end.as_millisecond().checked_add(Millis::from(days) * 86_400_000)
+        self.in_utc()?.as_millisecond().checked_add(Millis::from(days) * 86_400_000)
+    }
+
+    fn in_utc(&self) -> Option<Timestamp> {
+        match &self.at {
+            Ok(date) => Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp()),
+            Err(instant) => Some(*instant),
+        }
     }
 }
 
-/// Refuses an empty range. A date and an instant are not compared, because the service's time zone is unknown.
+const A_DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Refuses an empty range. The service's time zone is unknown, so that a date and an instant are only compared to a day.
 pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     let (Some(from), Some(to)) = (from, to) else {
         return Ok(());
@@ -93,7 +98,7 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     let empty = match (&from.at, &to.at) {
         (Ok(from), Ok(to)) => from >= to,
         (Err(from), Err(to)) => from >= to,
-        _ => false,
+        _ => from.in_utc().zip(to.in_utc()).is_some_and(|(from, to)| from.duration_since(to) >= A_DAY),
     };
     if empty {
         return Err(Error::argument(format!(
@@ -203,6 +208,9 @@ mod tests {
             ("2026-01-02", "2026-01-01"),
             ("2026-01-01", "2026-01-01T00:00:00"),
             ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"),
+            // Whatever the service's time zone is.
+            ("2026-01-02", "2026-01-01T00:00:00Z"),
+            ("2026-01-02T00:00:00Z", "2026-01-01"),
         ] {
             assert!(check(from, to).unwrap_err().message.contains("exclusive"), "{from} {to}");
         }

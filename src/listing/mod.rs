@@ -211,11 +211,8 @@ impl Listing {
     /// Its path and what chooses rows besides the dates: by this a store knows it.
     pub(crate) fn name(&self) -> String {
         let filters = self.query.iter().filter(|(name, _)| !DATES.contains(&name.as_str()));
-        let filters: Vec<_> = filters.map(|(name, value)| format!("{name}={value}")).collect();
-        match filters.is_empty() {
-            true => self.path.clone(),
-            false => format!("{}?{}", self.path, filters.join("&")),
-        }
+        let filters = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(filters).finish();
+        if filters.is_empty() { self.path.clone() } else { format!("{}?{filters}", self.path) }
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<Page, String> {

@@ -317,7 +317,20 @@ def test_a_query_that_is_too_long_is_sent_with_the_cursor_alone(stub: StubServer
             next(rows)
         stub.fail_next(status=414, path="/feedback")
         assert len([*rows]) == 10
-    assert set(stub.requests[-1].query) == {"cursor"}
+        assert set(stub.requests[-1].query) == {"cursor"}
+        stub.reset()
+        rows = client.feedback(MONTH, page_size=20, prefetch=0)
+        next(rows)
+        stub.fail_next(status=414, path="/feedback")
+        assert len([*rows]) == 79
+    assert [set(request.query) == {"cursor"} for request in stub.requests] == [False, False, True, True]
+
+
+def test_a_store_tells_queries_apart_whatever_their_values_are(stub: StubServer, store: Path) -> None:
+    with stub.client(store=store) as client:
+        for filters in ({"source": "a", "status": "b"}, {"source": "a&status=b"}):
+            client.feedback(MONTH, **filters).collect()
+    assert len(stub.requests) == 2
 
 
 @pytest.mark.parametrize("name", CURSORS)

@@ -99,6 +99,15 @@ async fn pages_that_are_not_full_tell_nothing_before_they_are_read() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn braces_in_paths_do_not_stand_for_rows() {
+    let mut short = rows(10..19);
+    short[0] = row("/users/{id}", 1);
+    let script = serve(move || reply(200, page(&short, 1000, true)).into());
+    let _ = two_pages(&script).await;
+    assert!(!asked(&script).contains(&(20, 10)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn nothing_is_requested_after_the_last_page() {
     let last = page(&rows(10..20), 20, false);
     let nested = last.replacen('{', r#"{"x":{"visitors":[],"hasMore":true},"#, 1);
