@@ -1082,9 +1082,8 @@ class Client:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
-        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
-        is false.
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -1125,9 +1124,8 @@ class Client:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
-        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
-        is false.
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2569,9 +2567,8 @@ class AsyncClient:
         """Returns what a range costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
-        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
-        is false.
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,
@@ -2612,9 +2609,8 @@ class AsyncClient:
         """Returns what a range of page views costs in requests, and in hours at the budget, before anything is sent. Reads only the
         store.
 
-        Totals cost one request per slice. The number of pages is known if the store has fetched the range before;
-        otherwise it is estimated from similar ranges in the store, or each slice counts as one request, and ``exact``
-        is false.
+        Totals cost one request per slice. What is final and in the store costs nothing; other pages are estimated from the
+        last time or from similar ranges in the store, or each slice counts as one request, and ``exact`` is false.
 
         Args:
             period: The range by name: ``"2026"``, ``"2026-Q1"``, ``"2026-01"``, ``"2026-W03"``, ``"2026-01-31"``,

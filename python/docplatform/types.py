@@ -170,7 +170,7 @@ class PlanSlice(NamedTuple):
         requests: How many requests will be sent: an int.
         cached: How many requests will not be sent, because the store has their answers: an int.
         exact: Whether ``requests`` is certain; otherwise it is an estimate or a minimum.
-        estimated: Whether ``requests`` is an estimate from similar ranges in the store.
+        estimated: Whether ``requests`` is an estimate from the last time or similar ranges in the store.
 
     Example:
         >>> client.plan_visitors("2026-01", every="week").slices[0]
@@ -213,7 +213,7 @@ class Plan(NamedTuple):
 
     @property
     def estimated(self) -> bool:
-        """Whether ``requests`` is an estimate from similar ranges in the store. If neither this nor ``exact`` is true, it
+        """Whether ``requests`` is an estimate from the last time or similar ranges in the store. If neither this nor ``exact`` is true, it
         is a minimum.
 
         Example:

@@ -15,7 +15,7 @@ use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::listing::Listing;
 use crate::listing::endpoint::{Endpoint, Field, Holds, required};
-use crate::listing::rows::{Cell, Rows, Totals};
+use crate::listing::rows::{Cell, Identity, Rows, Totals};
 use crate::slices::Subject;
 use crate::slices::trend::Reader;
 use crate::store::What;
@@ -106,29 +106,30 @@ type Counts = [i64; 3];
 /// The paths of a period, in their order.
 #[derive(Default)]
 struct Side {
-    paths: Vec<(String, Counts)>,
-    places: HashMap<String, usize>,
+    /// Each with what its row is known by: of two with characters that are no text, the paths may look alike.
+    paths: Vec<(u64, String, Counts)>,
+    places: HashMap<u64, usize>,
 }
 
 impl Side {
     /// Adds rows. Of two with one path, which a change of the data leaves, the larger counts.
     fn add(&mut self, rows: &Rows) {
-        for row in rows.iter() {
+        for (row, Identity { key, .. }) in rows.iter().zip(rows.identities()) {
             let Cell::Text(path) = row.get("path") else { continue };
             let counts = ["human", "ai", "total"].map(|name| integer(row.get(name)));
-            match self.places.get(path).and_then(|&at| self.paths.get_mut(at)) {
-                Some((_, known)) if known[2] < counts[2] => *known = counts,
+            match self.places.get(&key).and_then(|&at| self.paths.get_mut(at)) {
+                Some((.., known)) if known[2] < counts[2] => *known = counts,
                 Some(_) => {}
                 None => {
-                    self.places.insert(path.to_owned(), self.paths.len());
-                    self.paths.push((path.to_owned(), counts));
+                    self.places.insert(key, self.paths.len());
+                    self.paths.push((key, path.to_owned(), counts));
                 }
             }
         }
     }
 
-    fn counts(&self, path: &str) -> Option<Counts> {
-        self.paths.get(*self.places.get(path)?).map(|(_, counts)| *counts)
+    fn counts(&self, key: u64) -> Option<Counts> {
+        self.paths.get(*self.places.get(&key)?).map(|(.., counts)| *counts)
     }
 }
 
@@ -142,9 +143,9 @@ fn integer(cell: Cell<'_>) -> i64 {
 /// Both periods as a table. A path that is missing in one had no reader in it.
 fn beside([now, before]: &[Side; 2]) -> Table {
     let mut builder = Builder::new(Layout::of(COLUMNS));
-    let here = now.paths.iter().map(|(path, counts)| (path, *counts, before.counts(path)));
-    let gone = before.paths.iter().filter(|(path, _)| now.counts(path).is_none());
-    let gone = gone.map(|(path, counts)| (path, Counts::default(), Some(*counts)));
+    let here = now.paths.iter().map(|(key, path, counts)| (path, *counts, before.counts(*key)));
+    let gone = before.paths.iter().filter(|(key, ..)| now.counts(*key).is_none());
+    let gone = gone.map(|(_, path, counts)| (path, Counts::default(), Some(*counts)));
     let mut rows = Rows::new(COLUMNS, None);
     for (path, now, before) in here.chain(gone) {
         let before = before.unwrap_or_default();

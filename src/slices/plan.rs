@@ -29,7 +29,7 @@ pub struct Planned {
     pub cached: u64,
     /// Whether `requests` is known; else it is an estimate or a floor.
     pub exact: bool,
-    /// Whether it is an estimate, from the ranges around it.
+    /// Whether it is an estimate, from the last time it was fetched or the ranges around it.
     pub estimated: bool,
 }
 
@@ -55,7 +55,7 @@ pub async fn plan(client: &Client, project: &Segment, slices: Vec<Slice>, of: Su
             }
             What::Pages => {
                 let mut planned = pages(slice, &stored_slice.pages, of.endpoint.max_page_size);
-                if !planned.exact {
+                if !planned.exact && !planned.estimated {
                     if neighbours.is_none()
                         && let Some(exports) = client.exports()
                     {
@@ -150,5 +150,5 @@ fn pages(slice: Slice, stock: &Stock, page_size: u32) -> Planned {
     });
     let cached = stock.unfinished.as_ref().map_or(0, |export| export.pages);
     let requests = known.unwrap_or_default().saturating_sub(cached).max(1);
-    cost(slice, requests, cached, known.is_some())
+    Planned { estimated: known.is_some(), ..cost(slice, requests, cached, false) }
 }

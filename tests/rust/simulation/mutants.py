@@ -226,7 +226,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "budget-file-forgets": (LEDGER, "if before.entries.get(id) != Some(entry) {", "if false {"),
     "budget-file-uncommitted": (LEDGER, "transaction.commit()?;", "drop(transaction.commit());"),
-    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(state.clock.steady_now())", "NONE"),
+    "budget-own-count-forgets": (BUDGET, "lock(&state.own).enter(terms, state.clock.steady_now())", "NONE"),
     "budget-of-jobs-unused": (
         CALL,
         "Some(project) if creates => Some(Limit::Jobs(project))",

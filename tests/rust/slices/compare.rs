@@ -122,6 +122,13 @@ async fn movers_are_those_that_moved_most_first() {
     assert!(found(Movers::Risers, 0).is_empty());
 }
 
+/// Rows: D12.
+#[tokio::test]
+async fn paths_that_are_alike_only_once_they_are_repaired_are_two() {
+    let side = || paths([("/a\\ud800", 2), ("/a\\udc00", 1)]);
+    assert_eq!(compared(&Shop::new(), &serve(side(), side())).await.table.len(), 2);
+}
+
 #[tokio::test]
 async fn what_the_store_has_of_either_period_is_not_fetched_again() {
     let side = || (0..251).map(|number| (format!("/{number:03}"), number)).collect::<Paths>();
