@@ -328,7 +328,8 @@ def test_a_query_that_is_too_long_is_sent_with_the_cursor_alone(stub: StubServer
 
 def test_a_store_tells_queries_apart_whatever_their_values_are(stub: StubServer, store: Path) -> None:
     with stub.client(store=store) as client:
-        for filters in ({"source": "a", "status": "b"}, {"source": "a&status=b"}):
+        queries: list[Any] = [{"source": "a", "status": "b"}, {"source": "a&status=b"}]
+        for filters in queries:
             client.feedback(MONTH, **filters).collect()
     assert len(stub.requests) == 2
 

@@ -50,7 +50,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "pager-keeps-repeats": (PAGER, "repeats.iter().any(|&repeat| repeat != Repeat::New)", "false"),
     "pager-tells-no-repeats": (
         PAGER,
-        "fresh.extend(self.findings.repeats(received - rest.len(), differing, expected));",
+        "fresh.extend(self.findings.repeats(identical, differing, expected));",
         "",
     ),
     "pager-row-too-many": (PAGER, "positions.truncate(most);", ""),
@@ -77,9 +77,10 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "trail-forgets-the-rest-of-a-page": (
         TRAIL,
-        "self.skip.saturating_sub(shape.received as usize)",
+        "self.skip.saturating_sub((shape.received - shape.overlap) as usize)",
         "0",
     ),
+    "trail-knows-no-overlap": (PAGER, "self.trail.overlap(&identities)", "0"),
     "trail-checkpoint-a-row-ahead": (TRAIL, "u64::from(position) + 1", "u64::from(position) + 2"),
     "trail-checkpoint-a-row-behind": (TRAIL, "place.offset = place.offset.saturating_add(received);", ""),
     "trail-keeps-the-old-cursor": (TRAIL, "place.cursor.clone_from(&shape.cursor);", ""),
@@ -96,8 +97,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     ),
     "trail-rows-of-days-look-alike": (
         TRAIL,
-        "self.place.slice > 0 && self.place.listing.endpoint().time.is_none()",
-        "false",
+        "if self.place.slice > 0 {",
+        "if false {",
     ),
     "trail-forgets-what-a-checkpoint-knows": (
         TRAIL,
