@@ -106,7 +106,7 @@ type Counts = [i64; 3];
 /// The paths of a period, in their order.
 #[derive(Default)]
 struct Side {
-    /// Each with what its row is known by: of two with characters that are no text, the paths may look alike.
+    /// Each with what its row is known by: two with invalid characters may look alike.
     paths: Vec<(u64, String, Counts)>,
     places: HashMap<u64, usize>,
 }

@@ -115,7 +115,7 @@ impl OnceNames {
         let client = Arc::clone(&self.0);
         let take = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            // Whoever asks: another key or organization may resolve the name.
+            // The same for all: another key or organization may resolve the name.
             let words = [&client.owner.base_url, &key.project_id, &key.name].map(String::as_str);
             let name = digest(&transaction, &words.join("\0"))?;
             let name = name
