@@ -50,12 +50,8 @@ pub(super) async fn keep(
     let seen = date.filter(|date| *date < now - DATE_STEPS).unwrap_or(now);
     let stored = store::StoredPage { offset, asked: limit, rows, has_more, seen, body: body.to_vec() };
     let deadline = deadline.max(Instant::now() + LAST_CALL);
-    if let Ok(kept) = timeout_at(
-        deadline,
-        exports.put(export.id, stored, page.totals, date.map_or(now, |date| now.max(date))),
-    )
-    .await
-    {
+    let latest = now.max(date.unwrap_or(now));
+    if let Ok(kept) = timeout_at(deadline, exports.put(export.id, stored, page.totals, latest)).await {
         return kept.map(drop);
     }
     let fault = Fault::Late.error(exports.0.store.path());

@@ -136,8 +136,8 @@ impl Trail {
         self.days().or_else(|| self.place.listing.range())
     }
 
-    /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, each slice has rows
-    /// of its own; so it has rows without keys.
+    /// What the rows of the next page are known by, which are these by themselves. Of what sums up its slice, and
+    /// of rows without keys, each slice has its own.
     pub(crate) fn identities(&self, mut identities: Vec<Identity>) -> Vec<Identity> {
         if self.place.slice > 0 {
             let slice = xxh3_64(&self.place.slice.to_le_bytes());

@@ -164,7 +164,7 @@ pub fn names(client: &Client) -> Result<&OnceNames> {
 enum Claim {
     /// The name is free, and nobody else creates its job meanwhile.
     Ours(CreationLock),
-    /// Its job, and when it was created, if that is not unknowably long ago: the service may not know it yet.
+    /// Its job, and when it was created: the service may not know it yet.
     Created(CreatedJob, Option<Instant>),
 }
 

@@ -336,7 +336,7 @@ impl<'de> Visitor<'de> for CellOf<'_> {
 /// Whether a body of rows with this key promises more after `limit` rows; cheaper than reading it. `false` where that is not
 /// certain.
 pub(crate) fn promises_more(body: &[u8], key: &str, limit: u32) -> bool {
-    // No text has this in it: there a quotation mark has a backslash before it.
+    // It cannot stand within a text, where a quotation mark has a backslash before it.
     let name = format!("\"{key}\":");
     body.ends_with(br#"],"hasMore":true}"#)
         && memchr::memmem::find_iter(body, &name).count() == limit as usize
