@@ -1,6 +1,6 @@
 //! The position of an export, after each page and after each row.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -168,8 +168,15 @@ impl Trail {
         let seen = self.place.seen();
         let known = seen.get(..seen.len().saturating_sub(self.skip)).unwrap_or_default();
         let room = usize::try_from(self.until().saturating_sub(self.place.offset)).unwrap_or(usize::MAX);
-        let most = known.len().min(rows.len()).min(room);
-        (1..=most).rev().find(|&count| known.ends_with(rows.get(..count).unwrap_or_default())).unwrap_or(0)
+        let known = known.get(known.len().saturating_sub(room)..).unwrap_or_default();
+        let most = known.len().min(rows.len());
+        let is_end = |&count: &usize| known.ends_with(rows.get(..count).unwrap_or_default());
+        (1..=most).rev().find(is_end).unwrap_or_else(|| {
+            // A page may be too short to come to their end. Where there are equal rows, that would be a guess.
+            let differ = known.iter().map(|row| row.whole).collect::<HashSet<_>>().len() == known.len();
+            let is_within = !rows.is_empty() && differ && known.windows(rows.len()).any(|some| some == rows);
+            if is_within { rows.len() } else { 0 }
+        })
     }
 
     /// Whether rows of the next page were handed out before.

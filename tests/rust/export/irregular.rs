@@ -176,6 +176,19 @@ async fn rows_without_a_key_that_short_pages_bring_again_are_dropped_and_told() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn rows_without_a_key_come_once_also_if_pages_are_cut_where_rows_are_left_out() {
+    let site = Site::new(12).filtered(|n| n % 3 != 2);
+    let mut caps = [6, 1, 7, 1, 1, 12].into_iter().cycle();
+    let script = Script::each(move |request| {
+        let number = |name| query(&request.url, name).unwrap();
+        site.answer(number("offset"), number("limit").min(caps.next().unwrap()))
+    });
+    let every = export(pager_at(&script, start_json(100), PLAIN)).await.unwrap();
+    let rows = [0, 1, 3, 4, 6, 7, 9, 10].map(|n| row(&format!("/{n}"), n));
+    assert_eq!(every.paths, rows);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_last_page_that_left_rows_out_is_resumed_within() {
     let site = Site::new(6).filtered(|n| n != 3);
     for beginning in [start(3), start_json(3)] {
