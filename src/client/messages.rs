@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::budget::Slot;
+use crate::client::attempt::{Failure, Head};
 use crate::client::observer::{Level, LogFields, Note, Waiting};
-use crate::client::retry::{Failure, Head, Verdict};
+use crate::client::retry::Verdict;
 use crate::client::throttle::Lane;
 use crate::client::{Call, Limit};
 use crate::config::Settings;

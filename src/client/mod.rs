@@ -30,6 +30,7 @@ mod call;
 mod stats;
 
 pub use crate::store::ClientStore;
+pub use attempt::{Failure, Head};
 pub use call::{Answer, CREATE_JOB, Call, Journal, Limit, Received};
 pub use stats::{Snapshot, Stats};
 

@@ -2,112 +2,13 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::HeaderMap;
-
-use crate::clock::{Clock, Millis};
+use crate::client::attempt::Failure;
 use crate::error::{Kind, Outcome};
-use crate::http::retry_after::date;
 
 /// The longest backoff.
 const MAX_BACKOFF: Duration = Duration::from_secs(20);
 /// A pause that would end this close to the deadline is not begun.
 pub(crate) const LAST_CALL: Duration = Duration::from_secs(1);
-
-/// The head of an answer, as far as it matters here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Head {
-    /// The status.
-    pub status: u16,
-    /// `x-request-id`.
-    pub request_id: Option<String>,
-    /// What `Retry-After` asks for.
-    pub retry_after: Option<Duration>,
-    /// `content-type`.
-    pub content_type: Option<String>,
-    /// `location`, for a redirect that is not followed.
-    pub location: Option<String>,
-    /// `date`, in milliseconds since 1970.
-    pub date: Option<Millis>,
-}
-
-impl Head {
-    /// Reads what matters from the headers.
-    pub(crate) fn new(status: u16, headers: &HeaderMap, retry_after: Option<Duration>) -> Self {
-        let text = |name: &str| {
-            let value = headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        Self {
-            status,
-            // A repaired id would be a different one.
-            request_id: headers
-                .get("x-request-id")
-                .and_then(|id| std::str::from_utf8(id.as_bytes()).ok())
-                .map(str::to_owned),
-            retry_after,
-            content_type: text("content-type"),
-            location: text("location"),
-            date: date(headers).map(Clock::read),
-        }
-    }
-}
-
-/// One attempt that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// Proven: no byte was written. `fatal`: trying again cannot help.
-    Unsent {
-        /// Why, in words.
-        reason: String,
-        /// A certificate or a host name is wrong.
-        fatal: bool,
-    },
-    /// Bytes may have left and no head came.
-    Ambiguous {
-        /// Why, in words.
-        reason: String,
-        /// It took too long, rather than broke off.
-        timeout: bool,
-    },
-    /// A complete head that refuses, or is no final answer.
-    Refused {
-        /// The head.
-        head: Box<Head>,
-        /// The beginning of the body.
-        body: Bytes,
-    },
-    /// A 2xx head whose body was lost on the way.
-    BodyLost {
-        /// The head.
-        head: Box<Head>,
-        /// Why, in words.
-        reason: String,
-        /// It took too long, rather than broke off.
-        timeout: bool,
-    },
-    /// A 2xx head and a body that cannot be used: too large, encoded, not JSON, of the wrong shape.
-    Unreadable {
-        /// The head.
-        head: Box<Head>,
-        /// Why, in words.
-        reason: String,
-        /// The beginning of the body.
-        body: Bytes,
-    },
-}
-
-impl Failure {
-    /// The head, if one came.
-    pub fn head(&self) -> Option<&Head> {
-        match self {
-            Self::Unsent { .. } | Self::Ambiguous { .. } => None,
-            Self::Refused { head, .. } | Self::BodyLost { head, .. } | Self::Unreadable { head, .. } => {
-                Some(head)
-            }
-        }
-    }
-}
 
 /// How fast a failure is tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

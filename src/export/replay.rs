@@ -1,45 +1,14 @@
-//! Keeps how the rows of a table came in pages: if its caller is gone, they are handed out again without a request.
+//! Hands the rows of a table out again as the pages that they came in, without a request.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::export::pager::Turn;
-use crate::export::trail::{Mark, PageShape, Trail};
+use crate::export::trail::{Arrival, Mark, Run, Trail};
 use crate::listing::rows::Rows;
 use crate::table::Table;
 
-/// Consecutive pages that are equal in all but their rows.
-struct Run {
-    shape: PageShape,
-    /// How many rows each of them handed out.
-    rows: usize,
-    pages: usize,
-}
-
-/// How the rows of a table came. A service that caps its pages may send as many pages as rows, so of a page nothing is
-/// kept that the one before it had too: its place follows from theirs.
-pub(crate) struct Arrival {
-    first: Arc<Mark>,
-    /// Of the first page: others had its beginning.
-    first_rows: usize,
-    runs: VecDeque<Run>,
-}
-
 impl Arrival {
-    /// Begins with what is left of a page.
-    pub(crate) fn new(first: Arc<Mark>, first_rows: usize) -> Self {
-        Self { first, first_rows, runs: VecDeque::new() }
-    }
-
-    /// Adds the page after it.
-    pub(crate) fn add(&mut self, mark: &Mark) {
-        let rows = mark.rows();
-        match self.runs.back_mut() {
-            Some(run) if run.rows == rows && run.shape == *mark.shape() => run.pages += 1,
-            _ => self.runs.push_back(Run { shape: mark.shape().clone(), rows, pages: 1 }),
-        }
-    }
-
     /// The pages again, with the rows of the table that was made of them.
     pub(crate) fn replay(self, table: Arc<Table>) -> Replay {
         let Self { first, first_rows, runs } = self;

@@ -5,21 +5,64 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use tokio::sync::OwnedMutexGuard;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::export::file::{self, Written};
-use crate::export::stream::ExportStream;
+use crate::export::observer::ExportObserver;
+use crate::export::stream::{ExportStream, Remainder};
 use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation, Then, add_note};
-use crate::python::listing::reader::{RowReader, Worked};
+use crate::python::listing::reader::RowReader;
 use crate::python::table::data::{Data, Meta};
 use crate::python::table::whole_file::PyWholeFile;
 use crate::python::{convert, errors, table as tables};
 use crate::table::files;
 use crate::table::formats::Format;
+
+/// What an operation on the stream came to; nobody else has the stream yet.
+struct Worked<T> {
+    stream: OwnedMutexGuard<ExportStream>,
+    result: Result<T>,
+}
+
+impl RowReader {
+    /// An operation on all that is left, with no current page meanwhile: what is left of it comes first.
+    fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &'static str,
+        work: impl for<'a> FnOnce(
+            &'a mut ExportStream,
+            Remainder,
+            Arc<dyn ExportObserver>,
+        ) -> BoxFuture<'a, Result<T>>
+        + Send
+        + 'static,
+        finish: impl FnOnce(Python<'_>, Worked<T>) -> PyResult<Next> + Send + 'static,
+    ) -> PyResult<Operation> {
+        self.begin()?;
+        self.handle.client()?;
+        let reader = Arc::clone(self);
+        let work = move |inbox: Arc<Inbox>| {
+            // On the caller's thread: the client may have been closed since the call.
+            let (stream, _) = reader.stream();
+            let client = reader.handle.client();
+            async move {
+                client?;
+                let mut stream = stream.lock_owned().await;
+                let left = reader.close_page();
+                let result = work(&mut stream, left, inbox).await;
+                Ok(Worked { stream, result })
+            }
+        };
+        Ok(Operation::new(name, work, finish).inside(self.inside()).on_error(self.tell_checkpoint()))
+    }
+}
 
 /// What becomes of a table in the end.
 pub(crate) enum TableEnd {

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use docplatform::client::retry::{
-    Failure, Head, Limits, Pace, RetryPlan, RetryQuota, Verdict, backoff, judge, plan,
-};
+use docplatform::client::retry::{Limits, Pace, RetryPlan, RetryQuota, Verdict, backoff, judge, plan};
+use docplatform::client::{Failure, Head};
 use docplatform::error::{Kind, Outcome};
 
 use crate::helpers::support::{millis, secs};

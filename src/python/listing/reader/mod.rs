@@ -3,8 +3,7 @@
 //! Several threads or tasks may share it. A row is handed out under a short lock; a page is turned under a lock of the
 //! runtime, which its turner keeps until the page has come, so that pages stay in order.
 //!
-//! Here is where an export stands; `turn` hands its rows out, and `work` is for what takes all that
-//! is left.
+//! Here is where an export stands; `turn` hands its rows out.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::{process, vec};
@@ -15,9 +14,9 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use crate::client::WaitOrStop;
 use crate::export::checkpoint::Checkpoint;
-use crate::export::pager::Paging;
+use crate::export::pager::{Paging, Turn};
 use crate::export::source;
-use crate::export::stream::ExportStream;
+use crate::export::stream::{ExportStream, Remainder};
 use crate::export::trail::Mark;
 use crate::listing::Listing;
 use crate::listing::rows::{Rows, Totals};
@@ -26,10 +25,8 @@ use crate::python::client::handle::Handle;
 use crate::python::{convert, errors};
 
 mod turn;
-mod work;
 
 pub(crate) use turn::{How, Rest};
-pub(crate) use work::Worked;
 
 /// A page whose rows are Python objects, and how far they were handed out.
 struct PageAtHand {
@@ -82,7 +79,7 @@ impl State {
 }
 
 pub(crate) struct RowReader {
-    handle: Arc<Handle>,
+    pub(super) handle: Arc<Handle>,
     paging: Paging,
     inside: Arc<Inside>,
     /// Locked for moments, and never while Python runs.
@@ -186,8 +183,37 @@ impl RowReader {
     }
 
     /// The stream, and how many pages had been taken when this reader last saw it.
-    fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
+    pub(super) fn stream(&self) -> (Arc<AsyncMutex<ExportStream>>, u64) {
         let state = self.state();
         (Arc::clone(&state.stream), state.turns)
+    }
+
+    /// Where the export stands, with what is left of the current page, which hands out no more.
+    pub(super) fn close_page(&self) -> Remainder {
+        let mut state = self.state();
+        let (place, paging) = (state.place(), self.paging_after(state.handed));
+        let rest = state.page.as_mut().filter(|page| !page.is_spent()).map(|page| {
+            page.closed = true;
+            let spent = page.source.len() - page.rows.len();
+            let mut rows = page.source.clone();
+            rows.select(&(0..).take(rows.len()).skip(spent).collect::<Vec<_>>());
+            Turn { rows, findings: Vec::new(), mark: Arc::clone(&page.mark) }
+        });
+        Remainder { place, paging, rest }
+    }
+
+    /// The caller has `rows` more; `ended`: they were the last.
+    pub(super) fn handed(&self, rows: u64, ended: bool, stream: &mut ExportStream) {
+        let last = stream.arrived();
+        let mut state = self.state();
+        state.start = last.map_or_else(|| state.place(), |mark| mark.behind(mark.rows()));
+        state.handed += rows;
+        state.ended |= ended;
+        state.totals = state.totals.or(stream.totals());
+        state.warnings = stream.warnings();
+        let old = state.page.take();
+        drop(state);
+        // Outside the lock: dropping rows may run Python.
+        drop(old);
     }
 }
