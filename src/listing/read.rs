@@ -3,10 +3,10 @@
 //! Required fields are read strictly. An optional value that does not fit its column is kept as the service sent it, because
 //! most endpoints are only known from their answers.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -237,99 +237,43 @@ struct CellOf<'a> {
     field: &'static Field,
 }
 
+/// A text, which most answers have as it stands.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 impl<'de> DeserializeSeed<'de> for CellOf<'_> {
     type Value = Option<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<Value>, D::Error> {
-        match (self.field.required, self.field.holds) {
-            (true, Holds::Integer) => {
-                self.cells.push(Cell::Integer(Count::deserialize(deserializer)?.0));
-                Ok(None)
+        let Self { cells, field } = self;
+        if field.required {
+            match field.holds {
+                Holds::Integer => cells.push(Cell::Integer(Count::deserialize(deserializer)?.0)),
+                _ => cells.push(Cell::Text(&Text::deserialize(deserializer)?.0)),
+            };
+            return Ok(None);
+        }
+        let value = Value::deserialize(deserializer)?;
+        let json;
+        let cell = match (field.holds, &value) {
+            (_, Value::Null) => Cell::Null,
+            (Holds::Json, _) => {
+                json = value.to_string();
+                Cell::Json(&json)
             }
-            (true, _) => deserializer.deserialize_str(self),
-            (false, _) => deserializer.deserialize_any(self),
-        }
-    }
-}
-
-impl CellOf<'_> {
-    #[expect(clippy::unnecessary_wraps, reason = "as serde's visitor returns it")]
-    fn put<E>(self, cell: Cell<'_>, value: impl FnOnce() -> Value) -> Result<Option<Value>, E> {
-        Ok((!self.cells.put(cell)).then(value))
-    }
-
-    /// A value that is not a string: as JSON, if that is what the column holds.
-    fn whole<E>(self, value: Value) -> Result<Option<Value>, E> {
-        if self.field.holds == Holds::Json {
-            let text = value.to_string();
-            return self.put(Cell::Json(&text), || value);
-        }
-        let number = match &value {
-            Value::Number(number) => number.as_f64().filter(|_| self.field.holds == Holds::Float),
-            _ => None,
+            (Holds::Text, Value::String(text)) => Cell::Text(text),
+            (Holds::Time, Value::String(text)) => {
+                parse_instant(text).map_or(Cell::Null, |instant| Cell::Time(instant.as_microsecond()))
+            }
+            (Holds::Integer, Value::Number(number)) => {
+                number.as_i64().or_else(|| whole(number.as_str())).map_or(Cell::Null, Cell::Integer)
+            }
+            (Holds::Float, Value::Number(number)) => number.as_f64().map_or(Cell::Null, Cell::Float),
+            (Holds::Flag, Value::Bool(flag)) => Cell::Flag(*flag),
+            _ => Cell::Null,
         };
-        let whole = match &value {
-            Value::Number(number) if self.field.holds == Holds::Integer => {
-                whole(number.as_str()).map(Cell::Integer)
-            }
-            _ => None,
-        };
-        self.put(number.map(Cell::Float).or(whole).unwrap_or(Cell::Null), || value)
-    }
-}
-
-impl<'de> Visitor<'de> for CellOf<'_> {
-    type Value = Option<Value>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.field.required { "a string" } else { "any value" })
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Option<Value>, E> {
-        let value = || Value::String(text.to_owned());
-        match self.field.holds {
-            Holds::Text => self.put(Cell::Text(text), value),
-            Holds::Json => self.whole(value()),
-            Holds::Time => {
-                let instant = parse_instant(text).map(|instant| Cell::Time(instant.as_microsecond()));
-                self.put(instant.unwrap_or(Cell::Null), value)
-            }
-            _ => self.put(Cell::Null, value),
-        }
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Option<Value>, E> {
-        match self.field.holds {
-            Holds::Json => self.whole(flag.into()),
-            _ => self.put(Cell::Flag(flag), || flag.into()),
-        }
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Option<Value>, E> {
-        match self.field.holds {
-            Holds::Integer => self.put(Cell::Integer(number), || number.into()),
-            _ => self.whole(number.into()),
-        }
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Option<Value>, E> {
-        match i64::try_from(number) {
-            Ok(number) => self.visit_i64(number),
-            Err(_) => self.whole(number.into()),
-        }
-    }
-
-    fn visit_unit<E>(self) -> Result<Option<Value>, E> {
-        self.cells.push_null();
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<Value>, A::Error> {
-        self.whole(Value::deserialize(MapAccessDeserializer::new(map))?)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Option<Value>, A::Error> {
-        self.whole(Value::deserialize(SeqAccessDeserializer::new(seq))?)
+        let fits = cells.put(cell) || value.is_null();
+        Ok((!fits).then_some(value))
     }
 }
 
@@ -414,8 +358,14 @@ mod tests {
     #[test]
     fn optional_whole_numbers_may_be_spelled_as_floats_too() {
         let listing = Listing::of(SEARCHES, &Segment::stored("demo"), None, None);
-        let hits =
-            [("12.0", Some(12)), ("1e2", Some(100)), ("-0.0", Some(0)), ("12.5", None), ("-1.0", None)];
+        let hits = [
+            ("12.0", Some(12)),
+            ("1e2", Some(100)),
+            ("-0.0", Some(0)),
+            ("-1", Some(-1)),
+            ("-1.0", Some(-1)),
+            ("12.5", None),
+        ];
         for (spelled, hits) in hits {
             let body = format!(r#"{{"searches":[{{"hits":{spelled}}}],"nextCursor":null}}"#);
             let rows = listing.decode(body.as_bytes()).unwrap().rows;

@@ -8,9 +8,11 @@ pub mod record;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
-    RecordBatchOptions, RecordBatchReader, StringArray, TimestampMicrosecondArray,
+    Array as _, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, PrimitiveArray, RecordBatch,
+    RecordBatchIterator, RecordBatchOptions, RecordBatchReader, StringArray, TimestampMicrosecondArray,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field as ArrowField, Schema, SchemaRef, TimeUnit};
@@ -28,86 +30,28 @@ const MAX_BATCH_ROWS: usize = 64 * 1024;
 /// The most characters of a column in one record batch, because its offsets are 32 bits wide.
 const MAX_BATCH_TEXT: usize = 1 << 30;
 
-#[derive(Debug)]
-enum ArrowColumn {
-    Text(StringArray),
-    Json(StringArray),
-    Integer(Int64Array),
-    Float(Float64Array),
-    Flag(BooleanArray),
-    Time(TimestampMicrosecondArray),
-}
-
-impl ArrowColumn {
-    fn new(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) -> Self {
-        let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
-        match values {
-            Values::Text(mut text, ends) => {
-                text.shrink_to_fit();
-                // Below 2^30 by the builder's check, but for one page beyond it: a body has at most 2^29 bytes.
-                let offset = |end: usize| i32::try_from(end).unwrap_or(i32::MAX);
-                let offsets = std::iter::once(0).chain(ends.into_iter().map(offset)).collect::<Vec<_>>();
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-                let array = StringArray::new(offsets, Buffer::from_vec(text.into_bytes()), nulls);
-                if holds == Holds::Json { Self::Json(array) } else { Self::Text(array) }
+/// A column of Arrow's memory.
+fn arrow_column(holds: Holds, ColumnOfCells { values, valid }: ColumnOfCells) -> ArrayRef {
+    let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
+    match values {
+        Values::Text(mut text, ends) => {
+            text.shrink_to_fit();
+            // Below 2^30 by the builder's check, but for one page beyond it: a body has at most 2^29 bytes.
+            let offset = |end: usize| i32::try_from(end).unwrap_or(i32::MAX);
+            let offsets = std::iter::once(0).chain(ends.into_iter().map(offset)).collect::<Vec<_>>();
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+            Arc::new(StringArray::new(offsets, Buffer::from_vec(text.into_bytes()), nulls))
+        }
+        Values::Integer(mut values) => {
+            values.shrink_to_fit();
+            let values = ScalarBuffer::from(values);
+            match holds {
+                Holds::Time => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC")),
+                _ => Arc::new(Int64Array::new(values, nulls)),
             }
-            Values::Integer(mut values) => {
-                values.shrink_to_fit();
-                let values = ScalarBuffer::from(values);
-                match holds {
-                    Holds::Time => {
-                        Self::Time(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC"))
-                    }
-                    _ => Self::Integer(Int64Array::new(values, nulls)),
-                }
-            }
-            Values::Float(values) => Self::Float(Float64Array::new(ScalarBuffer::from(values), nulls)),
-            Values::Flag(values) => Self::Flag(BooleanArray::new(values.into(), nulls)),
         }
-    }
-
-    fn array(&self) -> &dyn Array {
-        match self {
-            Self::Text(array) | Self::Json(array) => array,
-            Self::Integer(array) => array,
-            Self::Float(array) => array,
-            Self::Flag(array) => array,
-            Self::Time(array) => array,
-        }
-    }
-
-    /// Another reference to the same memory.
-    fn share(&self) -> ArrayRef {
-        match self {
-            Self::Text(array) | Self::Json(array) => Arc::new(array.clone()),
-            Self::Integer(array) => Arc::new(array.clone()),
-            Self::Float(array) => Arc::new(array.clone()),
-            Self::Flag(array) => Arc::new(array.clone()),
-            Self::Time(array) => Arc::new(array.clone()),
-        }
-    }
-
-    fn cell(&self, row: usize) -> Cell<'_> {
-        if self.array().is_null(row) {
-            return Cell::Null;
-        }
-        match self {
-            Self::Text(array) => Cell::Text(array.value(row)),
-            Self::Json(array) => Cell::Json(array.value(row)),
-            Self::Integer(array) => Cell::Integer(array.value(row)),
-            Self::Float(array) => Cell::Float(array.value(row)),
-            Self::Flag(array) => Cell::Flag(array.value(row)),
-            Self::Time(array) => Cell::Time(array.value(row)),
-        }
-    }
-
-    /// The values, if they are whole numbers or instants and there is one in each row.
-    fn integers(&self) -> Option<&[i64]> {
-        match self {
-            Self::Integer(array) if array.null_count() == 0 => Some(array.values().as_ref()),
-            Self::Time(array) if array.null_count() == 0 => Some(array.values().as_ref()),
-            _ => None,
-        }
+        Values::Float(values) => Arc::new(Float64Array::new(ScalarBuffer::from(values), nulls)),
+        Values::Flag(values) => Arc::new(BooleanArray::new(values.into(), nulls)),
     }
 }
 
@@ -129,7 +73,8 @@ struct Chunk {
     /// The number of its first row.
     start: usize,
     len: usize,
-    columns: Vec<ArrowColumn>,
+    fields: &'static [Field],
+    columns: Vec<ArrayRef>,
 }
 
 impl Chunk {
@@ -137,14 +82,39 @@ impl Chunk {
         self.start + self.len
     }
 
-    fn share(&self) -> Vec<ArrayRef> {
-        self.columns.iter().map(ArrowColumn::share).collect()
+    /// The values of a column, if they are whole numbers or instants and there is one in each row.
+    fn integers(&self, column: usize) -> Option<&[i64]> {
+        let array = self.columns.get(column).filter(|array| array.null_count() == 0)?;
+        let integers = array.as_primitive_opt::<Int64Type>().map(PrimitiveArray::values);
+        let times = || array.as_primitive_opt::<TimestampMicrosecondType>().map(PrimitiveArray::values);
+        integers.or_else(times).map(AsRef::as_ref)
     }
 }
 
 impl Cells for Chunk {
     fn cell(&self, column: usize, row: usize) -> Cell<'_> {
-        self.columns.get(column).map_or(Cell::Null, |column| column.cell(row))
+        let (Some(array), Some(field)) = (self.columns.get(column), self.fields.get(column)) else {
+            return Cell::Null;
+        };
+        if array.is_null(row) {
+            return Cell::Null;
+        }
+        let array = array.as_ref();
+        let cell = match field.holds {
+            Holds::Text => array.as_string_opt::<i32>().map(|texts| Cell::Text(texts.value(row))),
+            Holds::Json => array.as_string_opt::<i32>().map(|texts| Cell::Json(texts.value(row))),
+            Holds::Integer => {
+                array.as_primitive_opt::<Int64Type>().map(|array| Cell::Integer(array.value(row)))
+            }
+            Holds::Float => {
+                array.as_primitive_opt::<Float64Type>().map(|array| Cell::Float(array.value(row)))
+            }
+            Holds::Flag => array.as_boolean_opt().map(|flags| Cell::Flag(flags.value(row))),
+            Holds::Time => {
+                array.as_primitive_opt::<TimestampMicrosecondType>().map(|times| Cell::Time(times.value(row)))
+            }
+        };
+        cell.unwrap_or(Cell::Null)
     }
 }
 
@@ -220,13 +190,12 @@ impl Table {
     /// A column of whole numbers or instants, chunk by chunk; `None` if it is not one, or has nulls.
     pub fn integers(&self, name: &str) -> Option<Vec<&[i64]>> {
         let column = self.layout.fields.iter().position(|field| field.name == name)?;
-        let chunks = self.chunks.iter().map(|chunk| chunk.columns.get(column)?.integers());
-        chunks.collect()
+        self.chunks.iter().map(|chunk| chunk.integers(column)).collect()
     }
 
     /// The columns of the fields, chunk by chunk, with the numbers of the rows.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = (Range<usize>, Vec<ArrayRef>)> {
-        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.share()))
+        self.chunks.iter().map(|chunk| (chunk.start..chunk.end(), chunk.columns.clone()))
     }
 
     /// The extra fields of rows that have some, in the order of the rows.
@@ -269,7 +238,7 @@ impl Table {
                     Arc::new(Int64Array::from_iter_values(self.day_counts(rows.clone()))),
                 ]);
             }
-            columns.extend(chunk.share());
+            columns.extend_from_slice(&chunk.columns);
             for column in more.iter() {
                 columns.push(column.array(&self.extras, rows.clone())?);
             }
@@ -362,8 +331,8 @@ impl Builder {
         let (columns, extras) = rows.into_parts();
         self.table.extras.extend(extras.into_iter().map(|(row, other)| (start + row, other)));
         let columns =
-            columns.into_iter().zip(fields).map(|(column, field)| ArrowColumn::new(field.holds, column));
-        self.table.chunks.push(Chunk { start, len, columns: columns.collect() });
+            columns.into_iter().zip(fields).map(|(column, field)| arrow_column(field.holds, column));
+        self.table.chunks.push(Chunk { start, len, fields, columns: columns.collect() });
         self.table.len += len;
     }
 

@@ -141,13 +141,13 @@ impl<'de> Visitor<'de> for CountVisitor {
     /// them, as a float has 53 bits.
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
         let number = serde_json::Number::deserialize(MapAccessDeserializer::new(map))?;
-        whole(number.as_str()).map(Count).ok_or_else(|| {
+        whole(number.as_str()).filter(|count| *count >= 0).map(Count).ok_or_else(|| {
             serde::de::Error::invalid_value(Unexpected::Other(&format!("number {number}")), &self)
         })
     }
 }
 
-/// The value of a JSON number, computed digit by digit; `None` unless it is a whole number from 0 to 2^63-1.
+/// The value of a JSON number, computed digit by digit; `None` unless it is a whole number below 2^63, whatever its sign.
 pub(crate) fn whole(number: &str) -> Option<i64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
@@ -160,7 +160,7 @@ pub(crate) fn whole(number: &str) -> Option<i64> {
     let point = i64::try_from(before.len()).ok()?.checked_add(exponent.parse().ok()?)?;
     let zeros = u32::try_from(point.checked_sub(i64::try_from(digits.len()).ok()?)?).ok()?;
     let value = digits.parse::<i64>().ok()?.checked_mul(10_i64.checked_pow(zeros)?)?;
-    (!negative).then_some(value)
+    Some(if negative { -value } else { value })
 }
 
 /// A type error, in the parser's own words, for values that are looked at by hand.
