@@ -251,7 +251,12 @@ impl Failed<'_> {
     }
 
     fn service_message(&self, body: &[u8]) -> Option<String> {
-        text::service_message(body).map(|words| self.words(&words))
+        let plain = || {
+            let kind = self.failure.head()?.content_type.as_deref()?;
+            let words = kind.starts_with("text/plain").then(|| String::from_utf8_lossy(body))?;
+            Some(words.trim().to_owned()).filter(|words| !words.is_empty())
+        };
+        text::service_message(body).or_else(plain).map(|words| self.words(&words))
     }
 
     fn words(&self, foreign: &str) -> String {

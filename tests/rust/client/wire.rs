@@ -209,6 +209,11 @@ async fn the_services_own_words_are_shown_and_defused() {
         assert_eq!(error.service_message.as_deref(), Some(words));
         assert_eq!(error.message, format!("GET /v2/thing: status 400: {words}"));
     }
+    for (kind, words) in [("text/plain; charset=utf-8", Some("Slow down\\nplease")), ("text/html", None)] {
+        let answer = reply(400, "Slow down\nplease\n").header("content-type", kind);
+        let error = fail(&client(&Script::new([answer])), read()).await;
+        assert_eq!(error.service_message.as_deref(), words);
+    }
     for none in ["<html>", "", "[]", "{}", r#"{"error": 5}"#] {
         let error = fail(&client(&Script::new([reply(400, none)])), read()).await;
         assert_eq!(
