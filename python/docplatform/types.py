@@ -141,8 +141,6 @@ class Attempt(NamedTuple):
         error: What failed and why: a str, with the service's request id if it sent one.
         elapsed: How long the attempt took, in seconds.
         waited: How long the client paused before it, in seconds.
-        sent: Whether any part of the request may have been sent: a bool. ``False`` if, for example, no connection
-            could be made.
 
     Example:
         >>> stub.fail_next(status=503, times=9)
@@ -158,7 +156,6 @@ class Attempt(NamedTuple):
     error: str
     elapsed: float
     waited: float
-    sent: bool = True
 
 
 class PlanSlice(NamedTuple):

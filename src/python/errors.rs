@@ -83,7 +83,6 @@ fn attempt_to_py<'py>(py: Python<'py>, attempt: &Attempt) -> PyResult<Bound<'py,
         attempt.error.as_str(),
         attempt.elapsed.as_secs_f64(),
         attempt.waited.as_secs_f64(),
-        attempt.sent,
     ))
 }
 
