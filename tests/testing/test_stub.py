@@ -174,6 +174,7 @@ def test_the_key_is_masked_in_every_record(stub: StubServer) -> None:
     assert stub.requests[1].headers["authorization"] == "Bearer ***"
 
 
+@pytest.mark.stub(projects=("demo",))
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [

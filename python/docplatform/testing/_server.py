@@ -53,7 +53,7 @@ class StubServer:
             no limit.
         stale_polls: How many polls after a message still show the status from before it; 0 by default.
         page_cap: The largest number of rows per page, whatever the client asks for. By default there is no cap.
-        projects: The ids of the projects; ``("demo",)`` by default. All have the same visitors.
+        projects: The ids of the projects; others get a 404. By default any id is one. All have the same visitors.
         port: The port on ``127.0.0.1`` and ``::1``; 0, the default, takes a free one.
         totals: The totals of visitors. By default those of the site; for rows of your own their sums, although the
             service's would be smaller.
@@ -88,7 +88,7 @@ class StubServer:
         jobs_per_hour: int | None = None,
         stale_polls: int = 0,
         page_cap: int | None = None,
-        projects: Sequence[str] = ("demo",),
+        projects: Sequence[str] | None = None,
         port: int = 0,
         totals: Mapping[str, Any] | None = None,
         views: Served | None = None,
@@ -99,13 +99,13 @@ class StubServer:
     ) -> None:
         if isinstance(projects, str):
             raise TypeError("projects must be a sequence of ids, not one string")
-        if not projects or not all(projects):
+        if projects is not None and (not projects or not all(projects)):
             raise ValueError("projects must name at least one project, and none may be empty")
         self.latency = latency
         self._port = _at_least(0, port, "port")
         if port > 65_535:
             raise ValueError(f"port must be at most 65535, not {port}")
-        self._projects = tuple(projects)
+        self._projects = None if projects is None else tuple(projects)
         self._service = Service(
             {
                 "visitors": listing("visitors", visitors, totals),
@@ -221,7 +221,7 @@ class StubServer:
             >>> stub.project_id
             'demo'
         """
-        return self._projects[0]
+        return "demo" if self._projects is None else self._projects[0]
 
     @property
     def requests(self) -> list[StubRequest]:

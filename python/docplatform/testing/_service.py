@@ -256,7 +256,7 @@ class Service:
         by_cursor: Mapping[str, CursorListing],
         *,
         api_key: str,
-        projects: Sequence[str],
+        projects: Sequence[str] | None,
         active_polls: int,
         stale_polls: int,
         requests_per_hour: int | None,
@@ -330,7 +330,7 @@ class Service:
     def _check(self, method: str, allowed: str, project: str) -> None:
         if method != allowed:
             raise Refusal(405, "Method not allowed", Allow=allowed)
-        if project not in self._projects:
+        if self._projects is not None and project not in self._projects:
             raise Refusal(404, "No such project")
 
     def _create(self, project: str, prompt: str) -> StubJob:
