@@ -4066,23 +4066,22 @@ class Table:
         """
     @property
     def date_from(self) -> Any:
-        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
-        if there is no range.
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_from
-            '2026-01-01'
+            datetime.date(2026, 1, 1)
         """
     @property
     def date_to(self) -> Any:
-        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
-        ``Comparison``. ``None`` if there is no range.
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_to
-            '2026-02-01'
+            datetime.date(2026, 2, 1)
         """
     @property
     def project_id(self) -> str | None:
@@ -4303,24 +4302,23 @@ class VisitorTable(Table):
             Totals(human=94961, ai=53659, total=147011)
         """
     @property
-    def date_from(self) -> str | None:
-        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
-        if there is no range.
+    def date_from(self) -> date | str | None:
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_from
-            '2026-01-01'
+            datetime.date(2026, 1, 1)
         """
     @property
-    def date_to(self) -> str | None:
-        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
-        ``Comparison``. ``None`` if there is no range.
+    def date_to(self) -> date | str | None:
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_to
-            '2026-02-01'
+            datetime.date(2026, 2, 1)
         """
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> VisitorRow: ...
@@ -4385,23 +4383,22 @@ class TrendTable(Table):
 
     @property
     def date_from(self) -> date | None:
-        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
-        if there is no range.
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_from
-            '2026-01-01'
+            datetime.date(2026, 1, 1)
         """
     @property
     def date_to(self) -> date | None:
-        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
-        ``Comparison``. ``None`` if there is no range.
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_to
-            '2026-02-01'
+            datetime.date(2026, 2, 1)
         """
     @property
     def every(self) -> str | None:
@@ -4501,23 +4498,22 @@ class Comparison(Table):
         """
     @property
     def date_from(self) -> date | None:
-        """The first day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or ``Comparison``. ``None``
-        if there is no range.
+        """The first day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_from
-            '2026-01-01'
+            datetime.date(2026, 1, 1)
         """
     @property
     def date_to(self) -> date | None:
-        """The day after the last day of the range: as you gave it (str), or a ``date`` for a ``TrendTable`` or
-        ``Comparison``. ``None`` if there is no range.
+        """The day after the last day of the range: a ``date``, or a str if you gave it with a time. ``None`` if there
+        is no range.
 
         Example:
             >>> table = client.visitors("2026-01").collect()
             >>> table.date_to
-            '2026-02-01'
+            datetime.date(2026, 2, 1)
         """
     @property
     def date_from_before(self) -> date | None:

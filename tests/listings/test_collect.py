@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import warnings
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,13 @@ def test_a_table_knows_what_it_is_of(face: Face, given: StubServer) -> None:
     assert isinstance(table, VisitorTable)
     assert table.totals == Totals(**sums())
     assert isinstance(table.totals, Totals)
-    assert (table.date_from, table.date_to, table.project_id) == ("2026-01-01", "2026-02-01", "demo")
+    assert (table.date_from, table.date_to, table.project_id) == (date(2026, 1, 1), date(2026, 2, 1), "demo")
     assert (table.requests, table.warnings) == (4, [])
     assert len(given.requests) == 4
     table = face.run(face.client(given).visitors(max_rows=0).collect())
     assert (len(table), table.totals, table.requests, table.date_from) == (0, None, 0, None)
+    table = face.run(face.client(given).visitors(date_to="2026-02-01T06:00:00Z").collect())
+    assert (table.date_from, table.date_to) == (None, "2026-02-01T06:00:00Z")
 
 
 # -- an error ------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def test_a_range_is_read_as_the_client_had_it(
     assert isinstance(table, VisitorTable)
     assert list(table) == list(fetched)
     assert (table.totals, table.requests, table.warnings) == (fetched.totals, 0, [])
-    assert (table.date_from, table.date_to, table.project_id) == ("2024-01-01", "2024-02-01", "demo")
+    assert (table.date_from, table.date_to, table.project_id) == (date(2024, 1, 1), date(2024, 2, 1), "demo")
     assert len(stub.requests) == sent
 
 

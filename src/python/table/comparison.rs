@@ -16,8 +16,6 @@ pub(crate) struct Comparison;
 
 getters! {
     Comparison as Comparison, slf:
-    date_from = data::day(slf.py(), meta(slf).date_from.as_deref())?;
-    date_to = data::day(slf.py(), meta(slf).date_to.as_deref())?;
     date_from_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.from)).transpose()?;
     date_to_before = meta(slf).before.map(|(days, _)| convert::day(slf.py(), days.to)).transpose()?;
     period = days(meta(slf)).map(|days| Period::of(days).name());

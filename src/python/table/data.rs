@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice};
+use pyo3::types::{PyList, PySlice, PyString};
 use serde::{Deserialize, Serialize};
 
 use crate::config::url::Segment;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
-use crate::error::Error;
 use crate::export::file::Writing;
 use crate::export::stream::ExportStream;
 use crate::listing::Listing;
@@ -198,9 +197,13 @@ impl Data {
     }
 }
 
+/// An end of a range as a `date`, or as it was given if it has a time.
 pub(crate) fn day<'py>(py: Python<'py>, text: Option<&str>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let day = text.map(str::parse).transpose().map_err(Error::bug)?;
-    day.map(|day| convert::day(py, day)).transpose()
+    let made = |text: &str| match text.parse() {
+        Ok(day) if text.len() == "2026-01-31".len() => convert::day(py, day),
+        _ => Ok(PyString::new(py, text).into_any()),
+    };
+    text.map(made).transpose()
 }
 
 /// Something that `docplatform._hooks.frames` does with a table.

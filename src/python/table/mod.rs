@@ -51,8 +51,8 @@ pub(crate) fn wrap(py: Python<'_>, data: Data) -> PyResult<Py<PyAny>> {
 getters! {
     BaseTable as Table, slf:
     listing = slf.get().0.meta.endpoint().map(|endpoint| endpoint.name);
-    date_from = slf.get().0.meta.date_from.as_deref();
-    date_to = slf.get().0.meta.date_to.as_deref();
+    date_from = data::day(slf.py(), slf.get().0.meta.date_from.as_deref())?;
+    date_to = data::day(slf.py(), slf.get().0.meta.date_to.as_deref())?;
     project_id = slf.get().0.meta.project_id.as_deref();
     requests = slf.get().0.meta.requests;
     warnings = slf.get().0.meta.warnings.as_slice();
@@ -389,8 +389,6 @@ pub(crate) struct TrendTable;
 
 getters! {
     TrendTable as TrendTable, slf:
-    date_from = data::day(slf.py(), slf.as_super().get().0.meta.date_from.as_deref())?;
-    date_to = data::day(slf.py(), slf.as_super().get().0.meta.date_to.as_deref())?;
     every = slf.as_super().get().0.meta.every.as_deref();
     open_from = data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())?;
 }
