@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docplatform.cli import compare
 from docplatform.cli.report.words import CHANCE
 from helpers.cli import Cli
 from helpers.exports import readers
@@ -33,6 +34,21 @@ def test_what_moved_is_a_table(cli: Cli) -> None:
         CHANCE,
         "It took 2 requests.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (1_000, 4, "-996 (-99%)"),
+        (1_000, 1_001, "+1 (+0.1%)"),
+        (100, 99, "-1 (-1.0%)"),
+        (5, 500, "+495 (100 times)"),
+    ],
+)
+def test_a_small_change_is_not_said_to_be_none_and_a_large_one_not_to_be_all(
+    before: int, now: int, said: str
+) -> None:
+    assert compare._change(before, now) == said
 
 
 def test_every_path_goes_into_a_file_and_a_summary_into_a_document(cli: Cli, tmp_path: Path) -> None:

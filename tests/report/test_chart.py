@@ -45,13 +45,24 @@ def test_slices_that_are_cut_are_off_the_line_and_marked() -> None:
     assert lines == ["50.00", "50.00"]
     assert ["1 to 4 January 2026 (4 of 7 days)", "7", "5", "9"] in parsed.rows
     assert ["week 3 of 2026 (from 12 January)", "7", "5", "9"] in parsed.rows
-    assert "A hollow point covers fewer days" in parsed.text
+    assert "The period begins or ends in the middle of a week. A hollow point covers less time" in parsed.text
     months = [
         figures.Slice(date(2026, 1, 1), date(2026, 2, 1), 1, 1, 1),
         figures.Slice(date(2026, 2, 1), date(2026, 2, 28), 1, 1, 1),
     ]
     found = figures.Trend(every="month", slices=months)
     assert [found.named(one) for one in months] == ["January 2026", "1 to 27 February 2026 (27 of 28 days)"]
+
+
+def test_a_slice_that_is_not_over_is_off_the_line_and_marked() -> None:
+    days = trend(10, 20, 5, today=date(2026, 1, 3))
+    parsed = Parsed(page.render(made(trend=days)))
+    hollow = [a["cx"] for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])]
+    assert hollow == ["98.00%", "98.00%"]
+    assert ["3 January 2026 (not over)", "5", "5", "12"] in parsed.tables["The trend"]
+    assert (
+        "The last day was not over when this report was made. A hollow point covers less time" in parsed.text
+    )
 
 
 @pytest.mark.parametrize(

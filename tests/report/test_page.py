@@ -130,7 +130,8 @@ def test_a_fall_is_said_first_with_its_size_and_its_place() -> None:
     parsed = Parsed(page.render(made(totals=Totals(600, 330, 800), comparison=found)))
     assert "The number of readers fell by 20%: from 1,000 in December 2025 to 800." in parsed.text
     assert (
-        "There were 25% fewer people and 10% more AI agents; 41% of all readers are AI agents." in parsed.text
+        "There were 25% fewer people and about as many AI agents; 41% of all readers are AI agents."
+        in parsed.text
     )
     assert "/auth (\u2212200) lost the most readers. /up (+30) gained the most." in parsed.text
     assert "\u221220% from 1,000" in parsed.text
@@ -158,12 +159,38 @@ def test_what_is_not_sure_is_said() -> None:
         return Parsed(page.render(made(comparison=comparison(**changes), **more))).text
 
     assert "No page changed by more than chance can explain. No page is new, and none has vanished." in said()
-    assert "The period had not ended" in said(unfinished=True)
     assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
     # Nothing is divided by it.
     assert "There is nothing to compare with" in said(pages=0, totals=Totals(0, 0, 0))
     assert "The number of readers hardly changed: from 2 in December 2025 to 4." in said()
     assert "one side alone" not in said()
+    days = ("21 November 2026", "15 January to 14 February 2026")
+    assert [f"from 2 ({name}) to 4." in said(name=name) for name in days] == [True, True]
+
+
+def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
+    found = comparison(
+        totals=Totals(900, 200, 1_000),
+        unfinished=True,
+        risers=[change("/up", 10, 40)],
+        fallers=[change("/auth", 500, 300)],
+        vanished=[change("/gone", 90, 0)],
+        vanished_pages=1,
+    )
+    report = made(totals=Totals(600, 330, 800), comparison=found, unfinished=True)
+    text = Parsed(page.render(report)).text
+    assert "January 2026 is not over: 800 readers so far; December 2025 had 1,000." in text
+    assert "These are 600 people and 330 AI agents. 41% of all readers are AI agents." in text
+    assert "/up (+30) gained the most readers." in text
+    assert "January 2026 had not ended when this report was made" in text
+    assert "December 2025 had not ended when this report was made" in text
+    for fall in ("fell by", "/auth (", "Look at", "Nobody reads", "vanished."):
+        assert fall not in text
+    alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
+    assert "January 2026 had not ended" in Parsed(page.render(alone)).text
+    # Nothing to say of the pages is no paragraph.
+    quiet = page.render(made(totals=Totals(1, 1, 2), comparison=comparison()))
+    assert "<p></p>" not in quiet
 
 
 def test_changes_show_before_now_and_the_difference() -> None:

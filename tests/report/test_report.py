@@ -56,7 +56,7 @@ def test_a_report_as_json_and_on_standard_output(
         "every": None,
         "slices": 0,
         "comparison": None,
-        "left_out": dict.fromkeys(("trend", "comparison"), "no first and last day were given"),
+        "left_out": dict.fromkeys(("trend", "comparison"), "the first or the last day was not given"),
     }
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     ended = cli("report", "-o", "-", "--json")

@@ -11,7 +11,7 @@ from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, beside, range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import Progress, count, shown
-from docplatform.cli.report.words import CHANCE
+from docplatform.cli.report.words import CHANCE, MINUS, percent
 from docplatform.cli.session import Session, with_budget
 from docplatform.cli.writing import begin_named, output_options
 
@@ -129,10 +129,8 @@ def _words(days: Days) -> str:
 
 def _change(before: int, now: int) -> str:
     """A change as a number, and as a share of the number before."""
-    if not before:
-        return f"{now - before:+,}"
-    share = (now - before) / before
-    return f"{now - before:+,} ({share:+.0%})" if abs(share) < 10 else f"{now - before:+,}"
+    share = f" ({percent(before, now)})".replace(MINUS, "-") if before else ""
+    return f"{now - before:+,}{share}"
 
 
 def _facts(found: Comparison, number: int) -> dict[str, Any]:

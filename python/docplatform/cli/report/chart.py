@@ -116,15 +116,15 @@ def _day(at: int, trend: Trend) -> str:
 def _line(trend: Trend, kind: str, top: int) -> str:
     number = len(trend.slices)
     places = [(_x(at, number), _y(getattr(one, kind), top)) for at, one in enumerate(trend.slices)]
-    # Only the first and the last slice can be cut, so the others form one line.
-    whole = [place for place, one in zip(places, trend.slices, strict=True) if not trend.cut(one)]
+    # Only the first and the last slice can be short, so the others form one line.
+    whole = [place for place, one in zip(places, trend.slices, strict=True) if not trend.short(one)]
     points = " ".join(f"{x:.2f},{y:.2f}" for x, y in whole)
     line = (
         '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
         f'<polyline class="{kind}" points="{points}" vector-effect="non-scaling-stroke"/></svg>'
     )
     return line + "".join(
-        f'<circle class="{kind}{" cut" if trend.cut(one) else ""}" cx="{x:.2f}%" cy="{y:.2f}%" r="4"/>'
+        f'<circle class="{kind}{" cut" if trend.short(one) else ""}" cx="{x:.2f}%" cy="{y:.2f}%" r="4"/>'
         for (x, y), one in zip(places, trend.slices, strict=True)
-        if number <= _MARKED or trend.cut(one)
+        if number <= _MARKED or trend.short(one)
     )

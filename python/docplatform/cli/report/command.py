@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ import click
 
 from docplatform._native import _WholeFile
 from docplatform.cli import cost, files, output
-from docplatform.cli.days import range_options, resolve
+from docplatform.cli.days import PERIODS, range_options, resolve
 from docplatform.cli.help import Command
 from docplatform.cli.output import count, shown
 from docplatform.cli.params import FILE
@@ -33,7 +34,7 @@ MARKDOWN = (".md", ".markdown")
 """File names with these endings are written as Markdown."""
 
 
-@click.command("report", cls=Command)
+@click.command("report", cls=Command, epilog=PERIODS)
 @range_options
 @click.option(
     "-o",
@@ -106,7 +107,8 @@ def report(
         every=every,
         compare=compare,
         compared=not no_compare,
-        title=title,
+        # An argument may contain bytes that are not UTF-8, and the file is UTF-8.
+        title=None if title is None else shown(title),
         site_url=None if site_url is None else _site(site_url),
     )
     if session.dry_run:
@@ -126,7 +128,7 @@ def report(
             session.say(line)
         # A file that cannot be written fails before any request is sent.
         file = _WholeFile(path) if path is not None else None
-        try:
+        with file or nullcontext():
             found = reading.read(session, client, ahead)
             written = _render(found, path)
             if file is None:
@@ -134,9 +136,6 @@ def report(
             else:
                 Path(file.path).write_text(written, encoding="utf-8")
                 file.commit()
-        finally:
-            if file is not None:
-                file.discard()
     if session.json:
         output.document(summary(name, date_from, date_to, found.totals, **_summary(found)))
     elif path is not None:

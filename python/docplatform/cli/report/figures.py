@@ -53,6 +53,8 @@ class Comparison:
     days: int
     """How many days it has."""
     totals: Totals
+    unfinished: bool = False
+    """Whether it had not ended yet."""
     pages: int | None = None
     """How many pages had visitors; ``None`` if only the totals are compared."""
     risers: Sequence[Change] = ()
@@ -171,6 +173,7 @@ def compare(
     name: str,
     days: int,
     totals: Totals,
+    unfinished: bool = False,
 ) -> Comparison:
     """Compares rows by the rules of ``compare_visitors()``. It is not called here, because without a store it would fetch the period a second time."""
     then: dict[str, Totals] = {}
@@ -189,6 +192,7 @@ def compare(
         name=name,
         days=days,
         totals=totals,
+        unfinished=unfinished,
         pages=len(then),
         risers=[one for one in moved if one.gain > 0][:number],
         fallers=[one for one in moved if one.gain < 0][:number],
@@ -271,14 +275,26 @@ class Trend:
     slices: Sequence[Slice]
     open_from: date | None = None
     """The first day whose counts may still change."""
+    today: date | None = None
+    """The day on which it was read, in UTC."""
+
+    def short(self, one: Slice) -> bool:
+        """Whether a slice has less than a whole day, week or month, because the period cuts it or it is not over."""
+        return self.cut(one) or self.is_running(one)
 
     def cut(self, one: Slice) -> bool:
-        """Whether a slice is shorter than a whole day, week or month, because the period begins or ends within it."""
+        """Whether the period begins or ends within a slice."""
         return _is_cut(self.every, one.date_from, one.date_to)
 
+    def is_running(self, one: Slice) -> bool:
+        """Whether a slice was not over when it was read."""
+        return self.today is not None and one.date_to > self.today
+
     def named(self, one: Slice) -> str:
-        """A slice's name: ``5 to 11 October 2026``, with ``(4 of 7 days)`` after it if it is cut."""
+        """A slice's name: ``5 to 11 October 2026``, with ``(4 of 7 days)`` after it if it is cut, or ``(not over)``."""
         name = ranges.name(one.date_from, one.date_to) or ""
+        if self.is_running(one):
+            return f"{name} (not over)"
         if not self.cut(one):
             return name
         whole = 7 if self.every == "week" else monthrange(one.date_from.year, one.date_from.month)[1]

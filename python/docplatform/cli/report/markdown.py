@@ -87,15 +87,15 @@ def _changes(report: Report) -> Iterator[tuple[str, str]]:
     found = report.comparison
     if found is None or found.pages is None or not found.totals.total:
         return
-    sides = [("Risers", found.risers), ("Fallers", found.fallers)]
+    sides = [("Risers", found.risers, "gained"), ("Fallers", found.fallers, "lost")]
     # A site that lost readers shows first where.
     fell = report.totals is not None and report.totals.total < found.totals.total
     if not (found.risers or found.fallers or found.new or found.vanished):
         yield "What changed", sentences.NOTHING
         return
-    for title, moved in reversed(sides) if fell else sides:
+    for title, moved, verb in reversed(sides) if fell else sides:
         rows = [_moved(report, one) for one in moved]
-        nothing = "No page changed by more than chance can explain."
+        nothing = f"No page {verb} more readers than chance can explain."
         yield title, _table(("Page", "Before", "Now", "Change", "%"), rows) if rows else nothing
     came = [[_path(report, one.path), f"{one.now.total:,}"] for one in found.new]
     gone = [[_path(report, one.path), f"{one.before.total:,}"] for one in found.vanished]

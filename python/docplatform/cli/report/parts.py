@@ -140,7 +140,7 @@ def _days(ahead: Ahead) -> str | None:
     """Sets the period and the one before. Returns the reason if the period has no trend and no comparison."""
     first, last = ahead.asked.date_from, ahead.asked.date_to
     if first is None or last is None:
-        return "no first and last day were given"
+        return "the first or the last day was not given"
     found = beside(first, last, OPTIONS[Part.COMPARISON], ahead.asked.compare)
     if found is None:
         return "the period does not consist of whole days"

@@ -70,7 +70,7 @@ class _Reading:
         if asked.title is not None:
             self.found.title = asked.title
         if days is not None:
-            self.found.unfinished = days.date_to > self.found.made.date()
+            self.found.unfinished = self._is_running(days)
 
     def period(self) -> None:
         """Reads the rows of the period, and keeps only those that are shown or compared."""
@@ -108,7 +108,9 @@ class _Reading:
                 on_budget=self._on_budget(Part.TREND),
             )
             slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
-            self.found.trend = figures.Trend(every=every, slices=slices, open_from=read.open_from)
+            self.found.trend = figures.Trend(
+                every=every, slices=slices, open_from=read.open_from, today=self.found.made.date()
+            )
             self.found.warnings += read.warnings
 
     def comparison(self) -> None:
@@ -138,6 +140,7 @@ class _Reading:
                 name=before.name,
                 days=before.number,
                 totals=visitors.totals(),
+                unfinished=self._is_running(before),
             )
             self.found.warnings += [f"in {before.name}: {warning}" for warning in visitors.warnings]
 
@@ -150,7 +153,13 @@ class _Reading:
             totals = self._client.visitor_totals(
                 date_from=before.date_from, date_to=before.date_to, on_budget="stop"
             )
-            self.found.comparison = figures.Comparison(name=before.name, days=before.number, totals=totals)
+            self.found.comparison = figures.Comparison(
+                name=before.name, days=before.number, totals=totals, unfinished=self._is_running(before)
+            )
+
+    def _is_running(self, days: Days) -> bool:
+        """Whether a period is not over."""
+        return days.date_to > self.found.made.date()
 
     def _on_budget(self, part: Part) -> Literal["wait", "stop"]:
         """Only a part that an option asked for may wait for the budget."""

@@ -36,7 +36,8 @@ _SEEN = 0.9
 
 
 def summary(report: Report) -> list[Sentence]:
-    """Two or three sentences: how the number of readers changed, who they are, and which pages changed most."""
+    """Two or three sentences: how the number of readers changed, who they are, and which pages changed most. A period that is not
+    over is not said to fall."""
     if report.totals is None or not report.totals.total:
         return []
     found = report.comparison
@@ -45,11 +46,16 @@ def summary(report: Report) -> list[Sentence]:
             [f"{capital(report.name)}: {count(report.totals.total, 'reader')}, {_kinds(report.totals)}."],
             [_agents(report.totals)],
         ]
-    sentences: list[Sentence] = [[_readers(report.totals, found)], [_by_kind(report.totals, found.totals)]]
-    pages = [*_pages(report.totals, found)]
-    if pages:
-        sentences.append(pages)
-    return sentences
+    if report.unfinished:
+        so_far = f"{capital(report.name)} is not over: {count(report.totals.total, 'reader')} so far"
+        sentences: list[Sentence] = [
+            [f"{so_far}; {found.name} had {found.totals.total:,}."],
+            [f"These are {_kinds(report.totals)}. {_agents(report.totals)}"],
+        ]
+    else:
+        sentences = [[_readers(report.totals, found)], [_by_kind(report.totals, found.totals)]]
+    pages = [*_pages(report, report.totals, found)]
+    return [*sentences, pages] if any(pages) else sentences
 
 
 def _kinds(totals: Totals) -> str:
@@ -69,7 +75,10 @@ def _readers(now: Totals, found: Comparison) -> str:
         moved = f"grew to {change} as many"
     else:
         moved = f"{'rose' if now.total > before.total else 'fell'} by {change.lstrip('+' + MINUS)}"
-    return f"The number of readers {moved}: from {before.total:,} in {found.name} to {now.total:,}."
+    # "in 5 May 2026" is no English.
+    of_days = found.name[:1].isdigit() and " " in found.name
+    when = f"({found.name})" if of_days else f"in {found.name}"
+    return f"The number of readers {moved}: from {before.total:,} {when} to {now.total:,}."
 
 
 def _by_kind(now: Totals, before: Totals) -> str:
@@ -84,21 +93,25 @@ def _than(before: int, now: int, kind: str) -> str:
     if not now:
         return f"no {kind}"
     change = percent(before, now)
-    if change == "0%":
-        return f"about as many {kind}"
     if change == "new":
         return f"{kind} for the first time"
+    if change == "0%" or not _is_significant(before, now):
+        return f"about as many {kind}"
     if change.endswith("times"):
         return f"{change} as many {kind}"
     return f"{change.lstrip('+' + MINUS)} {'more' if now > before else 'fewer'} {kind}"
 
 
-def _pages(now: Totals, found: Comparison) -> Iterator[str]:
+def _pages(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
     if found.pages is None:
         return
     gained = sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path))[:_NAMED]
     lost = sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path))[:_NAMED]
-    if now.total < found.totals.total:
+    vanished_pages = found.vanished_pages
+    if report.unfinished:
+        # Nearly every page has fewer readers than it will have.
+        lost, vanished_pages = [], 0
+    if now.total < found.totals.total and not report.unfinished:
         # A site that lost readers wants to know first where.
         yield from _most(lost, "lost the most readers")
         yield from _most(gained[:1], "gained the most", " ")
@@ -111,8 +124,8 @@ def _pages(now: Totals, found: Comparison) -> Iterator[str]:
         else []
     )
     gone = (
-        [f"{count(found.vanished_pages, 'page')} {_verb(found.vanished_pages, 'has', 'have')} vanished"]
-        if found.vanished_pages
+        [f"{count(vanished_pages, 'page')} {_verb(vanished_pages, 'has', 'have')} vanished"]
+        if vanished_pages
         else []
     )
     if came or gone:
@@ -137,7 +150,7 @@ def _most(pages: list[Change], verb: str, before: str = "") -> Iterator[str]:
 def advice(report: Report) -> Iterator[Sentence]:
     """What to look at. Each advice follows from a number of the report."""
     found = report.comparison
-    if found is not None and found.fallers:
+    if found is not None and found.fallers and not report.unfinished:
         # What is of a month or a day is read less when that is over.
         page = next((one for one in found.fallers if not _DATED.search(one.path)), found.fallers[0])
         yield [
@@ -146,7 +159,7 @@ def advice(report: Report) -> Iterator[Sentence]:
             f" first: it lost {_readers_of(-page.gain)} ({percent(page.before.total, page.now.total)}).",
             " Was it moved, or was a link to it removed?",
         ]
-    if found is not None and found.vanished:
+    if found is not None and found.vanished and not report.unfinished:
         pages = found.vanished[:_NAMED]
         more = found.vanished_pages - len(pages)
         yield [
@@ -187,14 +200,17 @@ def _paths(pages: Sequence[Change]) -> Iterator[str]:
 def notes(report: Report) -> Iterator[str]:
     """What the reader must know to judge the comparison."""
     found = report.comparison
+    late = "had not ended when this report was made, so its numbers are lower than those of the whole period"
+    if report.unfinished:
+        yield f"{capital(report.name)} {late}. A page may seem to fall or to vanish for that reason alone."
     if found is None:
         return
+    if found.unfinished:
+        yield f"{capital(found.name)} {late}."
     if not found.totals.total:
         yield f"There is nothing to compare with: the service has no visitors of {found.name}."
     if report.days is not None and report.days != found.days:
         yield f"{capital(report.name)} has {count(report.days, 'day')}, {found.name} has {found.days:,}."
-    if report.unfinished:
-        yield "The period had not ended when this report was made, so its numbers are lower than those of the whole period."
 
 
 def trend_notes(report: Report) -> Iterator[str]:
@@ -207,11 +223,13 @@ def trend_notes(report: Report) -> Iterator[str]:
         f"Each point is the number of unique visitors in one {trend.every}. Points do not add up{whole}: "
         f"a visitor who comes in two {trend.every}s counts in both, but only once in the period."
     )
+    why = ""
     if any(map(trend.cut, trend.slices)):
-        yield (
-            f"The period begins or ends in the middle of a {trend.every}. A hollow point covers fewer days, so it is lower, and the "
-            "line leaves it out."
-        )
+        why = f"The period begins or ends in the middle of a {trend.every}. "
+    if any(map(trend.is_running, trend.slices)):
+        why += f"The last {trend.every} was not over when this report was made. "
+    if why:
+        yield f"{why}A hollow point covers less time, so it is lower, and the line leaves it out."
     if trend.open_from is not None:
         yield f"Counts from {trend.open_from} on may still change."
     yield AI_TRAFFIC
