@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from docplatform._native import _WholeFile
 from docplatform.testing import StubServer
 from helpers.cli import FULL_DISK, JANUARY, LOST, ROWS, TOTALS, Cli, kept, page, shell
 from helpers.exports import names, sheet
@@ -197,7 +198,24 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_sent(cli: Cli
     file.chmod(0o400)
     ended = cli(*EXPORT, "-o", str(file), "--force")
     assert (ended.status, file.read_text(), cli.stub.requests) == (1, "old", [])
-    assert ended.err.splitlines()[-1] == f"docplatform: {file}: Permission denied"
+    assert (
+        ended.err.splitlines()[-1]
+        == f"docplatform: {file}: Permission denied: change the permissions, or write to another folder"
+    )
+
+
+@pytest.mark.row("J1")
+def test_an_error_of_a_library_names_the_file_that_it_wrote(tmp_path: Path) -> None:
+    for fault, named in (
+        (OSError(28, "Error writing bytes"), True),
+        (OSError("odd"), False),
+        (KeyError(1), False),
+    ):
+        file = tmp_path / "v.parquet"
+        with pytest.raises(type(fault)) as raised, _WholeFile(file):
+            raise fault
+        assert (str(file) in str(raised.value)) == named
+        assert list(tmp_path.iterdir()) == []
 
 
 @posix

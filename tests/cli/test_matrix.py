@@ -553,4 +553,4 @@ def test_a_full_disk_is_a_failure_in_one_line(cli: Cli, row: Row) -> None:
     with Path("/dev/full").open("w") as full:
         ended = cli.into(full.fileno(), *row.line, "-q")
     assert ended.status == 1
-    assert "docplatform: No space left on device" in ended.err.splitlines()
+    assert "docplatform: standard output: No space left on device: free some space" in ended.err

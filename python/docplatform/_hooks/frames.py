@@ -130,34 +130,28 @@ def to_excel(table: Table, path: str | os.PathLike[str]) -> int:
 
 def _to_file(way: str, table: Table, path: str | os.PathLike[str]) -> int:
     need(way)
-    file = _WholeFile(path)
-    try:
+    with _WholeFile(path) as file:
         rows = encode(way, table, file)
         file.commit()
-    finally:
-        file.discard()
     return rows
 
 
 def encode(way: str, table: Table, file: _WholeFile) -> int:
     """Writes to the temporary name of ``file``, and commits it."""
-    try:
+    # After an error it is deleted now, because the traceback would keep it.
+    with file:
         module = need(way)
         if way == "to_excel":
             import_module("docplatform._hooks.excel").write(table, file.path)
         else:
             parquet.write(module, table, file.path)
-    except BaseException:
-        # Deleted now, because the traceback would keep it.
-        file.discard()
-        raise
     return len(table)
 
 
 def write_arrow(table: Table, file: _WholeFile) -> int:
     """An Arrow IPC file, also called Feather; returns the number of rows."""
     module = need("write_arrow")
-    try:
+    with file:
         if module == "pyarrow":
             arrow = to_arrow(table)
             with import_module("pyarrow").ipc.new_file(file.path, arrow.schema) as writer:
@@ -165,6 +159,4 @@ def write_arrow(table: Table, file: _WholeFile) -> int:
         else:
             to_polars(table).write_ipc(file.path)
         file.commit()
-    finally:
-        file.discard()
     return len(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -159,16 +160,26 @@ def report(error: Exception, again: Callable[..., str] = command) -> Exit:
     return code
 
 
+_WHAT_TO_DO = {
+    errno.ENOSPC: ": free some space, or write to another disk",
+    errno.ENAMETOOLONG: ": give a shorter name",
+    errno.EROFS: ": write to another folder",
+    errno.EACCES: ": change the permissions, or write to another folder",
+}
+"""The end of a message about a file, by the number of the system's error."""
+
+
 def _message(error: Exception) -> str:
     match error:
-        case OSError(strerror=str(why), filename=str() | bytes() | os.PathLike() as file):
-            # `str(error)` is for programmers.
-            return f"{os.fsdecode(file)}: {why}"
         case OSError(strerror=str(why)):
-            return why
+            # `str(error)` is for programmers. Whatever else is written has a name.
+            named = isinstance(error.filename, str | bytes | os.PathLike)
+            file = os.fsdecode(error.filename) if named else "standard output"
+            return f"{file}: {why}{_WHAT_TO_DO.get(error.errno or 0, '')}"
         case docplatform.ResponseError():
             # Mostly the service's text.
-            return str(error).replace("raise max_response_bytes= or lower page_size=", "lower --page-size")
+            told = str(error).replace("raise max_response_bytes= or lower page_size=", "lower --page-size")
+            return told.replace("; check base_url and", "; check --base-url and")
         case (
             ValueError()
             | docplatform.BudgetError()

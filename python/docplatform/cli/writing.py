@@ -80,12 +80,9 @@ class Writer:
                 self.rows = rows.to_excel(path, **counted)
             case _:
                 # Opened before anything is fetched, as the others do.
-                file = _WholeFile(path)
-                try:
+                with _WholeFile(path) as file:
                     table = rows.collect(**counted) if isinstance(rows, Rows) else rows
                     self.rows = frames.write_arrow(table, file)
-                finally:
-                    file.discard()
 
     def _print_csv(self, rows: Rows | Table) -> None:
         # The header comes first, and the columns are known only at the end of an export.

@@ -138,12 +138,9 @@ def export_dataset(
             continue
         rows = _dataset_rows(store, [slice_.export], listing=listing, settle_days=settle_days)
         folder.mkdir(parents=True, exist_ok=True)
-        file = _WholeFile(target, aside=_aside(root))
-        try:
+        with _WholeFile(target, aside=_aside(root)) as file:
             parquet.write(module, rows, file.path, slice_.note())
             file.commit()
-        finally:
-            file.discard()
         report = report._replace(written=report.written + 1, rows=report.rows + len(rows))
     if gap is not None and strict:
         error = DatasetError(gap)

@@ -1,9 +1,11 @@
 //! Files that are whole or not there, for libraries that write files themselves.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::python::listing::collect::{self, os_error};
@@ -38,6 +40,35 @@ impl PyWholeFile {
     fn discard(&self) {
         let file = self.file().take();
         drop(file);
+    }
+
+    fn __enter__(file: Py<Self>) -> Py<Self> {
+        file
+    }
+
+    /// After an error it is removed, and the system's error names it: a library's own may name no file.
+    fn __exit__(
+        &self,
+        _kind: &Bound<'_, PyAny>,
+        error: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if error.is_none() {
+            return Ok(());
+        }
+        self.discard();
+        let py = error.py();
+        let [errno, text, name] = [intern!(py, "errno"), intern!(py, "strerror"), intern!(py, "filename")];
+        if error.is_instance_of::<PyOSError>()
+            && error.getattr(name)?.is_none()
+            && let Ok(number) = error.getattr(errno)?.extract()
+        {
+            let named = os_error(&self.1, &io::Error::from_raw_os_error(number));
+            for attribute in [text, name] {
+                error.setattr(attribute, named.value(py).getattr(attribute)?)?;
+            }
+        }
+        Ok(())
     }
 }
 
