@@ -29,6 +29,11 @@ const PROMPT_PREFIX: usize = 24;
 /// The advice for ids and keys that do not belong together.
 const SAME_PAGE: &str = "copy the key and the project's id from the same page of the dashboard";
 
+/// The advice where nothing can be reached, or something else answers.
+const LOOK: &str = "check base_url and the network: docplatform doctor looks at both";
+/// The advice for what mostly passes.
+const LATER: &str = "this often passes: call again later";
+
 /// Why nothing is sent after a `Retry-After`.
 pub(crate) const SERVICE_ASKED: &str = "the service asked this client to wait";
 /// Why nothing is sent before a retry.
@@ -318,8 +323,17 @@ impl Failed<'_> {
                     .to_owned(),
             );
         }
-        let Failure::Refused { head, .. } = self.failure else {
-            return None;
+        let head = match self.failure {
+            Failure::Refused { head, .. } => head,
+            // Of what a retry cannot help, the reason says what to do.
+            Failure::Unsent { fatal: true, .. } => return None,
+            Failure::Unsent { .. } => return Some(LOOK.to_owned()),
+            Failure::Ambiguous { .. } | Failure::BodyLost { .. } => return Some(LATER.to_owned()),
+            // A page for people, as of a login or of another server.
+            Failure::Unreadable { body, .. } if body.trim_ascii_start().starts_with(b"<") => {
+                return Some(LOOK.to_owned());
+            }
+            Failure::Unreadable { .. } => return None,
         };
         Some(match head.status {
             304 if head.location.is_none() => {
@@ -346,12 +360,13 @@ impl Failed<'_> {
             403 => format!(
                 "the API key may be limited to other network addresses, or of another project: {SAME_PAGE}"
             ),
-            404 => format!("check the project and the ids: {SAME_PAGE}"),
+            404 | 410 => format!("check the project and the ids: {SAME_PAGE}"),
+            408 | 500.. => LATER.to_owned(),
             429 => match head.retry_after {
                 Some(wait) => format!("try again after {} s", wait.as_secs()),
                 None => "the service did not say how long to wait: try again in some minutes".to_owned(),
             },
-            _ => return None,
+            _ => "the service does not take the request as it is: change what its text names".to_owned(),
         })
     }
 

@@ -135,6 +135,17 @@ arguments! {
     };
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
+    by_path: bool = |value| flag("by_path", value);
+    whole_only: bool = |value| flag("whole", value);
+    check: bool = |value| flag("check", value);
+    escape_formulas: bool = |value| flag("escape_formulas", value);
+    bom: bool = |value| flag("bom", value);
+    progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
+}
+
+/// True or false, and nothing that only counts as such.
+pub(crate) fn flag(what: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| wrong_type(what, "True or False", value))
 }
 
 fn wait_or_stop(what: &str, value: &Bound<'_, PyAny>) -> PyResult<WaitOrStop> {
@@ -263,15 +274,22 @@ pub(crate) fn day(py: Python<'_>, day: Date) -> PyResult<Bound<'_, PyAny>> {
 
 /// Texts that go into one parameter, comma-separated.
 pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    // The service may take an empty one for none, and send all rows.
+    let given = |what: &str, text: String| match text.is_empty() {
+        true => Err(PyValueError::new_err(format!(
+            "{what} is empty: name one or more, or leave it out for all rows"
+        ))),
+        false => Ok(text),
+    };
     if value.is_instance_of::<PyString>() {
-        return text(what, value);
+        return given(what, text(what, value)?);
     }
     let all = value.try_iter().map_err(|_| wrong_type(what, "a str, or several", value))?;
     let all = all.map(|one| text(what, &one?)).collect::<PyResult<Vec<_>>>()?;
     if all.iter().any(|one| one.is_empty() || one.contains(',')) {
         return Err(PyValueError::new_err(format!("{what} must not contain an empty text or a comma")));
     }
-    Ok(all.join(","))
+    given(what, all.join(","))
 }
 
 /// A range of dates as it goes on the wire, or the days of a period; the end is exclusive.

@@ -107,7 +107,7 @@ impl Wish {
             let is_missing = |id: &&String| all.iter().all(|one| one.project_id != **id);
             if let Some(missing) = wanted.iter().find(is_missing) {
                 return Err(Error::argument(format!(
-                    "projects: the store holds no {} of {:?}; it holds those of {}",
+                    "projects: the store has no {} of {:?}; it has those of {}",
                     self.endpoint.name,
                     safe(missing, 60),
                     some(all.iter().map(|one| one.project_id.as_str())),
@@ -123,13 +123,14 @@ impl Wish {
             all.into_iter().filter(within).partition(|one| self.every.is_whole(one.days));
         if let (None, Some(other)) = (wanted.first(), others.first()) {
             return Err(Error::argument(format!(
-                "the store holds no whole slices of {} with every={:?} in this range; it holds {} other{}, as from {} to {}",
-                self.endpoint.name,
+                "the store has no whole {} of {}{}, but slices of another length, such as {} to {}: give their every=, \
+                 or fetch these with sync() and every={:?}",
                 self.every.as_str(),
-                others.len(),
-                if others.len() == 1 { "" } else { "s" },
+                self.endpoint.name,
+                if self.from.or(self.to).is_some() { " in this range" } else { "" },
                 other.days.from,
                 other.days.to,
+                self.every.as_str(),
             )));
         }
         wanted.sort_by(|a, b| (&a.project_id, a.days.from).cmp(&(&b.project_id, b.days.from)));
@@ -320,12 +321,14 @@ mod tests {
     #[test]
     fn senseless_selections_are_errors() {
         let refused = |wish: &Wish| wish.choose(all()).unwrap_err().message.clone();
-        assert!(refused(&wish(Every::Month)).contains("it holds 5 others, as from 2026-01-05 to"));
+        let months =
+            "the store has no whole month of visitors, but slices of another length, such as 2026-01-05 to";
+        assert!(refused(&wish(Every::Month)).starts_with(months));
         let days = ("2026-01-05".parse().ok(), "2026-01-06".parse().ok());
         let one = Wish { from: days.0, to: days.1, ..wish(Every::Month) };
-        assert!(refused(&one).contains("it holds 1 other, as from 2026-01-05 to"));
+        assert!(refused(&one).contains("visitors in this range, but slices of another length"));
         let missing = Wish { projects: Some(vec!["c".to_owned()]), ..wish(Every::Day) };
-        assert!(refused(&missing).contains(r#"no visitors of "c"; it holds those of "a", "b""#));
+        assert!(refused(&missing).contains(r#"no visitors of "c"; it has those of "a", "b""#));
     }
 
     #[test]

@@ -63,7 +63,9 @@ impl Fault {
         let setting = |what: String| (Kind::Configuration, what);
         match self {
             Self::Sqlite(error) => sqlite(error),
-            Self::Io(error) => setting(format!("it cannot be used: {error}")),
+            Self::Io(error) => {
+                setting(format!("it cannot be used ({error}): change that, or give another path"))
+            }
             Self::NoDirectory => {
                 setting("its directory does not exist: create it, or give another path".to_owned())
             }
@@ -127,9 +129,11 @@ fn sqlite(error: &rusqlite::Error) -> (Kind, String) {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             (Kind::Store, format!("it stayed locked for too long, and nothing was read or changed. {LOCKED}"))
         }
-        Some(ErrorCode::DiskFull) => {
-            (Kind::Store, "the disk is full; nothing of this change was kept".to_owned())
-        }
+        Some(ErrorCode::DiskFull) => (
+            Kind::Store,
+            "the disk is full, and nothing of this change was kept: free some space, and call again"
+                .to_owned(),
+        ),
         // Also where the log's shared memory finds no room.
         Some(ErrorCode::SystemIoFailure) => {
             (Kind::Store, format!("it cannot be read or written ({text}); see whether its disk is full"))

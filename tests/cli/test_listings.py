@@ -209,8 +209,12 @@ def test_a_dataset_is_written_of_what_the_store_has(cli: Cli, store: Path, tmp_p
     for folder, wrong, says in (
         ("lake", (), "name its file with --store"),
         ("lake", filled, "has slices of --every week, and"),
-        ("lake", (*filled, "--project", "nope"), 'holds no searches of "nope"'),
-        ("new", (*filled, "--every", "month"), "holds no whole slices of searches with --every month"),
+        ("lake", (*filled, "--project", "nope"), 'has no searches of "nope"'),
+        (
+            "new",
+            (*filled, "--every", "month"),
+            "has no whole month of searches, but slices of another length",
+        ),
         ("other", filled, "was not written by this version as a part of a dataset"),
     ):
         ended = cli("dataset", str(tmp_path / folder), *wrong)

@@ -80,6 +80,14 @@ def test_projects_come_from_arguments_a_file_or_a_pipe(cli: Cli, tmp_path: Path)
     assert document(cli, *DAY, "--", "-odd")["cached"] == 1
 
 
+@pytest.mark.parametrize(
+    "period", ["2024-01-01 to 2024-01-02", "January 2024", "last 7 days", "last month", "yesterday"]
+)
+def test_a_period_may_have_several_words(cli: Cli, period: str) -> None:
+    spoken, quoted = (document(cli, *words, "other", "--dry-run") for words in (period.split(), [period]))
+    assert [one["date_from"] for one in spoken["slices"]] == [one["date_from"] for one in quoted["slices"]]
+
+
 def test_failures_are_listed_and_the_rest_is_in_the_store(cli: Cli) -> None:
     projects = ("demo", "gone", "other", *DAY)
     ended = cli("sync", *projects)

@@ -68,12 +68,12 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("sync", "--store", "v.db", "--last", "0"), "--last"),
     (
         ("sync", "--store", "v.db", "demo", "2026-10"),
-        "The first word is the PERIOD, and projects come after it",
+        "The PERIOD comes first, and projects come after it",
     ),
     # A project's name may look much like a period.
     (
         ("sync", "--store", "v.db", "2026-w1", "2026-10"),
-        "The first word is the PERIOD, and projects come after it",
+        "The PERIOD comes first, and projects come after it",
     ),
     (("sync", "--store", "v.db", "--last", "9999999"), "too far"),
     (("sync", "--store", "v.db", *JANUARY, "-f", "empty.txt"), "names no project"),

@@ -204,10 +204,10 @@ def test_a_wrong_option_is_an_error(session: Any, filled: Filled, tmp_path: Path
         ({}, "give store="),
         ({"store": "a", "dataset": "b"}, "give store="),
         ({"store": str(filled.store), "api_key": "dp_secret"}, "unknown option of docplatform: api_key"),
-        ({"store": str(filled.store), "every": "week"}, "no whole slices"),
+        ({"store": str(filled.store), "every": "week"}, "no whole week"),
         ({"store": str(tmp_path / "none.db")}, "there is no such file"),
         ({"dataset": str(tmp_path)}, "has no files of export_dataset"),
-        ({"dataset": str(filled.dataset), "every": "month"}, "has slices of every='day'"),
+        ({"dataset": str(filled.dataset), "every": "month"}, 'has slices of every="day"'),
     ):
         with pytest.raises(PySparkException, match=text):
             session.read.format("docplatform").options(**options).load().count()

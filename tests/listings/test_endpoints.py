@@ -486,3 +486,24 @@ def test_a_project_can_be_named_for_any_path(face: Face) -> None:
         assert {request.path for request in stub.requests} == {"/v1/analytics/other/searches"}
         with pytest.raises(ValueError, match="project_id stands nowhere in this path"):
             client.request("GET", "/v1/analytics/demo/searches", project_id="other")
+
+
+def test_a_filter_of_nothing_and_a_flag_that_only_counts_as_one_are_refused(face: Face) -> None:
+    with StubServer() as stub:
+        client: Any = face.client(stub)
+        # An empty filter may be none to the service, which then sends all rows.
+        empty: list[Any] = [[], ""]
+        for nothing in empty:
+            with pytest.raises(ValueError, match="status is empty: name one or more"):
+                client.feedback("2024-01", status=nothing)
+        rows = client.visitors("2024-01")
+        for call, name in (
+            (client.visitor_trend, "by_path"),
+            (client.visitor_trend, "whole"),
+            (rows.to_csv, "bom"),
+        ):
+            with pytest.raises(TypeError, match=f"{name} must be True or False, not int"):
+                call("2024-01", **{name: 1})
+        with pytest.raises(TypeError, match="progress must be True or False, not int"):
+            rows.collect(progress=1)
+        assert stub.requests == []

@@ -106,7 +106,7 @@ def test_a_wrong_source_is_an_error(stub: StubServer, store: Path, tmp_path: Pat
         ({}, "give store="),
         ({"store": store, "dataset": tmp_path / "lake"}, "give store="),
         ({"dataset": tmp_path / "lake", "organization": "acme"}, "a dataset has only one"),
-        ({"dataset": tmp_path / "lake", "every": "week"}, "has slices of every='day'"),
+        ({"dataset": tmp_path / "lake", "every": "week"}, 'has slices of every="day"'),
         ({"dataset": tmp_path}, "has no files"),
         ({"store": tmp_path / "none.db"}, "there is no such file"),
     ):

@@ -24,7 +24,7 @@ After each sync; files that are there already are kept, and with --strict a miss
 @click.command("dataset", cls=Command, epilog=EXAMPLE + PERIODS)
 @click.argument("folder", type=click.Path(file_okay=False), metavar="FOLDER")
 @options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST_WHOLE)
-@every_option("day")
+@every_option("day", "are left out if the range cuts them")
 @listing_option("What to write.")
 @click.option(
     "--strict",

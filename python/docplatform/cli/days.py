@@ -62,13 +62,16 @@ def range_options(command: Callable[..., None]) -> Callable[..., None]:
     return options(click.argument("period", nargs=-1, metavar="[PERIOD]"), FROM, TO, LAST)(run)
 
 
-def every_option(every: str | None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """How long the slices of a range are; ``every`` is the default, ``None`` for one slice."""
+def every_option(
+    every: str | None, ends: str = "are cut to fit"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """How long the slices of a range are; ``every`` is the default, ``None`` for one slice. ``ends`` is what becomes of those that the
+    range cuts."""
     return click.option(
         "--every",
         type=click.Choice(["day", "week", "month"]),
         default=every,
-        help="How long a slice is. Weeks begin on Monday; the first and the last slice are cut to fit.  "
+        help=f"How long a slice is. Weeks begin on Monday; the first and the last slice {ends}.  "
         f"[default: {every or 'one slice'}]",
     )
 

@@ -82,7 +82,7 @@ VIEWS = Listing(
 SEARCHES = Listing(
     name="searches",
     summary="What readers searched for.",
-    rows="what readers searched for, one row for each phrase: how often, and which page they then read most",
+    rows="what readers searched for, one row for each phrase: how often, and which result they clicked most",
     meaning="Hits can be added up over phrases and days; the click rate (ctr) is a share and cannot.",
 )
 FEEDBACK = Listing(

@@ -24,6 +24,8 @@ MAX_LINE = 4_000
 """How much of one text is shown to people, in characters."""
 MAX_CELL = 200
 """How much of one text a table on a terminal shows, in characters."""
+MAX_SHORT = 20
+"""A column of a table is not folded while the others can be, if it is at most this wide, in characters."""
 MAX_SILENCE = 60.0
 """Without a terminal, a wait prints a line at least this often, in seconds: CI ends a job that prints nothing."""
 
@@ -115,13 +117,23 @@ def table(rows: Sequence[Sequence[object]], columns: Sequence[str] = (), *, titl
         title=None if title is None else Text(title),
         title_justify="left",
     )
-    for i, name in enumerate(columns or [""] * max(map(len, rows), default=0)):
+    # Rich would read a plain string as markup.
+    cells = [[Text(_cell(value)) for value in row] for row in rows]
+    names = columns or [""] * max(map(len, rows), default=0)
+    widths = (
+        [max(len(name), *(row[i].cell_len for row in cells)) for i, name in enumerate(names)] if cells else []
+    )
+    # Long texts are folded before numbers and dates are, as far as that leaves them room.
+    short = [width for width in widths if width <= MAX_SHORT]
+    console = Console()
+    fits = sum(short) + (len(widths) - len(short)) * MAX_SHORT // 2 + 3 * len(widths) <= console.width
+    for i, name in enumerate(names):
         number = all(isinstance(row[i], int) for row in rows)
-        drawn.add_column(name, justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        # Rich would read a plain string as markup.
-        drawn.add_row(*(Text(_cell(value)) for value in row))
-    Console().print(drawn)
+        whole_cells = fits and bool(widths) and widths[i] <= MAX_SHORT
+        drawn.add_column(name, justify="right" if number else "left", overflow="fold", no_wrap=whole_cells)
+    for row in cells:
+        drawn.add_row(*row)
+    console.print(drawn)
 
 
 def fields(pairs: Sequence[tuple[str, object]]) -> None:

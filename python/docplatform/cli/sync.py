@@ -65,7 +65,7 @@ def sync(
 ) -> None:
     """Fill the --store for some projects, and fetch nothing twice.
 
-    The first word is the PERIOD, unless --from and --to or --last name the days.
+    The PERIOD comes first, unless --from and --to or --last name the days.
     Without a PROJECT, --project or DOCPLATFORM_PROJECT_ID names it. What the store has costs no request: final
     slices are fetched once, and only those that may still change are fetched each time. Slices that have not begun are left
     out. If the command ends early, run it again to continue.
@@ -77,13 +77,14 @@ def sync(
             "sync needs a store to fill: name its file with --store, or in DOCPLATFORM_STORE"
         )
     dated = date_from is not None or date_to is not None or last is not None
-    period, projects = ((), words) if dated else (words[:1], words[1:])
+    at = 0 if dated else _spoken(words)
+    period, projects = words[:at], words[at:]
     try:
         days = both_ends(*resolve(period, date_from, date_to, last, every))
     except click.UsageError as error:
         if not period:
             raise
-        text = f"{error.message}. The first word is the PERIOD, and projects come after it"
+        text = f"{error.message}. The PERIOD comes first, and projects come after it"
         raise click.UsageError(text) from None
     if session.project is not None and (projects or file is not None):
         raise click.UsageError("name the project with --project, or projects as PROJECT or in --file")
@@ -121,6 +122,14 @@ def sync(
                 printed(error.report, error)
             raise
         printed(report)
+
+
+def _spoken(words: tuple[str, ...], begin: int = 0) -> int:
+    """How many of the words are the PERIOD, which may have several: ``last 7 days``, ``January 2026``, ``2026-01 to 2026-03``."""
+    first, *rest = [word.lower() for word in words[begin : begin + 3]] or [""]
+    long = 3 if first == "last" and rest[1:] == ["days"] else 2
+    end = min(begin + (long if first.isalpha() and first != "yesterday" else 1), len(words))
+    return _spoken(words, end + 1) if [word.lower() for word in words[end : end + 1]] == ["to"] else end
 
 
 def _print(

@@ -114,7 +114,8 @@ class Lake(NamedTuple):
             raise ValueError(f"{root} has no files of export_dataset(listing={self.listing!r})")
         found = {slice_.every for slice_, _ in files}
         if found != {self.every or files[0][0].every}:
-            raise ValueError(f"{root} has slices of every={', '.join(map(repr, sorted(found)))}")
+            lengths = ", ".join(f'"{one}"' for one in sorted(found))
+            raise ValueError(f"{root} has slices of every={lengths}: give one of these")
         ids = _ids(projects)
         there = {slice_.project_id for slice_, _ in files}
         if missing := sorted(set(ids or ()) - there):

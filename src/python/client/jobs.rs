@@ -87,7 +87,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        check: bool,
+        #[pyo3(from_py_with = convert::check)] check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -113,7 +113,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        check: bool,
+        #[pyo3(from_py_with = convert::check)] check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
@@ -192,7 +192,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::timeout)] timeout: Option<f64>,
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
-        check: bool,
+        #[pyo3(from_py_with = convert::check)] check: bool,
         on_poll: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {

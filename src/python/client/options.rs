@@ -43,7 +43,7 @@ setting! {
     u64: |name, value| convert::whole(name, value), |number| number;
     String: |name, value| convert::text(name, value), |text| text;
     SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
-    bool: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "True or False", value)), |flag| flag;
+    bool: |name, value| convert::flag(name, value), |flag| flag;
     // As text: `Path("")` is the working directory.
     PathBuf: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "a path", value)), |path| path.as_os_str();
     // A client with headers is not pickled.

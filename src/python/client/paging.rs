@@ -103,8 +103,8 @@ pub(crate) fn listing_reader(
                 paging.prefetch = convert::prefetch(&value)?;
             }
             "max_rows" => paging.max_rows = convert::max_rows(&value)?,
-            "strict" => paging.strict = flag("strict", &value)?,
-            "refresh" => paging.refresh = flag("refresh", &value)?,
+            "strict" => paging.strict = convert::flag("strict", &value)?,
+            "refresh" => paging.refresh = convert::flag("refresh", &value)?,
             "on_budget" => paging.on_budget = convert::on_budget(&value)?,
             _ if value.is_none() && is_known(endpoint, &name) => {}
             "page_size" => paging.page_size = convert::page_size(&value)?,
@@ -143,11 +143,6 @@ pub(crate) fn listing_reader(
         }
         listing.in_slices(every.or_else(|| known.and_then(Listing::every)))
     })
-}
-
-/// True or false, and nothing that only counts as such.
-fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    value.extract().map_err(|_| convert::wrong_type(name, "True or False", value))
 }
 
 /// Whether an endpoint's method has an argument of this name, which may be left out.

@@ -83,10 +83,10 @@ macro_rules! range_methods {
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-                    by_path: bool,
-                    whole: bool,
+                    #[pyo3(from_py_with = convert::by_path)] by_path: bool,
+                    #[pyo3(from_py_with = convert::whole_only)] whole: bool,
                     #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
-                    progress: Option<bool>,
+                    #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = convert::slices(period, date_from, date_to, every)?;
@@ -136,8 +136,8 @@ impl BaseClient {
         date_from: &Bound<'_, PyAny>,
         date_to: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-        by_path: bool,
-        whole: bool,
+        #[pyo3(from_py_with = convert::by_path)] by_path: bool,
+        #[pyo3(from_py_with = convert::whole_only)] whole: bool,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let slices = convert::slices(None, Some(date_from), Some(date_to), every)?;
@@ -158,10 +158,10 @@ impl BaseClient {
         date_from: Option<&Bound<'_, PyAny>>,
         date_to: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-        by_path: bool,
+        #[pyo3(from_py_with = convert::by_path)] by_path: bool,
         #[pyo3(from_py_with = convert::on_budget)] on_budget: WaitOrStop,
         #[pyo3(from_py_with = convert::on_running)] on_running: WaitOrStop,
-        progress: Option<bool>,
+        #[pyo3(from_py_with = convert::progress)] progress: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
         let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;
         let projects = convert::projects(projects)?;

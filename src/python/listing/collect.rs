@@ -282,9 +282,13 @@ pub(crate) fn os_error(path: &std::path::Path, error: &io::Error) -> PyErr {
     }
 }
 pub(crate) fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    path_of("path", value)
+}
+
+pub(crate) fn path_of(what: &str, value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     // A text that cannot be a path has an error of its own.
     value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyTypeError>(value.py()) {
-        true => convert::wrong_type("path", "a str or a path", value),
+        true => convert::wrong_type(what, "a str or a path", value),
         false => error,
     })
 }

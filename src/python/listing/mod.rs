@@ -122,7 +122,8 @@ impl BaseRows {
         self.face.run(py, self.reader.totals("Visitors.totals")?)
     }
 
-    fn bar(&self, py: Python<'_>, wanted: Option<bool>) -> PyResult<Option<Py<PyAny>>> {
+    fn bar(&self, py: Python<'_>, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+        let wanted = wanted.map_or(Ok(None), convert::progress)?;
         progress::bar(py, wanted, self.reader.most(), progress::ROWS)
     }
 
@@ -131,7 +132,7 @@ impl BaseRows {
         &self,
         py: Python<'_>,
         name: &'static str,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
         frame: &'static str,
     ) -> PyResult<Py<PyAny>> {
         convert::hook(py, "frames", "need")?.call_out((frame,))?;
@@ -144,7 +145,7 @@ impl BaseRows {
         &self,
         py: Python<'_>,
         name: &'static str,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
         path: &Bound<'_, PyAny>,
         way: &'static str,
     ) -> PyResult<Py<PyAny>> {
@@ -158,7 +159,7 @@ impl BaseRows {
     fn file(
         &self,
         name: &'static str,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
         path: &Bound<'_, PyAny>,
         format: Format,
     ) -> PyResult<Py<PyAny>> {
@@ -197,7 +198,7 @@ impl BaseRows {
 
     #[doc = doc!("Rows.collect")]
     #[pyo3(signature = (progress = None))]
-    fn collect(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+    fn collect(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
         rows.face.run(py, collect::table(&rows.reader, "Rows.collect", bar, TableEnd::Itself)?)
@@ -205,25 +206,25 @@ impl BaseRows {
 
     #[doc = doc!("Rows.to_pandas")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_pandas(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+    fn to_pandas(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_pandas", progress, "to_pandas")
     }
 
     #[doc = doc!("Rows.to_polars")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_polars(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+    fn to_polars(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_polars", progress, "to_polars")
     }
 
     #[doc = doc!("Rows.to_arrow")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_arrow(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+    fn to_arrow(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         slf.get().frame(slf.py(), "Rows.to_arrow", progress, "to_arrow")
     }
 
     #[doc = doc!("Rows.to_dicts")]
     #[pyo3(signature = (*, progress = None))]
-    fn to_dicts(slf: &Bound<'_, Self>, progress: Option<bool>) -> PyResult<Py<PyAny>> {
+    fn to_dicts(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
         rows.face.run(py, collect::dicts(py, &rows.reader, "Rows.to_dicts", bar)?)
@@ -234,9 +235,9 @@ impl BaseRows {
     fn to_csv(
         slf: &Bound<'_, Self>,
         path: &Bound<'_, PyAny>,
-        escape_formulas: bool,
-        bom: bool,
-        progress: Option<bool>,
+        #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
+        #[pyo3(from_py_with = convert::bom)] bom: bool,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         slf.get().file("Rows.to_csv", progress, path, Format::Csv { escape_formulas, bom })
     }
@@ -246,7 +247,7 @@ impl BaseRows {
     fn to_jsonl(
         slf: &Bound<'_, Self>,
         path: &Bound<'_, PyAny>,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         slf.get().file("Rows.to_jsonl", progress, path, Format::JsonLines)
     }
@@ -256,7 +257,7 @@ impl BaseRows {
     fn to_parquet(
         slf: &Bound<'_, Self>,
         path: &Bound<'_, PyAny>,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         slf.get().encoded(slf.py(), "Rows.to_parquet", progress, path, "to_parquet")
     }
@@ -266,7 +267,7 @@ impl BaseRows {
     fn to_excel(
         slf: &Bound<'_, Self>,
         path: &Bound<'_, PyAny>,
-        progress: Option<bool>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         slf.get().encoded(slf.py(), "Rows.to_excel", progress, path, "to_excel")
     }

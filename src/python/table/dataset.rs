@@ -46,7 +46,7 @@ pub(crate) fn _dataset_slices(
     let from = from.map(|from| from.whole_day("date_from")).transpose()?;
     let to = to.map(|to| to.whole_day("date_to")).transpose()?;
     let projects = projects.map(convert::ids).transpose()?;
-    let file = collect::path(store)?;
+    let file = collect::path_of("store", store)?;
     let (wish, whose) =
         (Wish { endpoint: listing, every, projects, from, to }, whose(base_url, organization));
     let look = move |_| async move {
@@ -79,7 +79,7 @@ pub(crate) fn _dataset_rows(
     #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     #[pyo3(from_py_with = settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
-    let file = collect::path(store)?;
+    let file = collect::path_of("store", store)?;
     let read = move |_| async move {
         let stored = FinishedExports::of(&file, listing.path)?;
         dataset::rows(listing, &stored, &exports, settle_days, Clock::system().now()).await
@@ -99,7 +99,7 @@ pub(crate) fn _read_stored(
     store: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-    by_path: bool,
+    #[pyo3(from_py_with = convert::by_path)] by_path: bool,
     period: Option<&Bound<'_, PyAny>>,
     date_from: Option<&Bound<'_, PyAny>>,
     date_to: Option<&Bound<'_, PyAny>>,
@@ -110,7 +110,7 @@ pub(crate) fn _read_stored(
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
     let slices = slices::begun(convert::slices(period, date_from, date_to, every)?, every, clock.today())?;
-    let file = collect::path(store)?;
+    let file = collect::path_of("store", store)?;
     let of = Subject { endpoint: listing, what: What::of(by_path) };
     let (name, days) = (file.display().to_string(), slices.clone());
     let (project, whose) = (project_id.map(str::to_owned), whose(base_url, organization));

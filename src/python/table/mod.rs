@@ -151,8 +151,8 @@ impl BaseTable {
         &self,
         py: Python<'_>,
         path: &Bound<'_, PyAny>,
-        escape_formulas: bool,
-        bom: bool,
+        #[pyo3(from_py_with = convert::escape_formulas)] escape_formulas: bool,
+        #[pyo3(from_py_with = convert::bom)] bom: bool,
     ) -> PyResult<usize> {
         self.0.write(py, path, Format::Csv { escape_formulas, bom })
     }

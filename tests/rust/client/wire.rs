@@ -172,7 +172,9 @@ async fn what_is_not_json_is_named_by_its_content_type_and_its_beginning() {
         assert_eq!((error.kind, error.status), (Kind::Response, Some(200)));
         assert!(error.message.contains(shown), "{error}");
         assert!(error.message.contains("<html>") && !error.message.contains('\u{1b}'), "{error}");
-        let beginning = error.message.split_once("begins \"").unwrap().1;
+        let (told, advice) = error.message.rsplit_once("; ").unwrap();
+        assert!(advice.starts_with("check base_url"), "{error}");
+        let beginning = told.split_once("begins \"").unwrap().1;
         assert!((120..140).contains(&beginning.chars().count()), "{beginning}");
         assert!(error.body.as_deref().unwrap().chars().count() < 300);
     }
@@ -207,7 +209,7 @@ async fn the_services_own_words_are_shown_and_defused() {
         let script = Script::new([reply(400, body)]);
         let error = fail(&client(&script), read()).await;
         assert_eq!(error.service_message.as_deref(), Some(words));
-        assert_eq!(error.message, format!("GET /v2/thing: status 400: {words}"));
+        assert!(error.message.starts_with(&format!("GET /v2/thing: status 400: {words}; the service does")));
     }
     for (kind, words) in [("text/plain; charset=utf-8", Some("Slow down\\nplease")), ("text/html", None)] {
         let answer = reply(400, "Slow down\nplease\n").header("content-type", kind);
@@ -216,13 +218,11 @@ async fn the_services_own_words_are_shown_and_defused() {
     }
     for none in ["<html>", "", "[]", "{}", r#"{"error": 5}"#] {
         let error = fail(&client(&Script::new([reply(400, none)])), read()).await;
-        assert_eq!(
-            (error.service_message.as_deref(), error.message.as_str()),
-            (None, "GET /v2/thing: status 400: Bad Request")
-        );
+        assert_eq!(error.service_message, None);
+        assert!(error.message.starts_with("GET /v2/thing: status 400: Bad Request; the service does"));
     }
     let error = fail(&client(&Script::new([reply(499, "")])), read()).await;
-    assert_eq!(error.message, "GET /v2/thing: status 499: no message");
+    assert!(error.message.starts_with("GET /v2/thing: status 499: no message; the service does"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -237,6 +237,8 @@ async fn errors_say_what_to_do_about_them() {
             reply(404, ""),
             "check the project and the ids: copy the key and the project's id from the same page",
         ),
+        (reply(410, ""), "check the project and the ids"),
+        (reply(422, ""), "the service does not take the request as it is"),
         (reply(429, "").header("retry-after", "3600"), "try again after 3600 s"),
         (reply(308, "").header("location", "https://new.example"), "(to https://new.example): set base_url"),
     ] {
