@@ -1,7 +1,7 @@
 //! The API key.
 
 use std::fs::{File, Metadata};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use http::HeaderValue;
@@ -15,6 +15,9 @@ const MIN_HINTED_KEY: usize = 20;
 
 /// A key's beginning of this many characters, its fixed prefix included, is as secret as the key.
 pub(super) const KEY_PREFIX: usize = 16;
+
+/// As many characters of its secret part in a row are too, wherever they stand in it.
+const KEY_PART: usize = 9;
 
 /// The most bytes that are read of a key's file, as some never end.
 const MAX_KEY_FILE: u64 = 4096;
@@ -68,6 +71,11 @@ impl ApiKey {
                 fail(&format!("others can read the file of the API key: chmod 600 {shown}"))
             }
             Ok(_) => Ok(text.expose_secret().trim().into()),
+            // It may be the key itself, which nobody is to see.
+            Err(error) if error.kind() == ErrorKind::NotFound && is_like_a_key(path) => fail(
+                "there is no file of the name that it has; if that is the API key itself, it belongs into \
+                 DOCPLATFORM_API_KEY",
+            ),
             Err(error) => fail(&format!("the file of the API key cannot be read: {shown}: {error}")),
         }
     }
@@ -102,8 +110,18 @@ impl ApiKey {
 
     /// Whether `text` repeats the key, or enough of it to give it away.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        redact::repeats(text, self.0.expose_secret(), KEY_PREFIX)
+        let key = self.0.expose_secret();
+        // A service may leave out the prefix, which all keys of a kind share.
+        let secret = key.split_once('_').map_or(key, |(_, secret)| secret);
+        redact::repeats(text, key, KEY_PREFIX) || redact::repeats_part(text, secret, KEY_PART)
     }
+}
+
+/// Whether the name of a file that is not there may be a key: long, without an ending, and in no directory that is there.
+fn is_like_a_key(name: &Path) -> bool {
+    let is_long = name.as_os_str().len() >= MIN_HINTED_KEY && name.extension().is_none();
+    let is_bare = |directory: &Path| directory.as_os_str().is_empty() || !directory.exists();
+    is_long && !name.is_absolute() && name.parent().is_none_or(is_bare)
 }
 
 /// A pipe is accepted, because its permissions do not say who can read it.

@@ -452,6 +452,18 @@ mod tests {
             let error = message(&Options { api_key: Some(bad.into()), ..options() });
             assert!(!error.contains("secret") && !error.contains("sécret"), "{error}");
         }
+        // Nor is a key in place of the name of its file.
+        for (name, is_shown) in [
+            ("dp_secret0123456789abcdef", false),
+            ("dp_secret0123456789/abcdef", false),
+            ("/run/dp_secret0123456789abcdef", true),
+            ("dp_secret0123456789abcdef.txt", true),
+        ] {
+            let env = |variable: &str| (variable == ENV_API_KEY_FILE).then(|| name.into());
+            let error = Options { api_key: None, ..options() }.validate(env).unwrap_err();
+            assert!(error.message.starts_with("DOCPLATFORM_API_KEY_FILE: "), "{error}");
+            assert_eq!(error.message.contains("secret"), is_shown, "{error}");
+        }
     }
 
     /// Rows: H8.

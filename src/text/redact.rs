@@ -1,6 +1,7 @@
 //! Recognises a secret in foreign text, even if the text escapes it or cuts it off. Such a text is withheld.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The fewest characters of a secret's beginning that count if the text breaks off after them.
 const MIN_CUT_OFF: usize = 4;
@@ -8,33 +9,52 @@ const MIN_CUT_OFF: usize = 4;
 const MIN_WITHIN_WORDS: usize = 8;
 /// How deep a text may be nested in another: plain, in JSON, in JSON within JSON.
 const MAX_NESTING: usize = 3;
-/// The most characters of one escaped character: a pair of `\\uXXXX`.
-const MAX_ESCAPE: usize = 12;
+/// The most of a secret that is searched for, in characters: prompts may be megabytes long.
+const MAX_SECRET: usize = 64 * 1024;
 
 /// `text`, or a note in its place if it repeats `secret`.
 pub(crate) fn withhold<'a>(text: &'a str, secret: Option<&str>) -> Cow<'a, str> {
     secret.map_or(Cow::Borrowed(text), |secret| format!("[withheld: it repeats {secret}]").into())
 }
 
-/// Whether `text` repeats `secret`: all of it, its first `enough` characters, or fewer if the text is cut off there.
-/// It is found as it is, and as JSON (Unicode or ASCII) or Rust's `Debug` escapes it. All white space is treated alike.
+/// Whether `text` repeats `secret`: all of it, any `enough` characters of it in a row, or fewer of its beginning if the text
+/// is cut off there. It is found as it is, and as JSON (Unicode or ASCII) or Rust's `Debug` escapes it. All white space is
+/// treated alike.
 pub(crate) fn repeats(text: &str, secret: &str, enough: usize) -> bool {
-    // Only as much as is compared: prompts may be megabytes long.
-    let secret: String = squeeze(secret.trim()).take(enough * MAX_ESCAPE).collect();
+    in_any_form(text, secret, |text, secret| {
+        holds(text, secret.get(..enough).unwrap_or(secret)) || has_run(text, secret, enough)
+    })
+}
+
+/// Whether `text` repeats any `enough` characters of `secret` in a row, in the same forms.
+pub(crate) fn repeats_part(text: &str, secret: &str, enough: usize) -> bool {
+    in_any_form(text, secret, |text, secret| has_run(text, secret, enough))
+}
+
+fn in_any_form(text: &str, secret: &str, found: impl Fn(&[char], &[char]) -> bool) -> bool {
+    let secret: String = squeeze(secret.trim()).take(MAX_SECRET).collect();
     if secret.is_empty() {
         return false;
     }
     // If a service forgot to escape it, its own backslashes escape what follows them.
-    let forms = [&secret, &unescape(&secret)].map(|form| squeeze(form).take(enough).collect::<Vec<_>>());
+    let forms = [&secret, &unescape(&secret)].map(|form| squeeze(form).collect::<Vec<_>>());
     let mut view = Cow::Borrowed(text);
     for _ in 0..MAX_NESTING {
         let squeezed: Vec<char> = squeeze(&view).collect();
-        if forms.iter().any(|form| holds(&squeezed, form)) {
+        if forms.iter().any(|form| found(&squeezed, form)) {
             return true;
+        }
+        if !view.contains('\\') {
+            break;
         }
         view = unescape(&view).into();
     }
     false
+}
+
+fn has_run(text: &[char], secret: &[char], length: usize) -> bool {
+    let runs: HashSet<_> = secret.windows(length).collect();
+    text.windows(length).any(|run| runs.contains(run))
 }
 
 /// Whether `text` has a JSON field `"prompt"` with a text in it: a service's answer about a job may contain the prompt of
@@ -147,10 +167,12 @@ mod tests {
             "no: Rewrite [...]",
             "no: Rewr",
             &PROMPT.replace(' ', "\n "),
+            "no: page so that it names Project",
+            "no: \u{2026}so that it names Project X",
         ] {
             assert!(is_repeated(text), "{text}");
         }
-        assert!(!is_repeated("no: Rewrite the rest"));
+        assert!(!is_repeated("no: Rewrite the rest so that it names it"));
     }
 
     #[test]

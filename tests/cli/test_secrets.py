@@ -127,6 +127,17 @@ def test_a_file_without_a_key_is_refused(cli: Cli, key_file: Path, content: byte
     assert "API key" in ended.err
 
 
+def test_a_key_in_place_of_its_file_is_not_repeated(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DOCPLATFORM_API_KEY")
+    option = ("--api-key-file", LIKE_A_KEY)
+    monkeypatch.setenv("DOCPLATFORM_API_KEY_FILE", LIKE_A_KEY)
+    for arguments in (("job", "get", "j"), ("job", "get", "j", *option), ("doctor",), ("doctor", *option)):
+        ended = cli(*arguments)
+        assert (ended.status, cli.stub.requests) == (3, [])
+        assert LIKE_A_KEY not in ended.out + ended.err
+        assert "no file of the name" in ended.out + ended.err
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_pipe_can_take_the_place_of_the_file(cli: Cli, key_file: Path) -> None:
     read, write = os.pipe()

@@ -68,6 +68,10 @@ def bodies(prompt: str) -> Iterator[tuple[int, object]]:
     yield 200, {"id": 5, "status": KEY, "x": prompt}
     yield 200, [KEY, HEADER, prompt]
     yield 200, b"\xff" + KEY.encode()
+    # Without the beginning.
+    yield from (
+        (422, {"error": f"who is {part}?"}) for part in (SECRETS[0], KEY[-20:], HEADER[1:], prompt[20:])
+    )
 
 
 def answers(name: str) -> Iterator[tuple[str, dict[str, Any]]]:

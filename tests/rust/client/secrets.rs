@@ -91,7 +91,9 @@ fn paddings() -> impl Iterator<Item = String> {
 #[tokio::test(start_paused = true)]
 async fn neither_key_nor_prompt_is_ever_shown_however_the_service_repeats_it() {
     for padding in paddings() {
-        for secret in [&format!(" {KEY}"), PROMPT] {
+        // Also without the prefix of the key, or only the end. Of a prompt's end too little is left where a text is cut.
+        let end = if padding.len() > 1 { PROMPT } else { &PROMPT[PROMPT.len() - 40..] };
+        for secret in [&format!(" {KEY}"), &KEY[3..], &KEY[KEY.len() - 16..], PROMPT, end] {
             for (name, echo) in echoes(&padding, secret) {
                 let script = Script::new([echo]);
                 let recorder = Recorder::default();
@@ -177,6 +179,21 @@ async fn a_prompt_that_the_service_cuts_is_not_shown_either_whatever_white_space
                 assert_shows_no_secret(&error, &recorder, &echo);
                 assert!(error.message.contains("withheld: it repeats the prompt"), "{error}");
             }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_header_of_the_users_is_not_shown_either() {
+    for value in ["g\u{e9}heim-falcon-walrus", "Bearer falcon-and-walrus", "session=falcon-walrus-lynx; a=b"]
+    {
+        let headers = vec![("x-team".to_owned(), value.into())];
+        let settings = Options { headers, ..options() };
+        for echo in [value, value.split([' ', '=', ';']).find(|part| part.contains("falcon")).unwrap()] {
+            let script = Script::new([reply(400, serde_json::json!({ "error": echo }).to_string())]);
+            let recorder = Recorder::default();
+            let error = get(&client_with(&script, &settings, 0.0), &recorder).await.unwrap_err();
+            assert_shows_no_secret(&error, &recorder, echo);
         }
     }
 }
