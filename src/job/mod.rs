@@ -114,6 +114,12 @@ pub struct NamedJob {
     pub last: Option<Job>,
 }
 
+impl From<Segment> for NamedJob {
+    fn from(id: Segment) -> Self {
+        Self { id, last: None }
+    }
+}
+
 /// A prompt, checked. Nothing prints it.
 #[derive(Clone)]
 pub struct Prompt(Arc<str>);
@@ -158,12 +164,16 @@ async fn create(
 pub async fn message(
     client: &Client,
     project: Segment,
-    id: Segment,
+    job: impl Into<NamedJob>,
     prompt: Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
+    let NamedJob { id, last } = job.into();
     let path = Template::own(MESSAGE.to_owned());
-    post(client, path, project, Some(id), prompt, None, observer).await
+    let known = last.filter(|last| last.project == project);
+    let mut job = post(client, path, project, Some(id), prompt, None, observer).await?;
+    job.created_here = known.and_then(|known| known.created_here);
+    Ok(job)
 }
 
 /// Reads a job. `prompt` is what no error may show, if it is known.

@@ -70,7 +70,7 @@ impl BaseClient {
             let (project, job) = self.locate(job, project_id)?;
             let prompt = convert::prompt(prompt)?;
             let send = |client, inbox: Arc<Inbox>| async move {
-                job::message(&client, project, job.id, prompt, &*inbox).await
+                job::message(&client, project, job, prompt, &*inbox).await
             };
             Ok(self.op("Client.send_message", send, wrap_job))
         })
@@ -202,7 +202,7 @@ impl BaseClient {
             let (project, job) = self.locate(job, project_id)?;
             let prompt = convert::prompt(prompt)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
-                let job = job::message(&client, project, job.id, prompt.clone(), &*inbox).await?;
+                let job = job::message(&client, project, job, prompt.clone(), &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
             let op = self.op("Client.follow_up", run, wrap_job);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docplatform::error::{Error, Kind, Result};
-use docplatform::job::Job;
 use docplatform::job::wait::{Target, Wait, wait};
+use docplatform::job::{self, Job, NamedJob};
 use tokio::time::Instant;
 
 use crate::helpers::support::{
@@ -170,6 +170,14 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
     assert!(create_and_wait(&script, short, &recorder).await.is_err());
     let again = Target { last: recorder.last(), ..target() };
     wait(&client_with(&script, &options(), 0.5), again, how(), &Recorder::default()).await.unwrap();
+
+    // A message to it.
+    let script = Script::new([shows("active"), shows("active"), bare(404), shows("completed")]);
+    let client = client_with(&script, &options(), 0.5);
+    let job = create(&client, "Fix", &recorder).await.unwrap();
+    let named = NamedJob { id: job.id.clone(), last: Some(job.clone()) };
+    let job = job::message(&client, job.project, named, prompt(), &recorder).await.unwrap();
+    wait(&client, Target::just_written(job, prompt()), how(), &recorder).await.unwrap();
 
     let begun = Instant::now();
     let script = Script::each(|request| if request.method == "POST" { shows("active") } else { bare(404) });
