@@ -70,8 +70,9 @@ def test_other_endpoints_stop_at_the_budget_too(face: Face, stub: StubServer) ->
         face.run(client.request("GET", path, on_budget="stop"))
     create: dict[str, Any] = {"json": {"prompt": "Fix it"}, "on_budget": "stop"}
     face.run(client.request("POST", "/v2/agent/{project_id}/job", **create))
-    with pytest.raises(BudgetError) as caught:
-        face.run(client.request("POST", "/v2/agent/{project_id}/job", **create))
+    for path in ("/v2/agent/{project_id}/job", f"/v2/agent/{stub.project_id}/job"):
+        with pytest.raises(BudgetError) as caught:
+            face.run(client.request("POST", path, **create))
     assert (caught.value.outcome, len(stub.requests)) == ("not_sent", 3)
 
 

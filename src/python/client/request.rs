@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::client::throttle::Lane;
-use crate::client::{Answer, Call, Client, WaitOrStop};
+use crate::client::{Answer, CREATE_JOB, Call, Client, WaitOrStop};
 use crate::config::url::{Segment, Template};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::listing;
@@ -43,7 +43,13 @@ impl BaseClient {
             if !write && body.is_some() {
                 return Err(PyValueError::new_err("a GET takes params, not json"));
             }
-            let call = client.read(template, project(&client, path, project_id, None)?);
+            let project = project(&client, path, project_id, None)?;
+            let (template, project) = match new_job_in(path) {
+                // It counts against the same budget however the project is named.
+                Some(id) => (Template::own(CREATE_JOB.to_owned()), Some(Segment::parse("path", id)?)),
+                None => (template, project),
+            };
+            let call = client.read(template, project);
             Ok(Call {
                 lane: if write { Lane::Writes } else { call.lane },
                 method,
@@ -122,6 +128,13 @@ pub(super) fn project(
         }
         false => Ok(None),
     }
+}
+
+/// The project that is written out in the path at which its jobs are created.
+fn new_job_in(path: &str) -> Option<&str> {
+    let (before, after) = CREATE_JOB.split_once("{project_id}")?;
+    let id = path.strip_prefix(before)?.strip_suffix(after)?;
+    (!id.contains(['/', '{'])).then_some(id)
 }
 
 /// A path that a user gave, with no placeholder but the project's.
