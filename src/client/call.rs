@@ -194,6 +194,8 @@ impl Client {
                 // Failed attempts of this very call say more than the wait that they caused. Of a write, one that left was refused.
                 if write && tries.failed.iter().any(|attempt| attempt.sent) {
                     error.outcome = Some(Outcome::Rejected);
+                    error.message =
+                        error.message.replacen("not sent", "refused with 429, and not sent again", 1);
                 }
                 error.attempts = std::mem::take(&mut tries.failed);
                 error

@@ -93,9 +93,13 @@ async fn a_refusal_in_spite_of_the_budget_is_waited_for_or_ends_the_call() {
     assert_eq!(script.count(), 2);
     let script = Script::new([with_retry_after(429, "600")]);
     let client = self::client(&script).on_budget(WaitOrStop::Stop);
-    for outcome in [Outcome::Rejected, Outcome::NotSent] {
+    for (outcome, told) in [
+        (Outcome::Rejected, "refused with 429, and not sent again: the"),
+        (Outcome::NotSent, "not sent: the"),
+    ] {
         let error = create_in(&client, "demo").await.unwrap_err();
         assert_eq!((error.kind, error.outcome), (Kind::Budget, Some(outcome)));
+        assert!(error.message.starts_with(&format!("POST /v2/agent/{{project_id}}/job: {told}")), "{error}");
     }
     assert_eq!(script.count(), 1);
 }
