@@ -334,7 +334,7 @@ fn encoding(headers: &HeaderMap) -> Option<String> {
         .get_all(CONTENT_ENCODING)
         .iter()
         .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        .filter(|value| !value.eq_ignore_ascii_case("identity"))
+        .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("identity"))
         .collect();
     (!all.is_empty()).then(|| all.join(", "))
 }

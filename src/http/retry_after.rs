@@ -40,9 +40,14 @@ pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
 }
 
 fn parse(text: &str, now: SystemTime) -> Option<Duration> {
-    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+    let seconds = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         // Only a number that is too large is none.
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+        digits.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
+    };
+    // Of several values a proxy may make one with commas.
+    if let Some(all) = text.split(',').map(|part| seconds(part.trim())).collect::<Option<Vec<_>>>() {
+        return all.into_iter().max();
     }
     let date = httpdate::parse_http_date(text).ok()?;
     Some(date.duration_since(now).unwrap_or(Duration::ZERO))
