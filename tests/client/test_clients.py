@@ -6,6 +6,7 @@ import asyncio
 import copy
 import inspect
 import pickle
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,9 @@ def test_a_client_that_is_dropped_closes_its_connections(face: Face, stub: StubS
     client = stub.client() if face.name == "sync" else stub.async_client()
     face.run(client.visitor_totals())
     stub.wait_for(lambda s: s.connections == 1)
+    weak = weakref.ref(client)
     del client
+    assert weak() is None
     stub.wait_for(lambda s: s.connections == 0)
 
 

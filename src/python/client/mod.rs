@@ -44,7 +44,7 @@ pub(crate) fn _panic(client: &Bound<'_, BaseClient>) -> PyResult<Py<PyAny>> {
 
 /// What `Client` and `AsyncClient` have in common. Errors of wrong arguments show the name of this class: it reads as a
 /// user's own variable does.
-#[pyclass(frozen, subclass, module = "docplatform", name = "client")]
+#[pyclass(frozen, subclass, weakref, module = "docplatform", name = "client")]
 pub(crate) struct BaseClient {
     handle: Arc<Handle>,
     face: Face,
