@@ -239,7 +239,7 @@ struct CellOf<'a> {
 
 /// A text, which most answers have as it stands.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> DeserializeSeed<'de> for CellOf<'_> {
     type Value = Option<Value>;
@@ -249,7 +249,7 @@ impl<'de> DeserializeSeed<'de> for CellOf<'_> {
         if field.required {
             match field.holds {
                 Holds::Integer => cells.push(Cell::Integer(Count::deserialize(deserializer)?.0)),
-                _ => cells.push(Cell::Text(&Text::deserialize(deserializer)?.0)),
+                _ => cells.push(Cell::Text(&Borrowed::deserialize(deserializer)?.0)),
             };
             return Ok(None);
         }
