@@ -191,8 +191,9 @@ impl Client {
             let number = tries.number;
             let admitted = self.admit(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
             let Admitted { permit, ticket } = admitted.map_err(|mut error| {
-                // Failed attempts of this very call say more than the wait that they caused. Of a write, one that left was refused.
-                if write && tries.failed.iter().any(|attempt| attempt.sent) {
+                // Failed attempts of this very call say more than the wait that they caused. Of a write, the last decides: if it left, it
+                // was refused.
+                if write && tries.failed.last().is_some_and(|attempt| attempt.sent) {
                     error.outcome = Some(Outcome::Rejected);
                     error.message =
                         error.message.replacen("not sent", "refused with 429, and not sent again", 1);
