@@ -164,11 +164,10 @@ async fn create(
 pub async fn message(
     client: &Client,
     project: Segment,
-    job: impl Into<NamedJob>,
+    NamedJob { id, last }: NamedJob,
     prompt: Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let NamedJob { id, last } = job.into();
     let path = Template::own(MESSAGE.to_owned());
     let known = last.filter(|last| last.project == project);
     let mut job = post(client, path, project, Some(id), prompt, None, observer).await?;

@@ -54,7 +54,7 @@ def summary(report: Report) -> list[Sentence]:
         ]
     else:
         sentences = [[_readers(report.totals, found)], [_by_kind(report.totals, found.totals)]]
-    pages = [*_pages(report, report.totals, found)]
+    pages = [*_pages(report.totals, found, report.unfinished)]
     return [*sentences, pages] if any(pages) else sentences
 
 
@@ -102,16 +102,16 @@ def _than(before: int, now: int, kind: str) -> str:
     return f"{change.lstrip('+' + MINUS)} {'more' if now > before else 'fewer'} {kind}"
 
 
-def _pages(report: Report, now: Totals, found: Comparison) -> Iterator[str]:
+def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
     if found.pages is None:
         return
     gained = sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path))[:_NAMED]
     lost = sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path))[:_NAMED]
     vanished_pages = found.vanished_pages
-    if report.unfinished:
+    if unfinished:
         # Nearly every page has fewer readers than it will have.
         lost, vanished_pages = [], 0
-    if now.total < found.totals.total and not report.unfinished:
+    if now.total < found.totals.total and not unfinished:
         # A site that lost readers wants to know first where.
         yield from _most(lost, "lost the most readers")
         yield from _most(gained[:1], "gained the most", " ")
