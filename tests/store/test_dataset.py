@@ -312,8 +312,8 @@ def test_a_choice_that_the_store_does_not_have_is_an_error(stub: StubServer, sto
     ):
         with pytest.raises(ValueError, match=text):
             export_dataset(root, store=store, **wrong)
-    for wrong in ({"settle_days": "two"}, {"every": 7}):
-        with pytest.raises(TypeError):
+    for wrong in ({"settle_days": "two"}, {"every": 7}, {"projects": 5}):
+        with pytest.raises(TypeError, match=f"{next(iter(wrong))} must be"):
             export_dataset(root, store=store, **wrong)
     assert not root.exists()
 

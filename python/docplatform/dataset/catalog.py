@@ -104,6 +104,15 @@ def files(root: Path, listing: str) -> Iterable[Path]:
     return root.glob(f"listing={listing}/project=*/date=*/{FILE}")
 
 
+def ids(projects: str | Iterable[str] | None) -> list[str] | None:
+    """The ids of projects as users give them."""
+    if projects is None or isinstance(projects, str):
+        return None if projects is None else [projects]
+    if not isinstance(projects, Iterable):
+        raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
+    return list(projects)
+
+
 def day(what: str, value: Day | None) -> date | None:
     """A day as users give it."""
     if isinstance(value, str):

@@ -99,7 +99,7 @@ def export_dataset(
         # It would be the working directory.
         raise ValueError("path is empty: name the dataset's folder")
     module = need("export_dataset")
-    projects = [projects] if isinstance(projects, str) else projects and list(projects)
+    projects = catalog.ids(projects)
     root = Path(os.fspath(path)).absolute()
     within = root.resolve()
     wish: catalog.Wish = {

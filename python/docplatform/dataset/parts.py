@@ -116,7 +116,7 @@ class Lake(NamedTuple):
         if found != {self.every or files[0][0].every}:
             lengths = ", ".join(f'"{one}"' for one in sorted(found))
             raise ValueError(f"{root} has slices of every={lengths}: give one of these")
-        ids = _ids(projects)
+        ids = catalog.ids(projects)
         there = {slice_.project_id for slice_, _ in files}
         if missing := sorted(set(ids or ()) - there):
             raise ValueError(
@@ -146,14 +146,6 @@ class Lake(NamedTuple):
         exports = tuple(slice_.export for slice_, file in slices if file is None)
         files = tuple(file for _, file in slices if file is not None)
         return Part(self.store, exports, files, self.settle_days, self.listing)
-
-
-def _ids(projects: str | Iterable[str] | None) -> set[str] | None:
-    if projects is None:
-        return None
-    if not isinstance(projects, Iterable):
-        raise TypeError(f"projects must be ids of projects, not {type(projects).__name__}")
-    return {projects} if isinstance(projects, str) else set(projects)
 
 
 def _some(ids: Iterable[str]) -> str:

@@ -1,10 +1,11 @@
 """Plants bugs in a copy of the core, all at once, and looks whether the simulation finds each: `make mutants`.
 
 A bug is a file, a piece of it and what stands there instead: a statement, an expression, a condition or an arm of a match. The
-environment of a run chooses the one that counts, so that all are built in one go. Arguments choose bugs by a part of their names.
+environment of a run chooses the one that counts, so that all are built in one go.
 A bug that nothing could find is listed with the reason. What came of those that ran is written to mutants.md.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -382,9 +383,12 @@ def first_failure(program: str, bug: str) -> str:
 
 def main() -> int:
     """Looks for each bug, and writes down what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="only bugs with this in their names")
+    parts = parser.parse_args().parts
     begun = time.monotonic()
     program = build()
-    chosen = [name for name in MUTANTS if not sys.argv[1:] or any(part in name for part in sys.argv[1:])]
+    chosen = [name for name in MUTANTS if not parts or any(part in name for part in parts)]
 
     def look(name: str) -> tuple[str, str]:
         argument = EQUIVALENT.get(name)
