@@ -4419,6 +4419,8 @@ class TrendTable(Table):
             >>> trend.open_from is None
             True
         """
+    @property
+    def _running(self) -> list[date]: ...
     def sum(self, *args: Any, **kwargs: Any) -> Totals:
         """Returns the counts of all rows together, for a trend of views. Unique visitors cannot be added up: for them it
         raises ``TypeError``, and ``Client.visitor_totals`` has those of the whole range.
@@ -4443,6 +4445,9 @@ class TrendTable(Table):
         """
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws a line for people and a line for AI agents over the slices, and returns the chart.
+
+        A slice that the range cuts, or that was not over when it was read, covers less time: it is drawn hollow, and not
+        on the line.
 
         Args:
             ax: The matplotlib ``Axes`` to draw on; by default a new figure.

@@ -68,8 +68,10 @@ impl StoreQuery {
         let is_open = |slice: &&&FinishedExport| !slice.is_final(self.settle_days, self.now);
         let open_from = slices.iter().find(is_open).map(|slice| slice.days.from);
         warnings.extend(open_from.map(may_still_change));
+        let is_running = |slice: &&&FinishedExport| !slice.is_final(0, self.now);
+        let running = slices.iter().filter(is_running).map(|slice| slice.days.from).collect();
         let totals = slices.last().and_then(|slice| slice.totals);
-        let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from };
+        let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from, running };
         Ok(StoreAnswer { project, totals, trend })
     }
 

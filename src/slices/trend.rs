@@ -32,6 +32,8 @@ pub struct Trend {
     pub requests: u64,
     /// From which day on slices may still change.
     pub open_from: Option<Date>,
+    /// On which days those slices begin that were not over when they were read.
+    pub running: Vec<Date>,
 }
 
 /// Reads the slices of a range, one after another.
@@ -46,6 +48,8 @@ pub async fn trend(
     let mut builder = Builder::new(Layout::sliced(fields));
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
+    let today = client.today();
+    let running = slices.iter().filter(|slice| slice.to > today).map(|slice| slice.from).collect();
     for (&slice, done) in slices.iter().zip(1..) {
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),
@@ -66,7 +70,7 @@ pub async fn trend(
         }
     }
     warnings.extend(open_from.map(may_still_change));
-    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from })
+    Ok(Trend { table: builder.finish(), warnings, requests: reader.requests, open_from, running })
 }
 
 /// The warning about slices that are not final.

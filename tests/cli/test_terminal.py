@@ -141,7 +141,7 @@ def test_a_terminal_is_not_read_for_a_prompt(stub: StubServer) -> None:
     assert stub.requests == []
 
 
-def test_a_cut_slice_is_marked_and_the_range_is_named(stub: StubServer) -> None:
+def test_a_cut_slice_and_one_that_is_not_over_are_marked_and_the_range_is_named(stub: StubServer) -> None:
     shown = on_terminal(stub, "visitors", "trend", "2026-01-01 to 2026-02-08", "--every", "week")
     assert "1 January to 8 February 2026" in shown
     assert "4 of 7 days" in shown
@@ -150,3 +150,5 @@ def test_a_cut_slice_is_marked_and_the_range_is_named(stub: StubServer) -> None:
         stub, "visitors", "trend", "2026-01-20 to 2026-02-28", "--every", "month"
     )
     assert "October 2026" in on_terminal(stub, "visitors", "top", "2026-10", "-n", "1")
+    line = ("visitors", "trend", "--from", "2026-01-01", "--to", "2999-01-01", "--every", "month")
+    assert re.findall(r"(\d+), not over", on_terminal(stub, *line)) in (["28"], ["29"], ["30"], ["31"])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from io import BytesIO
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pytest
 
-from docplatform import Client
+from docplatform import Client, read_visitors
 from docplatform.testing import StubServer
 from helpers.exports import collect
+from helpers.lake import alter
 
 mpl.use("agg")
 
@@ -179,22 +182,26 @@ def test_two_charts_beside_each_other_do_not_write_on_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "every", "slices"),
+    ("start", "end", "every", "slices"),
     [
-        ("2024-02-01", None, 1),
-        ("2024-01-08", "day", 7),
-        ("2025-02-04", "day", 400),
+        ("2024-01-01", "2024-02-01", None, 1),
+        ("2024-01-01", "2024-01-08", "day", 7),
+        ("2024-01-01", "2025-02-04", "day", 400),
+        # The first week has one day.
+        ("2026-08-30", "2026-11-24", "week", 14),
     ],
 )
-def test_the_dates_of_a_trend_do_not_overlap(client: Client, end: str, every: Any, slices: int) -> None:
-    found = client.visitor_trend(date_from="2024-01-01", date_to=end, every=every)
+def test_the_dates_of_a_trend_do_not_overlap(
+    client: Client, start: str, end: str, every: Any, slices: int
+) -> None:
+    found = client.visitor_trend(date_from=start, date_to=end, every=every)
     assert len(found) == slices
     axes = found.plot()
     _, small = plt.subplots(figsize=(3, 3))
     for one in (axes, found.plot(ax=small)):
         assert drawn(one)
         named = [label for label in one.get_xticklabels() if label.get_text()]
-        assert named[0].get_text() == "2024-01-01"
+        assert named[0].get_text() == start
         boxes = [label.get_window_extent() for label in named]
         assert all(before.x1 < after.x0 for before, after in pairwise(boxes))
     assert len(axes.get_xticks()) >= min(slices, 5)
@@ -211,10 +218,36 @@ def test_slices_that_are_cut_are_hollow_and_off_the_line(client: Client) -> None
     assert [list(line.get_ydata()) for line in axes.get_lines()] == [
         [weeks[at][kind] for at in (1, 2)] for kind in ("human", "ai")
     ]
-    assert "hollow: a week that the range cuts" in axes.get_xlabel()
+    assert "a week that the range cuts" in axes.get_xlabel()
     whole = client.visitor_trend(date_from="2026-01-05", date_to="2026-01-19", every="week").plot()
     assert list(whole.collections) == []
     assert whole.get_xlabel() == ""
+
+
+def test_a_slice_that_was_not_over_is_hollow_and_off_the_line(stub: StubServer, store: Path) -> None:
+    months: dict[str, Any] = {"date_from": "2025-12-01", "every": "month"}
+    months["date_to"] = datetime.now(UTC).date() + timedelta(400)
+    with stub.client(store=store) as client:
+        now = client.visitor_trend(**months)
+        client.visitor_trend("2024-01 to 2024-03", every="month")
+    # What was read in the middle of a month is still of its half when it is drawn later.
+    middle = datetime(2024, 2, 15, tzinfo=UTC).timestamp() * 1_000
+    alter(store, f"UPDATE export SET begun = {middle:.0f} WHERE date_from = '2024-02-01'")
+    then = read_visitors(store, period="2024-01 to 2024-03", every="month")
+    for found, at in (
+        (now, len(now) - 1),
+        (pickle.loads(pickle.dumps(now)), len(now) - 1),
+        (read_visitors(store, **months), len(now) - 1),
+        (then, 1),
+    ):
+        axes: Any = found.plot()
+        assert [[count for _, count in one.get_offsets()] for one in axes.collections] == [
+            [found[at][kind]] for kind in ("human", "ai")
+        ]
+        whole = [row["human"] for row in found if row != found[at]]
+        assert list(axes.get_lines()[0].get_ydata()) == whole
+        said = "hollow, and not on the line: a month that was not over when it was read"
+        assert axes.get_xlabel() == said
 
 
 def test_lines_and_bars_differ_without_colours(client: Client) -> None:

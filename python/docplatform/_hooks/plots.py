@@ -111,24 +111,30 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     axes = ax if ax is not None else _axes(8)
     slices = list(table)
     days = [one["date_from"] for one in slices]
-    cut = [at for at, one in enumerate(slices) if _is_cut(table.every, one["date_from"], one["date_to"])]
-    whole = [at for at in range(len(slices)) if at not in cut]
+    cut = [day for one in slices if _is_cut(table.every, day := one["date_from"], one["date_to"])]
+    running = table._running
+    short = [at for at, day in enumerate(days) if day in cut or day in running]
+    whole = [at for at in range(len(slices)) if at not in short]
     for name, style, mark, dashes in LINES:
         color, counts = style["facecolor"], [one[name] for one in slices]
         marker = mark if len(days) < _MANY else ""
-        # Only the first and the last slice can be cut, so the others form one line.
         line = [days[at] for at in whole], [counts[at] for at in whole]
         axes.plot(*line, label=style["label"], color=color, marker=marker, linestyle=dashes)
-        if cut:
+        if short:
             hollow: dict[str, Any] = {"facecolors": axes.get_facecolor(), "edgecolors": color, "zorder": 3}
-            axes.scatter([days[at] for at in cut], [counts[at] for at in cut], marker=mark, **hollow)
-            hollow_days = (
-                f"hollow: a {table.every} that the range cuts, which has fewer days and is not on the line"
-            )
-            axes.set_xlabel(_wrapped(axes, hollow_days, _LABEL))
-    # Where slices begin, and no more of them than have room.
+            axes.scatter([days[at] for at in short], [counts[at] for at in short], marker=mark, **hollow)
+    if short:
+        why = {"the range cuts": cut, "was not over when it was read": running}
+        which = " or ".join(f"that {words}" for words, found in why.items() if found)
+        said = f"hollow, and not on the line: a {table.every or 'range'} {which}"
+        axes.set_xlabel(_wrapped(axes, said, _LABEL))
+    # Where slices begin, and no more of them than have room. One that the range cuts is nearer to the next.
     room = max(int(axes.bbox.width / axes.figure.dpi / _DAY), 2)
-    axes.set_xticks(days[:: -(-len(days) // room) or 1])
+    named: list[Any] = []
+    for day in days:
+        if not named or (day - named[-1]) * room >= days[-1] - days[0]:
+            named.append(day)
+    axes.set_xticks(named)
     axes.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
     if len(days) == 1:
         axes.set_xlim(days[0] - timedelta(1), days[0] + timedelta(1))

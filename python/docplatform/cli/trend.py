@@ -20,6 +20,9 @@ from docplatform.cli.visitors import COUNTS
 from docplatform.cli.writing import begin_named, output_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
     from docplatform import Plan, TrendTable
     from docplatform.cli.listings import Listing
 
@@ -81,9 +84,10 @@ def trend(listing: Listing) -> click.Command:
             output.document({**_facts(found), **where})
             return
         if writer is None:
+            running = found._running
             columns = ("date_from", "date_to", "days", *(["path"] if by_path else []), *COUNTS)
             drawn = output.is_terminal(sys.stdout)
-            shown_rows = ({**row, "days": _days(row, every)} if drawn else row for row in found)
+            shown_rows = ({**row, "days": _days(row, every, running)} if drawn else row for row in found)
             output.table(
                 [[row[column] for column in columns] for row in shown_rows],
                 columns,
@@ -113,12 +117,12 @@ def _help(listing: Listing) -> str:
     )
 
 
-def _days(row: dict[str, Any], every: _Every | None) -> int | str:
-    """The days of a slice; ``3 of 7 days`` if the range cuts it."""
+def _days(row: dict[str, Any], every: _Every | None, running: Sequence[date]) -> int | str:
+    """The days of a slice; ``3 of 7 days`` if the range cuts it, ``7, not over`` if it was not over when it was read."""
     first, end, days = row["date_from"], row["date_to"], row["days"]
-    if not _is_cut(every, first, end):
-        return int(days)
-    return f"{days} of {7 if every == 'week' else monthrange(first.year, first.month)[1]} days"
+    if _is_cut(every, first, end):
+        days = f"{days} of {7 if every == 'week' else monthrange(first.year, first.month)[1]} days"
+    return f"{days}, not over" if first in running else days
 
 
 def _announced(plan: Plan) -> str:

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyString};
@@ -48,6 +49,9 @@ pub(crate) struct Meta {
     pub(crate) every: Option<String>,
     #[serde(default)]
     pub(crate) open_from: Option<String>,
+    /// Of a trend: on which days those slices begin that were not over when they were read.
+    #[serde(default)]
+    pub(crate) running: Vec<Date>,
     /// Of a trend: where the rows of each slice end.
     #[serde(default)]
     slices: Vec<(usize, Slice)>,
@@ -65,7 +69,7 @@ impl Meta {
         every: Option<Every>,
         trend: &Trend,
     ) -> Self {
-        let text = |day: jiff::civil::Date| day.to_string();
+        let text = |day: Date| day.to_string();
         Self {
             class: "TrendTable".to_owned(),
             endpoint: Some(of.endpoint.name.to_owned()),
@@ -77,6 +81,7 @@ impl Meta {
             warnings: trend.warnings.clone(),
             every: every.map(|every| every.as_str().to_owned()),
             open_from: trend.open_from.map(text),
+            running: trend.running.clone(),
             slices: trend.table.slices().to_vec(),
             ..Self::default()
         }

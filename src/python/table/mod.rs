@@ -395,6 +395,12 @@ getters! {
 
 #[pymethods]
 impl TrendTable {
+    /// The first days of slices that were not over when they were read: charts do not draw them as a fall.
+    #[getter]
+    fn _running<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        slf.as_super().get().0.meta.running.iter().map(|&day| convert::day(slf.py(), day)).collect()
+    }
+
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {

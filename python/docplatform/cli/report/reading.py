@@ -109,7 +109,7 @@ class _Reading:
             )
             slices = [figures.Slice(**{name: row[name] for name in figures.Slice._fields}) for row in read]
             self.found.trend = figures.Trend(
-                every=every, slices=slices, open_from=read.open_from, today=self.found.made.date()
+                every=every, slices=slices, open_from=read.open_from, running=read._running
             )
             self.found.warnings += read.warnings
 
