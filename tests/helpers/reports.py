@@ -98,7 +98,7 @@ def comparison(**changes: Any) -> figures.Comparison:
     values: dict[str, Any] = {
         "name": "December 2025",
         "days": 31,
-        "pages": 9,
+        "rows": 9,
         "totals": Totals(2, 1, 2),
     }
     return figures.Comparison(**values | changes)

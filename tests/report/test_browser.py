@@ -61,7 +61,7 @@ REPORT = figures.Report(
     comparison=figures.Comparison(
         name="December 2025",
         days=30,
-        pages=900_000,
+        rows=900_000,
         totals=Totals(100_000_000, 90_000_000, 180_000_000),
         risers=[
             change("/docs/webhooks", 1_234_567, 98_765_432),
@@ -186,7 +186,7 @@ def test_the_first_screen_says_that_it_fell_by_how_much_and_where(browser: Brows
     found = figures.Comparison(
         name="December 2025",
         days=31,
-        pages=3,
+        rows=3,
         totals=Totals(900, 200, 1_000),
         fallers=[change("/auth", 600, 300)],
     )

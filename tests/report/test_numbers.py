@@ -76,6 +76,11 @@ def numbers(text: str) -> list[str]:
     return NUMBER.findall(text.replace(NOW, "").replace(BEFORE, "").replace(" times", "\u00d7"))
 
 
+def pages(rows: Rows) -> Rows:
+    """Those with visitors."""
+    return {path: counts for path, counts in rows.items() if any(counts)}
+
+
 @dataclass
 class Truth:
     """Two periods and their true numbers, counted here again as simply as possible."""
@@ -158,14 +163,14 @@ class Truth:
         return sorted(found, key=lambda path: (-here[path].total, path))
 
     def section(self, rows: Rows, name: str) -> tuple[int, Totals]:
-        inside = [counts for path, counts in rows.items() if self.named(path) == name]
+        inside = [counts for path, counts in pages(rows).items() if self.named(path) == name]
         return len(inside), Totals(*(sum(counts[at] for counts in inside) for at in range(3)))
 
     def named(self, path: str) -> str:
         """The section of a path: one of a single page has no name of its own."""
         first = path.split("/")[1]
-        pages = max(sum(one.split("/")[1] == first for one in rows) for rows in (self.now, self.before))
-        return f"/{first}" if pages > 1 else "All other pages"
+        most = max(sum(one.split("/")[1] == first for one in pages(rows)) for rows in (self.now, self.before))
+        return f"/{first}" if most > 1 else "All other pages"
 
 
 PATHS = [f"/{first}/{second}" for first in ("api", "guides", "cli", "sdk") for second in "abcdefg"]
@@ -260,6 +265,7 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
             table(heading, [(path, truth.change(path)) for path in truth.moved(sign)[:LISTED]])
         table("New pages", [(path, [now[path].total]) for path in truth.once(now, before)[:LISTED]])
         table("Vanished pages", [(path, [before[path].total]) for path in truth.once(before, now)[:LISTED]])
+    now, before = pages(now), pages(before)
     top = sorted(now, key=lambda path: -now[path].total)[:LISTED]
     table("The most read pages", [(path, [*now[path]]) for path in top])
     for heading in ("Read by AI agents", "Read by people"):
@@ -271,12 +277,12 @@ def check_tables(truth: Truth, shown: Shown, *, short: bool) -> None:
         [(f"{one.date_from.day} March 2026", [one.human, one.ai, one.total]) for one in truth.slices],
     )
     sections = shown.tables.get("Sections", [])
-    names = {truth.named(path) for path in (*now, *(before or ()))}
+    names = {truth.named(path) for path in (*now, *before)}
     assert {row[0] for row in sections} == (names if len(names) > 1 else set())
     for name, *cells in sections:
-        pages, counts = truth.section(now, name)
+        number, counts = truth.section(now, name)
         values: list[int | Percent | Share] = [
-            pages,
+            number,
             counts.total,
             Share(counts.ai, counts.total),
         ]
@@ -345,7 +351,7 @@ def check_hovers(truth: Truth, parsed: Parsed) -> None:
     if truth.before:
         expected += [[truth.before[path].total, truth.now[path].total] for side in sides for path in side]
     expected += [[one.human, one.ai, one.total] for one in truth.slices]
-    top = sorted(truth.now.values(), key=lambda counts: -counts.total)[:LISTED]
+    top = sorted(pages(truth.now).values(), key=lambda counts: -counts.total)[:LISTED]
     expected += [[counts.human, counts.ai] for counts in top]
     said = [
         numbers(hover.partition(" 2026: ")[2] if " in all" in hover else hover) for hover in parsed.hovers
@@ -361,6 +367,7 @@ def test_every_number_is_the_truth(seed: int) -> None:
         if not truth.now:
             continue
         report = truth.report()
+        assert (report.rows, report.pages) == (len(truth.now), len(pages(truth.now)))
         shown, parsed = from_html(report)
         for one, short in ((shown, False), (from_markdown(report), True)):
             check_tables(truth, one, short=short)

@@ -161,7 +161,7 @@ def test_what_is_not_sure_is_said() -> None:
     assert "No page changed by more than chance can explain. No page is new, and none has vanished." in said()
     assert "January 2026 has 28 days, December 2025 has 31." in said(days=28)
     # Nothing is divided by it.
-    assert "There is nothing to compare with" in said(pages=0, totals=Totals(0, 0, 0))
+    assert "There is nothing to compare with" in said(rows=0, totals=Totals(0, 0, 0))
     assert "The number of readers hardly changed: from 2 in December 2025 to 4." in said()
     assert "one side alone" not in said()
     days = ("21 November 2026", "15 January to 14 February 2026")

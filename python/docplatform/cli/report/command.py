@@ -177,7 +177,7 @@ def _site(url: str) -> str:
 def _summary(found: Found) -> dict[str, Any]:
     return {
         "period": found.name,
-        "rows": found.pages,
+        "rows": found.rows,
         "requests": sum(found.requests.values()),
         "warnings": found.warnings,
         "every": found.trend and found.trend.every,
@@ -193,7 +193,7 @@ def _compared(found: Comparison) -> dict[str, Any]:
 
     return {
         "period": found.name,
-        "rows": found.pages,
+        "rows": found.rows,
         "totals": found.totals._asdict(),
         **{name: rows(getattr(found, name)) for name in ("risers", "fallers", "new", "vanished")},
     }

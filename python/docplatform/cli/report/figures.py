@@ -55,8 +55,8 @@ class Comparison:
     totals: Totals
     unfinished: bool = False
     """Whether it had not ended yet."""
-    pages: int | None = None
-    """How many pages had visitors; ``None`` if only the totals are compared."""
+    rows: int | None = None
+    """How many rows it has; ``None`` if only the totals are compared."""
     risers: Sequence[Change] = ()
     """The pages with significant gains, the largest first."""
     fallers: Sequence[Change] = ()
@@ -86,6 +86,8 @@ class Section(NamedTuple):
 class Figures:
     """What :class:`Gathering` computes from rows."""
 
+    rows: int = 0
+    """How many rows were read."""
     pages: int = 0
     """How many pages had visitors."""
     top: Sequence[Mapping[str, Any]] = ()
@@ -114,19 +116,23 @@ class Gathering:
     """Takes rows one by one, and keeps only what the report shows."""
 
     def __init__(self, number: int) -> None:
+        self._rows = 0
         self._top: Top[Mapping[str, Any]] = Top(number)
         self._top_ai: Top[Mapping[str, Any]] = Top(number)
         self._top_human: Top[Mapping[str, Any]] = Top(number)
         self._sections: dict[str, Section] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Adds one row."""
-        human, ai = row["human"], row["ai"]
-        self._top.add(row["total"], row)
+        """Adds one row. A row without visitors is not a page with visitors."""
+        self._rows += 1
+        human, ai, total = counts = Totals(row["human"], row["ai"], row["total"])
+        if not any(counts):
+            return
+        self._top.add(total, row)
         if human + ai >= MIN_READERS:
             self._top_ai.add(_at_least(ai, human + ai), row)
             self._top_human.add(_at_least(human, human + ai), row)
-        _count(self._sections, row["path"], Totals(human, ai, row["total"]))
+        _count(self._sections, row["path"], counts)
 
     def figures(self) -> Figures:
         """The figures of all rows that were added."""
@@ -136,6 +142,7 @@ class Gathering:
         )
         usual = ai / (ai + human) if ai + human else 0.0
         return Figures(
+            rows=self._rows,
             pages=self._top.seen,
             top=[row for _, row in self._top.ranked()],
             top_ai=[row for least, row in self._top_ai.ranked() if least > usual],
@@ -179,7 +186,8 @@ def compare(
     then: dict[str, Totals] = {}
     sections: dict[str, Section] = {}
     for row in before:
-        _count(sections, row["path"], keep(row, then))
+        if any(counts := keep(row, then)):
+            _count(sections, row["path"], counts)
     none = Totals(0, 0, 0)
     changes = [Change(path, then.get(path, none), now.get(path, none)) for path in {**now, **then}]
     # The order of compare_visitors().
@@ -193,7 +201,7 @@ def compare(
         days=days,
         totals=totals,
         unfinished=unfinished,
-        pages=len(then),
+        rows=len(then),
         risers=[one for one in moved if one.gain > 0][:number],
         fallers=[one for one in moved if one.gain < 0][:number],
         new=new[:number],

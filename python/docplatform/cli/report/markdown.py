@@ -85,7 +85,7 @@ def _totals(report: Report) -> str:
 
 def _changes(report: Report) -> Iterator[tuple[str, str]]:
     found = report.comparison
-    if found is None or found.pages is None or not found.totals.total:
+    if found is None or found.rows is None or not found.totals.total:
         return
     sides = [("Risers", found.risers, "gained"), ("Fallers", found.fallers, "lost")]
     # A site that lost readers shows first where.
@@ -127,8 +127,8 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
         if rows:
             yield title, _table(("Page", "People", "AI agents", "AI share"), rows)
     found = report.comparison
-    before = found.sections if found is not None and found.pages else None
-    listed_ = listed_sections(report.sections, before)
+    before = found.sections if found is not None else {}
+    listed_ = listed_sections(report.sections, before or None)
     if len(listed_) > 1:
         rows = []
         for name, now, then in listed_:
@@ -138,7 +138,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
             rows.append(
                 [label, f"{now.pages:,}", f"{readings.total:,}", part(readings.ai, readings.total), *was]
             )
-        columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before is not None else ()))
+        columns = ("Section", "Pages", "Readings", "AI share", *(("Change",) if before else ()))
         note = "A visitor of three pages counts three times, so readings are not people."
         yield "Sections", f"{note}\n\n{_table(columns, rows)}"
 

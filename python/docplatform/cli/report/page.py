@@ -123,7 +123,7 @@ def _advice(report: Report) -> str:
 
 
 def _changes(report: Report, found: Comparison | None) -> str:
-    if found is None or found.pages is None or not found.totals.total:
+    if found is None or found.rows is None or not found.totals.total:
         return ""
     if not (found.risers or found.fallers or found.new or found.vanished):
         return section("What changed", f"<p>{sentences.NOTHING}</p>", "changes")
@@ -222,7 +222,8 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
 
 def _sections(report: Report) -> str:
     found = report.comparison
-    listed = listed_sections(report.sections, found.sections if found is not None and found.pages else None)
+    was_read = found.sections if found is not None else {}
+    listed = listed_sections(report.sections, was_read or None)
     if len(listed) < 2:
         return ""
     rows = []
@@ -234,7 +235,7 @@ def _sections(report: Report) -> str:
             was = before.readings.total
             cells += cell(signed(readings.total - was), percent(was, readings.total))
         rows.append(f'<th scope="row">{label}</th>{cells}')
-    changed = ("Change",) if found is not None and found.pages else ()
+    changed = ("Change",) if was_read else ()
     columns = ("Section", "Pages", "Readings", "AI share", *changed)
     said = "<p>Readings, grouped by the first part of the path. A visitor of three pages counts three times, so readings are not people.</p>"
     return section("Sections", said + table(columns, rows), "sections")

@@ -118,9 +118,9 @@ class _Reading:
         plan, before = self._ahead.plans.get(Part.COMPARISON), self._ahead.before
         if before is None:
             return
-        # If the store does not know how many pages it has, assume as many as the period has.
+        # If the store does not know how many rows it has, assume as many as the period has.
         if plan is not None and self._affords(
-            Part.COMPARISON, plan.requests if plan.exact else max(1, ceil(self.found.pages / parts.ROWS))
+            Part.COMPARISON, plan.requests if plan.exact else max(1, ceil(self.found.rows / parts.ROWS))
         ):
             self._pages(before)
         else:

@@ -103,7 +103,7 @@ def _than(before: int, now: int, kind: str) -> str:
 
 
 def _pages(now: Totals, found: Comparison, unfinished: bool) -> Iterator[str]:
-    if found.pages is None:
+    if found.rows is None:
         return
     gained = sorted([*found.risers, *found.new], key=lambda one: (-one.gain, one.path))[:_NAMED]
     lost = sorted([*found.fallers, *found.vanished], key=lambda one: (one.gain, one.path))[:_NAMED]
