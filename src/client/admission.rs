@@ -13,7 +13,7 @@ use crate::client::messages;
 use crate::client::observer::{About, Level, Note, Observer, Waiting};
 use crate::client::retry::{self, LAST_CALL};
 use crate::clock::{millis, timestamp};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 
 /// A pause longer than this is logged before it begins.
 const MIN_LOGGED_PAUSE: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ pub(super) struct Permit<'a> {
 impl Client {
     /// Waits until it is not throttled, the budget grants a request and a permit is free; adds its pauses to `waited`.
     /// The deadline does not run while it waits for the budget, but it does while it waits for the ledger. A permit is
-    /// taken last: while the ledger is locked, calls that do not need it go on.
+    /// taken last: while the ledger is locked, calls that do not need it go on. [`messages::not_admitted`] makes its errors whole.
     pub(super) async fn admit<'a>(
         &'a self,
         call: &Call,
@@ -54,7 +54,7 @@ impl Client {
                 let now = Instant::now();
                 let time_left = throttled.until.saturating_duration_since(now);
                 if throttled.until > last_call {
-                    return Err(messages::still_throttled(call, throttled.status, time_left));
+                    return Err(messages::still_throttled(throttled.status, time_left));
                 }
                 let spread = time_left + retry::spread(throttled.asked, self.jitter());
                 let pause = spread.min(last_call.saturating_duration_since(now));
@@ -64,9 +64,9 @@ impl Client {
                 *waited += pause;
             }
             let in_line = async |places: &'a Semaphore| {
-                let permit = timeout_at(last_call, places.acquire()).await;
-                let permit = permit.map_err(|_| messages::no_place(call, self.settings.deadline))?;
-                permit.map_err(|_| Error::new(Kind::Misuse, "the client is closed"))
+                // Places are never closed.
+                let permit = timeout_at(last_call, places.acquire()).await.ok().and_then(Result::ok);
+                permit.ok_or_else(|| messages::no_place(self.settings.deadline))
             };
             let (mut turn, mut ticket) = (None, None);
             if let Some(budget) = budget {
@@ -75,7 +75,7 @@ impl Client {
                     observer.note(messages::not_settled(&fault));
                 }
                 let granted = budget.acquire(*deadline).await;
-                match granted.map_err(|error| messages::no_ledger(call, error))? {
+                match granted.map_err(messages::no_ledger)? {
                     Grant::Granted(granted) => ticket = Some(granted),
                     Grant::Wait(slot) => {
                         drop(turn);
@@ -93,7 +93,7 @@ impl Client {
             let permit = Permit { _turn: turn, _permit: in_line(&places.in_flight).await? };
             if *deadline <= Instant::now() {
                 // A process that was stopped meanwhile finds a permit and a grant, and no time to use them.
-                return Err(messages::no_place(call, self.settings.deadline));
+                return Err(messages::no_place(self.settings.deadline));
             }
             // It may have been throttled while this call waited for a permit.
             if throttled().is_none() {

@@ -190,17 +190,8 @@ impl Client {
             tries.number += 1;
             let number = tries.number;
             let admitted = self.admit(&call, budget.as_ref(), deadline, &mut tries.waited, observer).await;
-            let Admitted { permit, ticket } = admitted.map_err(|mut error| {
-                // Failed attempts of this very call say more than the wait that they caused. Of a write, the last decides: if it left, it
-                // was refused.
-                if write && tries.failed.last().is_some_and(|attempt| attempt.sent) {
-                    error.outcome = Some(Outcome::Rejected);
-                    error.message =
-                        error.message.replacen("not sent", "refused with 429, and not sent again", 1);
-                }
-                error.attempts = std::mem::take(&mut tries.failed);
-                error
-            })?;
+            let Admitted { permit, ticket } = admitted
+                .map_err(|why| messages::not_admitted(&call, why, std::mem::take(&mut tries.failed)))?;
             if let Some(journal) = &call.journal {
                 journal.begin(*deadline).await.map_err(|error| error.with_outcome(Some(Outcome::NotSent)))?;
             }

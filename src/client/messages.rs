@@ -69,39 +69,45 @@ pub(crate) fn answered(
     Note::new(Level::Debug, text).about(about)
 }
 
-/// The error of a call that the throttle keeps from being sent.
-pub(crate) fn still_throttled(call: &Call, status: u16, time_left: Duration) -> Error {
-    let mut error = Error::new(
-        Kind::HeldBack,
-        format!(
-            "{}: not sent, because the service asked this client to wait for another {:.0} s: call \
-             again after that",
-            what(call),
-            time_left.as_secs_f64().ceil(),
-        ),
-    );
-    error.status = Some(status);
-    error.retry_after = Some(time_left);
-    error.with_outcome(Some(Outcome::NotSent)).past_deadline()
+/// The error of a call that is not admitted, of which `why` has the end of the text. Of a write, the last attempt decides: if it
+/// left, it was refused.
+pub(crate) fn not_admitted(call: &Call, mut why: Error, attempts: Vec<Attempt>) -> Error {
+    let was_refused = call.is_write() && attempts.last().is_some_and(|attempt| attempt.sent);
+    let (lead, outcome) = match was_refused {
+        true => ("refused with 429, and not sent again", Outcome::Rejected),
+        false => ("not sent", Outcome::NotSent),
+    };
+    why.message = format!("{}: {lead}{}", what(call), why.message);
+    why.attempts = attempts;
+    // A read that ran out of time has no outcome, wherever that was.
+    let has_outcome = call.is_write() || why.kind != Kind::Timeout;
+    why.with_outcome(has_outcome.then_some(outcome))
 }
 
-/// The error of a call that got no permit, because too many others were in flight.
-pub(crate) fn no_place(call: &Call, deadline: Duration) -> Error {
-    let message = format!(
-        "{}: not sent within its deadline of {} s, because too many other calls were in flight or \
-         this process was suspended: call again, with fewer calls at a time or a longer deadline=",
-        what(call),
+/// The throttle keeps the call from being sent.
+pub(crate) fn still_throttled(status: u16, time_left: Duration) -> Error {
+    let text = format!(
+        ", because the service asked this client to wait for another {:.0} s: call again after that",
+        time_left.as_secs_f64().ceil(),
+    );
+    let mut error = Error::new(Kind::HeldBack, text).past_deadline();
+    (error.status, error.retry_after) = (Some(status), Some(time_left));
+    error
+}
+
+/// The call got no permit, because too many others were in flight.
+pub(crate) fn no_place(deadline: Duration) -> Error {
+    let text = format!(
+        " within its deadline of {} s, because too many other calls were in flight or this process was \
+         suspended: call again, with fewer calls at a time or a longer deadline=",
         deadline.as_secs_f64(),
     );
-    let outcome = call.is_write().then_some(Outcome::NotSent);
-    Error::new(Kind::Timeout, message).with_outcome(outcome).past_deadline()
+    Error::new(Kind::Timeout, text).past_deadline()
 }
 
-/// The error of a call that the ledger gave no answer. Nothing of it was sent.
-pub(crate) fn no_ledger(call: &Call, error: Error) -> Error {
-    let mut error = error.with_outcome(Some(Outcome::NotSent));
-    error.message =
-        format!("{}: not sent, because the store could not count the request: {}", what(call), error.message);
+/// The ledger gave no answer.
+pub(crate) fn no_ledger(mut error: Error) -> Error {
+    error.message = format!(", because the store could not count the request: {}", error.message);
     error
 }
 
@@ -137,23 +143,19 @@ pub(crate) fn waits_for_budget(call: &Call, slot: Slot) -> Note {
     note.about(fields(call))
 }
 
-/// The error of a call without a free request in the budget, that does not wait.
+/// The budget has no free request, and the call does not wait.
 pub(crate) fn budget_spent(call: &Call, slot: Slot) -> Error {
     let (why, setting) = held(call, slot);
     let setting = setting.map_or_else(String::new, |setting| format!(" ({setting})"));
-    let mut error = Error::new(
-        Kind::Budget,
-        format!(
-            "{}: not sent: {why}{setting}; the next request may go out at {:.0} (in {:.0} s): call it again then, or \
-             with on_budget=\"wait\"",
-            what(call),
-            slot.at,
-            slot.wait.as_secs_f64().ceil(),
-        ),
+    let text = format!(
+        ": {why}{setting}; the next request may go out at {:.0} (in {:.0} s): call it again then, or with \
+         on_budget=\"wait\"",
+        slot.at,
+        slot.wait.as_secs_f64().ceil(),
     );
-    error.resets_at = Some(slot.at);
-    error.transient = true;
-    error.with_outcome(Some(Outcome::NotSent))
+    let mut error = Error::new(Kind::Budget, text);
+    (error.resets_at, error.transient) = (Some(slot.at), true);
+    error
 }
 
 /// One failed attempt, and all that is needed to tell of it.
