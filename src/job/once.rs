@@ -11,12 +11,12 @@ use crate::client::observer::{About, Level, Note, OpenWait, UnrecordedJob};
 use crate::client::{Client, Journal};
 use crate::clock::{Millis, timestamp};
 use crate::config::account::check_name;
-use crate::config::url::Segment;
+use crate::config::url::{MAX_SEGMENT, Segment};
 use crate::error::{Error, Kind, Outcome, Result};
 use crate::job::observer::JobObserver;
 use crate::job::{Job, NamedJob, Prompt};
 use crate::store::{CreatedJob, Creation, CreationLock, OnceKey, OnceNames, Standing};
-use crate::text::json;
+use crate::text::{json, safe, str_literal};
 
 /// How often a call checks whether another call has created the job: the first and the longest interval.
 const STEPS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
@@ -86,10 +86,9 @@ pub async fn create(
                 error.message.push_str(&format!("; {}", how_to_resolve(&key)));
             } else if let Some(fault) = fault {
                 let text = format!(
-                    "no job was created under the name {:?}, but the store could not record that \
-                     ({}): its outcome counts as unknown until resolve_once() says that there is no \
-                     job",
-                    key.name, fault.message
+                    "no job was created under the name {key}, but the store could not record that ({}): its \
+                     outcome counts as unknown until resolve_once() says that there is no job",
+                    fault.message
                 );
                 observer.note(Note::new(Level::Warning, text));
             }
@@ -109,8 +108,7 @@ pub async fn resolve(
     let (names, deadline) = (names(client)?, client.deadline());
     let Some(_lock) = names.0.store.within(deadline, names.lock(key.clone())).await? else {
         return Err(Error::argument(format!(
-            "the job of the name {:?} is being created at this moment: wait until that has ended",
-            key.name
+            "the job of the name {key} is being created at this moment: wait until that has ended"
         )));
     };
     let job = job.map(|NamedJob { id, last }| CreatedJob {
@@ -120,8 +118,8 @@ pub async fn resolve(
     match names.0.store.within(deadline, names.resolve(key.clone(), job)).await? {
         true => Ok(()),
         false => Err(Error::argument(format!(
-            "no creation under the name {:?} in project '{}' has an unknown outcome: nothing was changed",
-            key.name, key.project_id
+            "no creation under the name {key} in project '{}' has an unknown outcome: nothing was changed",
+            key.project_id
         ))),
     }
 }
@@ -197,7 +195,7 @@ async fn claim(
             };
         }
         wait.announce(observer, || {
-            format!("another call is creating the job of the name {:?}: waiting for it", key.name)
+            format!("another call is creating the job of the name {key}: waiting for it")
         });
         if Instant::now() + step > deadline {
             return Err(still_creating(client, key));
@@ -214,9 +212,9 @@ fn job_of(key: &OnceKey, standing: Standing) -> Result<Option<(CreatedJob, Milli
         Standing::Taken(creation) => Ok(creation.job.zip(Some(creation.begun))),
         Standing::OtherOwner(creation) => Err(of_another_owner(key, &creation)),
         Standing::OtherPrompt => Err(Error::argument(format!(
-            "the name {:?} was used with another prompt in project '{}', so nothing was sent: use \
-             another name for another job",
-            key.name, key.project_id
+            "the name {key} was used with another prompt in project '{}', so nothing was sent: use another name \
+             for another job",
+            key.project_id
         ))),
     }
 }
@@ -235,9 +233,8 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
     Error::new(
         Kind::UnconfirmedWrite,
         format!(
-            "not sent: a creation under the name {:?} began at {begun:.0}, and it is unknown whether its job exists: \
+            "not sent: a creation under the name {key} began at {begun:.0}, and it is unknown whether its job exists: \
              look on the platform; {}",
-            key.name,
             how_to_resolve(key)
         ),
     )
@@ -247,13 +244,12 @@ fn unknown(key: &OnceKey, begun: &jiff::Timestamp) -> Error {
 /// The error of a name that another owner used for the same prompt at this address: a key or an organization that
 /// changed is far more likely than two jobs that are the same.
 fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
-    let (name, project) = (&key.name, &key.project_id);
     let (what, how) = match &creation.job {
         Some(CreatedJob { id, .. }) => (
-            format!("its job is {}", crate::text::safe(id, 256)),
+            format!("its job is {}", safe(id, MAX_SEGMENT)),
             format!(
-                "then record what you found: resolve_once({name:?}, {id:?}) to use this job, or use another name for \
-                 another one"
+                "then record what you found: resolve_once({key}, {}) to use this job, or use another name for another one",
+                str_literal(id)
             ),
         ),
         None => {
@@ -263,8 +259,9 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
     Error::new(
         Kind::UnconfirmedWrite,
         format!(
-            "not sent: the name {name:?} was used for this prompt in project '{project}' at {:.0}, with another API key \
-             or another organization, and {what}; {how}",
+            "not sent: the name {key} was used for this prompt in project '{}' at {:.0}, with another API key or another \
+             organization, and {what}; {how}",
+            key.project_id,
             timestamp(creation.begun),
         ),
     )
@@ -272,31 +269,29 @@ fn of_another_owner(key: &OnceKey, creation: &Creation) -> Error {
 }
 
 fn how_to_resolve(key: &OnceKey) -> String {
-    let name = &key.name;
     format!(
-        "then record what you found: resolve_once({name:?}, \"JOB-ID\"), or resolve_once({name:?}, \
-         None) if there is no such job"
+        "then record what you found: resolve_once({key}, \"JOB-ID\"), or resolve_once({key}, None) if there is no \
+         such job"
     )
 }
 
 fn still_creating(client: &Client, key: &OnceKey) -> Error {
     let message = format!(
-        "not sent within its deadline of {} s: another call is still creating the job of the name {:?}; try again",
+        "not sent within its deadline of {} s: another call is still creating the job of the name {key}; try again",
         client.settings().deadline.as_secs_f64(),
-        key.name
     );
     Error::new(Kind::Timeout, message).past_deadline()
 }
 
 fn not_noted(key: &OnceKey, job: &Job, fault: &Error) -> Note {
-    let (name, id) = (&key.name, crate::text::safe(job.id.as_str(), 256));
+    let (id, why) = (job.id.as_str(), fault.message.clone());
     let text = format!(
-        "job {id} was created under the name {name:?}, but the store could not record it ({}): its \
-         outcome counts as unknown until resolve_once({name:?}, {id:?})",
-        fault.message
+        "job {} was created under the name {key}, but the store could not record it ({why}): its outcome counts as \
+         unknown until resolve_once({key}, {})",
+        safe(id, MAX_SEGMENT),
+        str_literal(id)
     );
-    let why = fault.message.clone();
-    let about = UnrecordedJob { name: name.clone(), job: job.id.as_str().to_owned(), why };
+    let about = UnrecordedJob { name: key.name.clone(), job: id.to_owned(), why };
     Note::new(Level::Warning, text).about(About::Unrecorded(Box::new(about)))
 }
 
@@ -334,8 +329,8 @@ impl Journal for Creating {
             let noted = self.names.begin(self.key.clone(), Arc::clone(&self.prompt));
             self.names.0.store.within(deadline, noted).await.map_err(|mut error| {
                 error.message = format!(
-                    "not sent, because the store could not record the name {:?}: {}",
-                    self.key.name, error.message
+                    "not sent, because the store could not record the name {}: {}",
+                    self.key, error.message
                 );
                 error
             })?;

@@ -24,7 +24,7 @@ use crate::listing::endpoint::Endpoint;
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::record::Layout;
 use crate::table::{Builder, Table, arrow_field, number};
-use crate::text::safe;
+use crate::text::{safe, str_literal};
 
 /// Which exports are meant, where several owners share a store: as far as they are named.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ fn of_one_account(exports: &[FinishedExport]) -> Result<()> {
     }
     let accounts: Vec<_> = accounts
         .iter()
-        .map(|(url, name)| format!("base_url={:?}, organization={:?}", safe(url, 200), safe(name, 60)))
+        .map(|(url, name)| format!("base_url={}, organization={}", str_literal(url), str_literal(name)))
         .collect();
     Err(Error::argument(format!(
         "the store has data of several organizations: name one of them: {}",

@@ -1,6 +1,7 @@
 //! A range as a store has it, whole or slice by slice: without a client, a key or a request.
 
 use crate::clock::Millis;
+use crate::config::url::MAX_SEGMENT;
 use crate::dates::periods::Period;
 use crate::dates::slices::{Every, Slice};
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use crate::slices::trend::{Trend, may_still_change, of_site};
 use crate::store::{FinishedExport, FinishedExports, What};
 use crate::table::Builder;
 use crate::table::record::Layout;
-use crate::text::safe;
+use crate::text::{safe, str_literal};
 
 #[derive(Debug, Clone)]
 pub struct StoreQuery {
@@ -109,10 +110,10 @@ impl StoreQuery {
             return Error::argument("there is nothing to read");
         };
         let (from, to, count) = (first.from, last.to, self.slices.len());
-        let id = safe(project, 60);
+        let id = str_literal(project);
         let range = format!("date_from=\"{from}\", date_to=\"{to}\"");
         let options = format!("--from {from} --to {to} --store {}", quoted(&self.store));
-        let word = quoted(&id);
+        let word = quoted(&safe(project, MAX_SEGMENT));
         let (by_path, name) = (self.of.what == What::Pages, self.of.endpoint.name);
         let is_default = self.of.endpoint == VISITORS;
         let listing = if is_default { String::new() } else { format!(", listing={name:?}") };
@@ -128,18 +129,18 @@ impl StoreQuery {
                         if missing.len() == 1 { "is" } else { "are" },
                         Period::of(**lacking).name()
                     ),
-                    format!("client.sync({id:?}, {range}, every={every:?}, by_path={flag}{listing})"),
+                    format!("client.sync({id}, {range}, every={every:?}, by_path={flag}{listing})"),
                     format!("docplatform sync {word} {options} --every {every}{option}{chosen}"),
                 )
             }
             None if by_path => (
                 "the range as a whole is missing".to_owned(),
-                format!("client.{name}({range}, project_id={id:?}).collect()"),
+                format!("client.{name}({range}, project_id={id}).collect()"),
                 format!("docplatform {name} export --project {word} {options} -o {name}.csv"),
             ),
             None => (
                 "the range as a whole is missing".to_owned(),
-                format!("client.{}_totals({range}, project_id={id:?})", name.trim_end_matches('s')),
+                format!("client.{}_totals({range}, project_id={id})", name.trim_end_matches('s')),
                 format!("docplatform {name} totals --project {word} {options}"),
             ),
         };
@@ -152,7 +153,7 @@ impl StoreQuery {
             None => "it has none of this project".to_owned(),
         };
         Error::argument(format!(
-            "{} does not have the {name} of project {id:?}, {}: {lacks} ({has}). Fetch them with {call}, or: {command}",
+            "{} does not have the {name} of project {id}, {}: {lacks} ({has}). Fetch them with {call}, or: {command}",
             self.store,
             Period::of(Slice { from, to }).name(),
         ))

@@ -1,5 +1,6 @@
 //! Creations that are made once: a table of names, and for each of them a lock while its job is being created.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::store::file::beside;
 use crate::store::fork::LockedFile;
 use crate::store::pages::{pack, unpack, wire};
 use crate::store::{ClientStore, account, lock};
+use crate::text::str_literal;
 
 /// What stands in a `SELECT` for a [`Creation`].
 const CREATION_COLUMNS: &str = "project_id, name, begun, job, body, size";
@@ -27,6 +29,13 @@ const OF_OTHERS: &str =
 pub struct OnceKey {
     pub project_id: String,
     pub name: String,
+}
+
+/// The name, as Python writes it.
+impl fmt::Display for OnceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&str_literal(&self.name))
+    }
 }
 
 /// What the store knows of a name.

@@ -23,6 +23,23 @@ pub fn safe(text: &str, most: usize) -> String {
     shown
 }
 
+/// The most characters of a literal: no name and no id has more.
+const MAX_LITERAL: usize = 256;
+
+/// `text` as a literal of Python, for people to copy, with the same escaped.
+pub fn str_literal(text: &str) -> String {
+    let mut literal = "\"".to_owned();
+    for c in text.chars().take(MAX_LITERAL) {
+        // Writing to a String cannot fail.
+        let _ = match c {
+            '"' | '\\' => write!(literal, "\\{c}"),
+            _ if c.is_control() || is_invisible(c) => write!(literal, "\\U{:08x}", u32::from(c)),
+            _ => write!(literal, "{c}"),
+        };
+    }
+    literal + "\""
+}
+
 /// Bidirectional controls, line separators and other characters that change how their neighbours are shown.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -60,5 +77,6 @@ mod tests {
         assert!(shown.chars().all(|c| !c.is_control() && !is_invisible(c)), "{shown:?}");
         assert!(shown.contains("\\u{1b}") && shown.contains("\\u{202e}"));
         assert_eq!(safe("abcdef", 3), "abc…");
+        assert_eq!(str_literal("e\u{301} \"日\\\u{202e}"), "\"e\u{301} \\\"日\\\\\\U0000202e\"");
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
@@ -180,10 +181,13 @@ def test_while_the_outcome_is_unknown_nothing_is_sent(
 
 def test_a_job_that_somebody_found_is_the_names(face: Face, stub: StubServer, client: Any) -> None:
     jobs = [create(face, client, once=None), create(face, client, once=None)]
-    for name, given in (("by id", jobs[0].id), ("as it is", jobs[1])):
+    for name, given in (("by id", jobs[0].id), ('Cafe\u0301 \\ "1"\u202e', jobs[1])):
         stub.fail_next(drop=True)
-        with pytest.raises(UnconfirmedWriteError):
+        with pytest.raises(UnconfirmedWriteError) as caught:
             create(face, client, once=name)
+        literal = re.search(r"resolve_once\((.*), None\)", str(caught.value).split(", or ")[1])
+        assert literal
+        assert ast.literal_eval(literal[1]) == name
         sent = len(stub.requests)
         assert face.run(client.resolve_once(name, given)) is None
         found = create(face, client, once=name)
