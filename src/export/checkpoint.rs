@@ -113,6 +113,9 @@ impl Checkpoint {
         if [read.begin, read.offset, read.rows].iter().any(|&number| i64::try_from(number).is_err()) {
             return Err(refused("its offset or its number of rows is too large".to_owned()));
         }
+        if read.slice >= read.listing.slices()?.len().max(1) {
+            return Err(refused("its range has no such slice".to_owned()));
+        }
         if read.near > read.seen.len() || read.skip > read.near {
             return Err(refused("its list of rows is damaged".to_owned()));
         }

@@ -257,6 +257,9 @@ async fn a_checkpoint_that_was_tampered_with_is_refused() {
         let error = refused(&bad.to_string());
         assert!(!error.contains('\u{1b}'), "{pointer} {value}: {error}");
     }
+    let mut beyond = third().await;
+    beyond["slice"] = json!(1);
+    assert!(refused(&beyond.to_string()).contains("no such slice"));
     let mut more = third().await;
     more["key"] = json!("x");
     assert!(refused(&more.to_string()).contains("not a checkpoint"));
