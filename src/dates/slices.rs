@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 const MAX_SLICES: usize = 40_000;
 
 /// How long a slice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Every {
     Day,
     /// A week, from Monday on.

@@ -33,7 +33,7 @@ pub struct Listing {
     shape: Option<Shape>,
     /// How long the slices are in which the range is read, one after another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    every: Option<String>,
+    every: Option<Every>,
 }
 
 /// The names that an endpoint uses of which nothing else is known.
@@ -97,7 +97,7 @@ impl Listing {
 
     /// The range is read slice by slice.
     pub fn in_slices(mut self, every: Option<Every>) -> Result<Self> {
-        self.every = every.map(|every| every.as_str().to_owned());
+        self.every = every;
         self.slices()?;
         Ok(self)
     }
@@ -110,19 +110,21 @@ impl Listing {
 
     /// How long the slices are in which it is read.
     pub fn every(&self) -> Option<Every> {
-        Every::parse(self.every.as_deref()?).ok()
+        self.every
     }
 
     /// The slices in which it is read, in order; none where it is read as a whole.
     pub fn slices(&self) -> Result<Vec<Slice>> {
-        let Some(every) = &self.every else { return Ok(Vec::new()) };
+        if self.every.is_none() {
+            return Ok(Vec::new());
+        }
         let day = |what, name| {
             let date = self.filter(name);
             let date = date.ok_or_else(|| Error::argument(format!("every needs a period, or {what}")))?;
             Moment::parse(what, date)
         };
         let [from, to] = DATES;
-        slices::slices(&day("date_from", from)?, &day("date_to", to)?, Some(Every::parse(every)?))
+        slices::slices(&day("date_from", from)?, &day("date_to", to)?, self.every)
     }
 
     /// The same on the days of one of its slices.

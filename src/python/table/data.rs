@@ -46,7 +46,7 @@ pub(crate) struct Meta {
     pub(crate) warnings: Vec<String>,
     /// Of a trend: how long a slice is, and from which day on slices may still change.
     #[serde(default)]
-    pub(crate) every: Option<String>,
+    pub(crate) every: Option<Every>,
     #[serde(default)]
     pub(crate) open_from: Option<String>,
     /// Of a trend: on which days those slices begin that were not over when they were read.
@@ -79,7 +79,7 @@ impl Meta {
             project_id: Some(project.as_str().to_owned()),
             requests: trend.requests,
             warnings: trend.warnings.clone(),
-            every: every.map(|every| every.as_str().to_owned()),
+            every,
             open_from: trend.open_from.map(text),
             running: trend.running.clone(),
             slices: trend.table.slices().to_vec(),
@@ -189,11 +189,12 @@ impl Data {
         let text = |value: &Option<String>| value.as_ref().map(|value| crate::text::safe(value, 60));
         let mut parts = vec![format!("{} rows", self.table.len())];
         let meta = &self.meta;
+        let every = meta.every.map(|every| every.as_str().to_owned());
         for (name, value) in [
             ("project_id", &meta.project_id),
             ("date_from", &meta.date_from),
             ("date_to", &meta.date_to),
-            ("every", &meta.every),
+            ("every", &every),
             ("open_from", &meta.open_from),
         ] {
             parts.extend(text(value).map(|value| format!("{name}='{value}'")));

@@ -17,7 +17,7 @@ use pyo3::exceptions::{PyKeyError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
-use crate::dates::slices::Slice;
+use crate::dates::slices::{Every, Slice};
 use crate::error::Error;
 use crate::listing::endpoint::Holds;
 use crate::listing::rows::{Cell, Row, Totals};
@@ -389,7 +389,7 @@ pub(crate) struct TrendTable;
 
 getters! {
     TrendTable as TrendTable, slf:
-    every = slf.as_super().get().0.meta.every.as_deref();
+    every = slf.as_super().get().0.meta.every.map(Every::as_str);
     open_from = data::day(slf.py(), slf.as_super().get().0.meta.open_from.as_deref())?;
 }
 
