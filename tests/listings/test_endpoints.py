@@ -424,6 +424,10 @@ def test_what_adds_up_is_added_up_and_what_does_not_is_refused(
         assert trend.sum() == tuple(sum(row[kind] for row in trend) for kind in ("human", "ai", "total"))
         with pytest.raises(TypeError, match="takes no arguments"):
             trend.sum(axis=0)
+        rows: Any = [{"path": "/", "human": 2**62, "ai": 0, "total": 2**62}]
+        with StubServer(**{name: rows}) as much:
+            trend = face.run(method(face.client(much), name, "{one}_trend")(**WEEKS))
+        assert trend.sum().human == len(trend) * 2**62 > 2**63 - 1
     else:
         for arguments in ((), ("total",)):
             with pytest.raises(TypeError, match="do not add up"):

@@ -20,7 +20,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyList, PyString, PyT
 use crate::dates::slices::{Every, Slice};
 use crate::error::Error;
 use crate::listing::endpoint::Holds;
-use crate::listing::rows::{Cell, Row, Totals};
+use crate::listing::rows::{Cell, Row};
 use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::convert;
 use crate::python::listing::rows;
@@ -426,8 +426,11 @@ impl TrendTable {
                 "sum() takes no arguments: it is of all rows, and of each count",
             ));
         }
-        let sum = |name| data.table.integers(name).into_iter().flatten().flatten().sum::<i64>();
-        convert::totals(slf.py(), Totals { human: sum("human"), ai: sum("ai"), total: sum("total") })
+        // A sum of counts may be larger than any count.
+        let values = |name| data.table.integers(name).into_iter().flatten().flatten();
+        let [human, ai, total] =
+            ["human", "ai", "total"].map(|name| values(name).copied().map(i128::from).sum::<i128>());
+        Ok(convert::named_tuple(slf.py(), "Totals")?.call_out((human, ai, total))?.unbind())
     }
 }
 
