@@ -95,16 +95,8 @@ impl Operation {
         Self::of(name, Work::Future { start, in_place: false })
     }
 
-    /// An operation that needs nothing but the caller's thread.
+    /// An operation that needs nothing but the caller's thread, unless it turns out that another one has to follow.
     pub(crate) fn ready(
-        name: &'static str,
-        finish: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send + 'static,
-    ) -> Self {
-        Self::local(name, move |py| finish(py).map(Next::Value))
-    }
-
-    /// Like [`Operation::ready`], if it may turn out that another operation has to follow.
-    pub(crate) fn local(
         name: &'static str,
         finish: impl FnOnce(Python<'_>) -> PyResult<Next> + Send + 'static,
     ) -> Self {
@@ -166,9 +158,7 @@ impl Operation {
     pub(crate) fn callback(&self) -> Option<&Py<PyAny>> {
         self.wants.on_poll.as_ref()
     }
-}
 
-impl Operation {
     /// Starts it; the result comes through the inbox.
     pub(crate) fn start(self, py: Python<'_>, face: Face) -> PyResult<Running> {
         let (caller, trace, debugs) = match &self.work {

@@ -122,14 +122,14 @@ impl BaseClient {
         slf.get().handle.client()?;
         let (py, face) = (slf.py(), slf.get().face);
         let slf = slf.into_any().unbind();
-        face.run(py, Operation::ready(name, |_| Ok(slf)))
+        face.run(py, Operation::ready(name, |_| Ok(Next::Value(slf))))
     }
 
     fn closed(&self, py: Python<'_>, name: &'static str) -> PyResult<Py<PyAny>> {
         let handle = Arc::clone(&self.handle);
         let close = move |py: Python<'_>| {
             handle.close();
-            Ok(py.None())
+            Ok(Next::Value(py.None()))
         };
         self.face.run(py, Operation::ready(name, close))
     }

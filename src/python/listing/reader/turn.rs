@@ -87,7 +87,7 @@ impl RowReader {
             return self.next(name, how, take, finish);
         }
         let reader = Arc::clone(self);
-        Ok(Operation::local(name, move |py| match take(&reader) {
+        Ok(Operation::ready(name, move |py| match take(&reader) {
             Some(taken) => finish(py, taken).map(Next::Value),
             None => reader.next(name, how, take, finish).map(Next::Then),
         }))
@@ -97,7 +97,7 @@ impl RowReader {
     pub(crate) fn totals(self: &Arc<Self>, name: &'static str) -> PyResult<Operation> {
         let known = self.state().totals;
         if let Some(totals) = known {
-            return Ok(Operation::ready(name, move |py| convert::totals(py, totals)));
+            return Ok(Operation::ready(name, move |py| convert::totals(py, totals).map(Next::Value)));
         }
         let reader = Arc::clone(self);
         self.turn(name, 1, move |py, more| {
