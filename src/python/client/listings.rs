@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -101,11 +100,6 @@ impl BaseClient {
         let client = self.handle.client()?;
         let template = request::plain_path(path)?;
         let query = convert::params(params)?;
-        if next_cursor.is_some() && (prefetch > 1 || offset.is_some()) {
-            return Err(PyValueError::new_err(
-                "with next_cursor each page names the next one: prefetch must be 0 or 1, and there is no offset",
-            ));
-        }
         let next_cursor = next_cursor.map(str::to_owned);
         let shape = Shape { items: items.to_owned(), has_more: has_more.to_owned(), next_cursor };
         let listing = |place: Option<&Checkpoint>| {

@@ -51,6 +51,11 @@ impl PagingArguments {
         let base_url = handle.settings().base_url.as_str();
         let place = self.resume.as_ref().map(|text| Checkpoint::parse(text, base_url)).transpose()?;
         let listing = listing(place.as_ref())?;
+        if listing.paged_by() == PagedBy::Cursor && (self.prefetch > 1 || self.offset.is_some()) {
+            return Err(PyValueError::new_err(
+                "each page names the next one here: prefetch must be 0 or 1, and there is no offset",
+            ));
+        }
         let default = if listing.is_known() { listing.endpoint().max_page_size } else { Paging::PAGE_SIZE };
         let page_size = self.page_size.unwrap_or(default);
         check_page_size(page_size, &listing)?;
@@ -118,13 +123,6 @@ pub(crate) fn listing_reader(
                 filters.push((filter, convert::words(other, &value)?));
             }
         }
-    }
-    if endpoint.paged_by == PagedBy::Cursor && paging.prefetch > 1 {
-        return Err(PyValueError::new_err(format!(
-            "prefetch must be 0 or 1 for {}: each page names the next one, so no other can be \
-             requested ahead",
-            endpoint.name
-        )));
     }
     let dates = convert::range(period, from.as_ref(), to.as_ref())?;
     let client = handle.client()?;
