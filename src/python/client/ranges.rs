@@ -23,15 +23,6 @@ use crate::python::{convert, errors};
 use crate::slices::sync::{self, SyncScope};
 use crate::slices::{Subject, compare, plan, trend};
 
-/// How a trend is read.
-struct TrendArguments {
-    every: Option<Every>,
-    by_path: bool,
-    whole: bool,
-    on_budget: WaitOrStop,
-    progress: Option<bool>,
-}
-
 /// The methods for the ranges of an endpoint with counts, under the names that Python has for them.
 macro_rules! range_methods {
     ($($endpoint:ident: $totals:ident, $plan:ident, $trend:ident, $compare:ident;)*) => {
@@ -90,8 +81,9 @@ macro_rules! range_methods {
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = convert::slices(period, date_from, date_to, every)?;
-                    let asked = TrendArguments { every, by_path, whole, on_budget, progress };
-                    self.trend(client_method!($trend), py, $endpoint, slices, asked, project_id)
+                    let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
+                    let of = Subject::new($endpoint, by_path)?;
+                    self.trend(client_method!($trend), py, of, slices, every, on_budget, progress, project_id)
                 }
 
                 #[doc = signed!($compare)]
@@ -169,11 +161,9 @@ impl BaseClient {
         let count = wanted.projects.len() * wanted.slices.len();
         let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
         let no_store = || Error::configuration("sync fills a store: give the client one with store=");
-        self.handle.client()?.exports().ok_or_else(no_store)?;
+        let exports = self.handle.client()?.exports().cloned().ok_or_else(no_store)?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
-            let client = client.on_budget(on_budget);
-            let exports = client.exports().ok_or_else(no_store)?;
-            Ok(sync::sync(&client, exports, &wanted, on_running, inbox).await)
+            Ok(sync::sync(&client.on_budget(on_budget), &exports, &wanted, on_running, inbox).await)
         };
         self.face.run(py, self.op("Client.sync", fill, synced).progress(bar))
     }
@@ -221,16 +211,15 @@ impl BaseClient {
         &self,
         name: &'static str,
         py: Python<'_>,
-        endpoint: &'static Endpoint,
+        of: Subject,
         slices: Vec<Slice>,
-        asked: TrendArguments,
+        every: Option<Every>,
+        on_budget: WaitOrStop,
+        progress: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let TrendArguments { every, by_path, whole, on_budget, progress } = asked;
-        let slices = self.begun(if whole { slices::whole(slices, every)? } else { slices }, every)?;
         let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.project(project_id)?;
-        let of = Subject::new(endpoint, by_path)?;
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
             let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
             Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
