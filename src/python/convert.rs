@@ -122,6 +122,7 @@ arguments! {
     max_rows: Option<u64> = |value| if value.is_none() { Ok(None) } else { whole("max_rows", value).map(Some) };
     prefetch: u32 = |value| whole("prefetch", value);
     n: usize = |value| whole("n", value);
+    settle_days: u32 = |value| whole("settle_days", value);
     every: Option<Every> = |value| match value.is_none() {
         true => Ok(None),
         false => Ok(Some(Every::parse(&text("every", value)?)?)),
@@ -140,6 +141,11 @@ arguments! {
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
     bom: bool = |value| flag("bom", value);
+    on_poll: Option<Py<PyAny>> = |value| match value.is_callable() {
+        true => Ok(Some(value.clone().unbind())),
+        false if value.is_none() => Ok(None),
+        false => Err(wrong_type("on_poll", "callable", value)),
+    };
     progress: Option<bool> = |value| if value.is_none() { Ok(None) } else { flag("progress", value).map(Some) };
 }
 
@@ -172,9 +178,7 @@ pub(crate) fn moment(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<O
 }
 
 pub(crate) fn period(what: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Period>> {
-    let Some(value) = value.filter(|value| !value.is_none()) else {
-        return Ok(None);
-    };
+    let Some(value) = value else { return Ok(None) };
     if !value.is_instance_of::<PyString>() {
         return Err(wrong_type(what, "a str such as \"2026-01\" or \"last 7 days\"", value));
     }
@@ -357,15 +361,8 @@ const MAX_QUERY: usize = 60_000;
 /// Query parameters from a mapping; a list or tuple repeats its name, `None` leaves it out.
 pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
-    let Some(value) = value.filter(|value| !value.is_none()) else {
-        return Ok(pairs);
-    };
-    let Ok(mapping) = value.cast::<PyMapping>() else {
-        return Err(wrong_type("params", "a mapping", value));
-    };
-    for item in mapping.items()?.iter() {
-        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-        let name = text("a parameter's name", &name)?;
+    let given = value.map(|value| mapping_items("params", value)).transpose()?;
+    for (name, value) in given.unwrap_or_default() {
         if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             for value in value.try_iter()? {
                 pairs.extend(param(&name, &value?)?.map(|value| (name.clone(), value)));
@@ -452,29 +449,23 @@ pub(crate) fn totals(py: Python<'_>, totals: Totals) -> PyResult<Py<PyAny>> {
 
 /// The items of a `dict[str, str]`.
 pub(crate) fn pairs(what: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
-    let Ok(dict) = value.cast::<PyMapping>() else {
-        return Err(wrong_type(what, "a mapping", value));
+    let pair = |(name, value): (String, Bound<'_, PyAny>)| {
+        let value = text(&format!("{what}[{name:?}]"), &value)?;
+        Ok((name, value))
     };
-    let items = dict.items()?;
-    items
-        .iter()
-        .map(|item| {
-            let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            let name = text(&format!("a name in {what}"), &name)?;
-            let value = text(&format!("{what}[{name:?}]"), &value)?;
-            Ok((name, value))
-        })
-        .collect()
+    mapping_items(what, value)?.into_iter().map(pair).collect()
 }
 
-pub(crate) fn callback(what: &str, value: Option<Bound<'_, PyAny>>) -> PyResult<Option<Py<PyAny>>> {
-    let Some(value) = value.filter(|value| !value.is_none()) else {
-        return Ok(None);
+/// The items of a mapping whose names are texts.
+fn mapping_items<'py>(what: &str, value: &Bound<'py, PyAny>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+    let Ok(mapping) = value.cast::<PyMapping>() else {
+        return Err(wrong_type(what, "a mapping", value));
     };
-    if !value.is_callable() {
-        return Err(wrong_type(what, "callable", &value));
-    }
-    Ok(Some(value.unbind()))
+    let item = |item: Bound<'py, PyAny>| {
+        let (name, value): (Bound<'_, PyAny>, _) = item.extract()?;
+        Ok((text(&format!("a name in {what}"), &name)?, value))
+    };
+    mapping.items()?.iter().map(item).collect()
 }
 
 /// Ids of projects: some, or one; each of them once.

@@ -88,7 +88,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
-        on_poll: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 }.validate()?;
@@ -97,7 +97,7 @@ impl BaseClient {
         let wait =
             move |client, inbox: Arc<Inbox>| async move { wait::wait(&client, target, how, &*inbox).await };
         let op = self.op("Client.wait_for_job", wait, wrap_job);
-        self.face.run(py, op.on_poll(convert::callback("on_poll", on_poll)?))
+        self.face.run(py, op.on_poll(on_poll))
     }
 
     #[doc = signed!(run_job)]
@@ -114,7 +114,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
-        on_poll: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle: 0.0 };
@@ -129,8 +129,7 @@ impl BaseClient {
                 let job = job::once::create(&creating, project, prompt.clone(), once, &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
-            let op = self.op("Client.run_job", run, wrap_job);
-            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+            Ok(self.op("Client.run_job", run, wrap_job).on_poll(on_poll))
         })
     }
 
@@ -193,7 +192,7 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::poll_interval)] poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::max_poll_interval)] max_poll_interval: Option<f64>,
         #[pyo3(from_py_with = convert::check)] check: bool,
-        on_poll: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = convert::on_poll)] on_poll: Option<Py<PyAny>>,
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
@@ -205,8 +204,7 @@ impl BaseClient {
                 let job = job::message(&client, project, job, prompt.clone(), &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
-            let op = self.op("Client.follow_up", run, wrap_job);
-            Ok(op.on_poll(convert::callback("on_poll", on_poll)?))
+            Ok(self.op("Client.follow_up", run, wrap_job).on_poll(on_poll))
         })
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn _dataset_slices(
     date_to: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
-    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+    #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let every = every.ok_or_else(|| PyValueError::new_err("every must be \"day\", \"week\" or \"month\""))?;
     let (from, to) = (convert::moment("date_from", date_from)?, convert::moment("date_to", date_to)?);
@@ -77,7 +77,7 @@ pub(crate) fn _dataset_rows(
     store: &Bound<'_, PyAny>,
     exports: Vec<i64>,
     #[pyo3(from_py_with = convert::listing)] listing: &'static Endpoint,
-    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+    #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let file = collect::path_of("store", store)?;
     let read = move |_| async move {
@@ -106,7 +106,7 @@ pub(crate) fn _read_stored(
     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     #[pyo3(from_py_with = convert::base_url)] base_url: Option<&str>,
     #[pyo3(from_py_with = convert::organization)] organization: Option<&str>,
-    #[pyo3(from_py_with = settle_days)] settle_days: u32,
+    #[pyo3(from_py_with = convert::settle_days)] settle_days: u32,
 ) -> PyResult<Py<PyAny>> {
     let clock = Clock::system();
     let slices = slices::begun(convert::slices(period, date_from, date_to, every)?, every, clock.today())?;
@@ -133,10 +133,6 @@ pub(crate) fn _read_stored(
 
 fn whose(base_url: Option<&str>, organization: Option<&str>) -> Whose {
     Whose { base_url: base_url.map(str::to_owned), organization: organization.map(str::to_owned) }
-}
-
-fn settle_days(value: &Bound<'_, PyAny>) -> PyResult<u32> {
-    convert::whole("settle_days", value)
 }
 
 /// Rows in the columns of a dataset.
