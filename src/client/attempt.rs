@@ -38,13 +38,11 @@ const SOCKET_TURNS: u32 = 8;
 /// The head of an answer, as far as it matters here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The status.
     pub status: u16,
     /// `x-request-id`.
     pub request_id: Option<String>,
     /// What `Retry-After` asks for.
     pub retry_after: Option<Duration>,
-    /// `content-type`.
     pub content_type: Option<String>,
     /// `location`, for a redirect that is not followed.
     pub location: Option<String>,
@@ -53,7 +51,6 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads what matters from the headers.
     pub(crate) fn new(status: u16, headers: &HeaderMap, retry_after: Option<Duration>) -> Self {
         let text = |name: &str| {
             let value = headers.get(name)?;
@@ -79,43 +76,27 @@ impl Head {
 pub enum Failure {
     /// Proven: no byte was written. `fatal`: trying again cannot help.
     Unsent {
-        /// Why, in words.
         reason: String,
         /// A certificate or a host name is wrong.
         fatal: bool,
     },
     /// Bytes may have left and no head came.
     Ambiguous {
-        /// Why, in words.
         reason: String,
         /// It took too long, rather than broke off.
         timeout: bool,
     },
     /// A complete head that refuses, or is no final answer.
-    Refused {
-        /// The head.
-        head: Box<Head>,
-        /// The beginning of the body.
-        body: Bytes,
-    },
+    Refused { head: Box<Head>, body: Bytes },
     /// A 2xx head whose body was lost on the way.
     BodyLost {
-        /// The head.
         head: Box<Head>,
-        /// Why, in words.
         reason: String,
         /// It took too long, rather than broke off.
         timeout: bool,
     },
     /// A 2xx head and a body that cannot be used: too large, encoded, not JSON, of the wrong shape.
-    Unreadable {
-        /// The head.
-        head: Box<Head>,
-        /// Why, in words.
-        reason: String,
-        /// The beginning of the body.
-        body: Bytes,
-    },
+    Unreadable { head: Box<Head>, reason: String, body: Bytes },
 }
 
 impl Failure {

@@ -94,9 +94,7 @@ impl Call {
 /// A whole 2xx answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its head.
     pub head: Box<Head>,
-    /// Its body.
     pub body: Bytes,
 }
 
@@ -128,7 +126,6 @@ impl Tries {
 }
 
 impl Received {
-    /// The answer.
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
