@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyString;
 
 use crate::client::observer::Waiting;
-use crate::python::bridge::call::{CallOut as _, import};
+use crate::python::bridge::call::{Arguments, CallOut as _, import};
 use crate::python::{bridge, convert, errors, job};
 
 /// What an export counts.
@@ -33,7 +33,7 @@ pub(crate) fn bar(
 pub(crate) fn show<'py>(
     progress: &mut Option<Py<PyAny>>,
     method: &Bound<'py, PyString>,
-    values: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error: Into<PyErr>>,
+    values: impl Arguments<'py>,
 ) -> PyResult<()> {
     let py = method.py();
     let Some(shown) = progress else {
