@@ -109,21 +109,24 @@ pub fn check_range(from: Option<&Moment>, to: Option<&Moment>) -> Result<()> {
     Ok(())
 }
 
-/// A date-time in an answer: ISO 8601 with an offset. Leap seconds are refused, as no `datetime` can hold one.
+/// A date-time in an answer: ISO 8601, in UTC where it has no offset. Leap seconds are refused, as no `datetime` can hold one.
 pub fn parse_instant(text: &str) -> Result<Timestamp, String> {
     if let Some(instant) = usual_instant(text) {
         return Ok(instant);
     }
-    let refused = || format!("{:?} is not an ISO 8601 date-time with an offset", crate::text::safe(text, 60));
+    let refused = || format!("{:?} is not an ISO 8601 date-time", crate::text::safe(text, 60));
     if text.contains(":60") || !text.is_ascii() {
         return Err(refused());
     }
     // jiff reads offsets up to 25:59:59, which RFC 3339 does not allow.
-    let offset = text.get(11..).and_then(|time| time.split_once(['+', '-'])).map(|(_, offset)| offset);
+    let time = text.get(11..).unwrap_or_default();
+    let offset = time.split_once(['+', '-']).map(|(_, offset)| offset);
     if offset.and_then(|offset| offset.get(..2)?.parse::<u8>().ok()).is_some_and(|hours| hours > 23) {
         return Err(refused());
     }
-    let instant: Timestamp = text.parse().map_err(|_| refused())?;
+    let is_local = time.ends_with(|end: char| end.is_ascii_digit()) && offset.is_none();
+    let instant = if is_local { format!("{text}Z").parse() } else { text.parse::<Timestamp>() };
+    let instant = instant.map_err(|_| refused())?;
     // The range of Python's datetime.
     let year = instant.to_zoned(TimeZone::UTC).year();
     if (1..=9999).contains(&year) { Ok(instant) } else { Err(refused()) }

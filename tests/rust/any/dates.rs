@@ -17,14 +17,14 @@ fn any_time() -> impl Strategy<Value = DateTime> {
         .prop_map(|(date, second, micro)| date.at(0, 0, 0, 0) + second.seconds().microseconds(micro))
 }
 
-/// Hours and minutes east of Greenwich, as ISO 8601 writes them.
+/// Seconds east of Greenwich, as ISO 8601 writes them; without an offset it is UTC.
 fn any_offset() -> impl Strategy<Value = (i64, String)> {
     let offset = (-23..=23_i64, 0..60_i64).prop_map(|(hours, minutes)| {
         let sign = if hours < 0 { '-' } else { '+' };
         let seconds = hours.abs() * 3600 + minutes * 60;
         (if hours < 0 { -seconds } else { seconds }, format!("{sign}{:02}:{minutes:02}", hours.abs()))
     });
-    prop_oneof![1 => Just((0, "Z".to_owned())), 3 => offset]
+    prop_oneof![1 => Just((0, "Z".to_owned())), 1 => Just((0, String::new())), 3 => offset]
 }
 
 proptest! {
