@@ -109,7 +109,7 @@ async fn call(operation: &str, client: Client, heard: &Arc<Heard>) -> Option<(bo
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "message" => {
-            let job = job::message(&client, project, segment("job_1")?.into(), prompt()?, &**heard).await;
+            let job = job::message(&client, project, segment("job_1")?, prompt()?, &**heard).await;
             return Some((true, job.map(|job| Came::Job(Box::new(job)))));
         }
         "get" => {

@@ -15,6 +15,7 @@ use jiff::civil::Date;
 use tokio::sync::Semaphore;
 
 use crate::budget::{Budget, Ledger};
+use crate::client::new_jobs::NewJobs;
 use crate::client::retry::RetryQuota;
 use crate::client::throttle::{Lane, Throttle};
 use crate::clock::{Clock, Millis};
@@ -27,6 +28,7 @@ use crate::store::{Exports, OnceNames};
 
 mod attempt;
 mod call;
+mod new_jobs;
 mod stats;
 
 pub use crate::store::ClientStore;
@@ -40,6 +42,7 @@ struct Shared {
     writes: Places,
     throttle: Throttle,
     retry_quota: Mutex<RetryQuota>,
+    new_jobs: NewJobs,
     jitter: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
@@ -126,6 +129,7 @@ impl Client {
             writes: Places::new(MAX_WRITES),
             throttle: Throttle::default(),
             retry_quota: Mutex::default(),
+            new_jobs: NewJobs::default(),
             jitter: Box::new(jitter),
         };
         Self {
@@ -213,6 +217,10 @@ impl Client {
 
     pub fn stats(&self) -> &Arc<Stats> {
         &self.stats
+    }
+
+    pub(crate) fn new_jobs(&self) -> &NewJobs {
+        &self.shared.new_jobs
     }
 
     pub(crate) fn jitter(&self) -> f64 {

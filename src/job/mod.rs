@@ -44,8 +44,6 @@ pub struct Job {
     pub project: Segment,
     /// The whole body.
     pub raw: Value,
-    /// When this client created it: a poll right after that may not find it yet.
-    pub(crate) created_here: Option<Instant>,
 }
 
 impl PartialEq for Job {
@@ -102,7 +100,6 @@ impl Job {
             created_at: instant("createdAt")?,
             archived_at: instant("archivedAt")?,
             project,
-            created_here: None,
             raw,
         })
     }
@@ -112,12 +109,6 @@ impl Job {
 pub struct NamedJob {
     pub id: Segment,
     pub last: Option<Job>,
-}
-
-impl From<Segment> for NamedJob {
-    fn from(id: Segment) -> Self {
-        Self { id, last: None }
-    }
 }
 
 /// A prompt, checked. Nothing prints it.
@@ -155,8 +146,8 @@ async fn create(
     observer: &dyn JobObserver,
 ) -> Result<Job> {
     let path = Template::own(CREATE_JOB.to_owned());
-    let mut job = post(client, path, project, None, prompt, creating, observer).await?;
-    job.created_here = Some(Instant::now());
+    let job = post(client, path, project, None, prompt, creating, observer).await?;
+    client.new_jobs().add(&job.project, &job.id, Instant::now());
     Ok(job)
 }
 
@@ -164,15 +155,11 @@ async fn create(
 pub async fn message(
     client: &Client,
     project: Segment,
-    NamedJob { id, last }: NamedJob,
+    id: Segment,
     prompt: Prompt,
     observer: &dyn JobObserver,
 ) -> Result<Job> {
-    let path = Template::own(MESSAGE.to_owned());
-    let known = last.filter(|last| last.project == project);
-    let mut job = post(client, path, project, Some(id), prompt, None, observer).await?;
-    job.created_here = known.and_then(|known| known.created_here);
-    Ok(job)
+    post(client, Template::own(MESSAGE.to_owned()), project, Some(id), prompt, None, observer).await
 }
 
 /// Reads a job. `prompt` is what no error may show, if it is known.

@@ -57,8 +57,10 @@ pub async fn create(
     let lock = match claimed.map_err(Error::or_not_sent)? {
         Claim::Ours(lock) => lock,
         Claim::Created(job, at) => {
-            let mut job = known_job(job, project).map_err(Error::or_not_sent)?;
-            job.created_here = at;
+            let job = known_job(job, project).map_err(Error::or_not_sent)?;
+            if let Some(at) = at {
+                client.new_jobs().add(&job.project, &job.id, at);
+            }
             observer.job(&job.id);
             return Ok(job);
         }

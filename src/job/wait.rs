@@ -22,8 +22,6 @@ const POLL_JITTER: f64 = 0.2;
 const LAST_POLL: Duration = Duration::from_secs(5);
 /// A year. A longer wait counts as endless, because clocks could overflow.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(365 * 24);
-/// How long after its creation a job may not be found yet.
-const MAX_CREATION_LAG: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Wait {
@@ -121,8 +119,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
     let settled = begun + wait.settle;
     let mut stale = !wait.settle.is_zero();
     let mut last = target.last;
-    let own = last.as_ref().filter(|job| job.project == target.project);
-    let unborn = own.and_then(|job| job.created_here).map(|at| at + MAX_CREATION_LAG);
+    let unborn = client.new_jobs().until(&target.project, &target.id);
     let mut interval = wait.poll_interval;
     observer.job(&target.id);
     if target.rest_first {
@@ -143,8 +140,7 @@ async fn until_final(client: &Client, target: Target, wait: Wait, observer: &dyn
             },
         };
         let failure = match polled {
-            Ok(mut job) => {
-                job.created_here = last.as_ref().and_then(|job| job.created_here);
+            Ok(job) => {
                 stale = stale && job.is_final() && asked < settled;
                 observer.polled(&job).await;
                 if job.is_final() && !stale {

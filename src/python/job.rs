@@ -36,7 +36,7 @@ pub(crate) fn argument<'a>(
         return Ok((known, named.or(Some(job.project.as_str()))));
     }
     let id = convert::text("job (a Job or its id)", value)?;
-    Ok((Segment::parse("the job's id", &id)?.into(), named))
+    Ok((NamedJob { id: Segment::parse("the job's id", &id)?, last: None }, named))
 }
 
 getters! {

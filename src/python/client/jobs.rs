@@ -67,10 +67,10 @@ impl BaseClient {
         #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         self.write(py, || {
-            let (project, job) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
             let prompt = convert::prompt(prompt)?;
             let send = |client, inbox: Arc<Inbox>| async move {
-                job::message(&client, project, job, prompt, &*inbox).await
+                job::message(&client, project, id, prompt, &*inbox).await
             };
             Ok(self.op("Client.send_message", send, wrap_job))
         })
@@ -198,10 +198,10 @@ impl BaseClient {
         let how = WaitOptions { timeout, poll_interval, max_poll_interval, check, settle };
         self.write(py, || {
             let how = how.validate()?;
-            let (project, job) = self.locate(job, project_id)?;
+            let (project, NamedJob { id, .. }) = self.locate(job, project_id)?;
             let prompt = convert::prompt(prompt)?;
             let run = move |client, inbox: Arc<Inbox>| async move {
-                let job = job::message(&client, project, job, prompt.clone(), &*inbox).await?;
+                let job = job::message(&client, project, id, prompt.clone(), &*inbox).await?;
                 wait::wait(&client, Target::just_written(job, prompt), how, &*inbox).await
             };
             Ok(self.op("Client.follow_up", run, wrap_job).on_poll(on_poll))

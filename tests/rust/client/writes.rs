@@ -289,9 +289,7 @@ async fn requests_carry_what_the_contract_says() {
     let script = Script::new([reply(200, job_body("active")), reply(200, job_body("active"))]);
     let client = client(&script);
     create(&client, "Fix \u{e9}\"\n", &Recorder::default()).await.unwrap();
-    job::message(&client, segment("a~b&c"), segment("job_1").into(), prompt(), &Recorder::default())
-        .await
-        .unwrap();
+    job::message(&client, segment("a~b&c"), segment("job_1"), prompt(), &Recorder::default()).await.unwrap();
     let sent = script.sent();
     assert_eq!(sent[0].method, "POST");
     assert_eq!(sent[0].url.as_str(), "https://docs.example.com/api/v2/agent/demo/job");

@@ -280,7 +280,7 @@ pub(crate) async fn create(client: &Client, prompt: &str, observer: &dyn JobObse
 /// Sends a message to the job of [`job_body`].
 pub(crate) async fn message(client: &Client, prompt: &str, observer: &dyn JobObserver) -> Result<Job> {
     let prompt = Prompt::parse(prompt.to_owned()).unwrap();
-    job::message(client, segment("demo"), segment("job_1").into(), prompt, observer).await
+    job::message(client, segment("demo"), segment("job_1"), prompt, observer).await
 }
 
 /// Reads the job of [`job_body`].

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docplatform::error::{Error, Kind, Result};
 use docplatform::job::wait::{Target, Wait, wait};
-use docplatform::job::{self, Job, NamedJob};
+use docplatform::job::{self, Job};
 use tokio::time::Instant;
 
 use crate::helpers::support::{
@@ -163,20 +163,19 @@ async fn a_job_may_be_missing_right_after_it_was_created() {
         assert_eq!(script.count(), 1 + count);
     }
 
-    // A second wait, with what the first one returned.
+    // A second wait, by the job's id alone.
     let script = Script::new([shows("active"), shows("active"), bare(404), bare(404), shows("completed")]);
-    let recorder = Recorder::default();
+    let (client, recorder) = (client_with(&script, &options(), 0.5), Recorder::default());
+    let job = create(&client, "Fix", &recorder).await.unwrap();
     let short = Wait { timeout: Some(Duration::ZERO), ..how() };
-    assert!(create_and_wait(&script, short, &recorder).await.is_err());
-    let again = Target { last: recorder.last(), ..target() };
-    wait(&client_with(&script, &options(), 0.5), again, how(), &Recorder::default()).await.unwrap();
+    assert!(wait(&client, Target::just_written(job, prompt()), short, &recorder).await.is_err());
+    wait(&client, target(), how(), &recorder).await.unwrap();
 
     // A message to it.
     let script = Script::new([shows("active"), shows("active"), bare(404), shows("completed")]);
     let client = client_with(&script, &options(), 0.5);
     let job = create(&client, "Fix", &recorder).await.unwrap();
-    let named = NamedJob { id: job.id.clone(), last: Some(job.clone()) };
-    let job = job::message(&client, job.project, named, prompt(), &recorder).await.unwrap();
+    let job = job::message(&client, job.project, job.id, prompt(), &recorder).await.unwrap();
     wait(&client, Target::just_written(job, prompt()), how(), &recorder).await.unwrap();
 
     let begun = Instant::now();

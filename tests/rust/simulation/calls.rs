@@ -198,8 +198,7 @@ pub(crate) async fn job(process: &Process, message: bool, timeout: u64) -> Done 
     if message {
         let (ear, begun) = (process.ear(), world.now());
         let written =
-            job::message(&process.client, project, job.id.clone().into(), prompt("more".to_owned()), &*ear)
-                .await;
+            job::message(&process.client, project, job.id.clone(), prompt("more".to_owned()), &*ear).await;
         check(process, ear.tag, written.as_ref().err(), world.now() - begun, longest(process), false);
         let Ok(written) = written else { return Done::Yes };
         job = written;
