@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::client::Client;
@@ -56,6 +57,8 @@ pub struct Compared {
     pub warnings: Vec<String>,
     /// Requests that were sent, retries included.
     pub requests: u64,
+    /// The ends of periods that were not over when they were read.
+    pub running: Vec<Date>,
 }
 
 /// Reads two periods of what an endpoint counts by path, and puts them side by side. `begins` gets the checkpoint at which the
@@ -70,7 +73,7 @@ pub async fn compare(
 ) -> Result<Compared> {
     let of = Subject { endpoint, what: What::Pages };
     let mut reader = Reader::new(client, observer);
-    let mut warnings = Vec::from_iter(uneven(now, before));
+    let (mut warnings, mut running) = (Vec::from_iter(uneven(now, before)), Vec::new());
     let (mut sides, mut totals) = ([Side::default(), Side::default()], [Totals::default(); 2]);
     for ((period, side), totals) in [now, before].into_iter().zip(&mut sides).zip(&mut totals) {
         let base_url = client.settings().base_url.as_str();
@@ -81,13 +84,21 @@ pub async fn compare(
         *totals = of_all.ok_or_else(|| Error::bug("pages with counts came without totals"))?;
         warnings.extend(found.into_iter().map(|found| format!("{}: {found}", period.name())));
         if period.days.to > client.today() {
+            running.push(period.days.to);
             warnings.push(format!("{} is not over, so its numbers are of fewer days", period.name()));
         } else if reader.is_open(of, project, period.days).await? {
             warnings.push(format!("{} may still change, because it ended only recently", period.name()));
         }
     }
     let [totals, totals_before] = totals;
-    Ok(Compared { table: beside(&sides), totals, totals_before, warnings, requests: reader.requests })
+    Ok(Compared {
+        table: beside(&sides),
+        totals,
+        totals_before,
+        warnings,
+        requests: reader.requests,
+        running,
+    })
 }
 
 /// Says that one of two periods is much shorter. Months are as long as each other.

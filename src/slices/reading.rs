@@ -70,7 +70,7 @@ impl StoreQuery {
         let open_from = slices.iter().find(is_open).map(|slice| slice.days.from);
         warnings.extend(open_from.map(may_still_change));
         let is_running = |slice: &&&FinishedExport| !slice.is_final(0, self.now);
-        let running = slices.iter().filter(is_running).map(|slice| slice.days.from).collect();
+        let running = slices.iter().filter(is_running).map(|slice| slice.days.to).collect();
         let totals = slices.last().and_then(|slice| slice.totals);
         let trend = Trend { table: builder.finish(), warnings, requests: 0, open_from, running };
         Ok(StoreAnswer { project, totals, trend })

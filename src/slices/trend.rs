@@ -32,7 +32,7 @@ pub struct Trend {
     pub requests: u64,
     /// From which day on slices may still change.
     pub open_from: Option<Date>,
-    /// On which days those slices begin that were not over when they were read.
+    /// The ends of slices that were not over when they were read.
     pub running: Vec<Date>,
 }
 
@@ -49,7 +49,7 @@ pub async fn trend(
     let mut reader = Reader::new(client, observer);
     let mut warnings = Vec::new();
     let today = client.today();
-    let running = slices.iter().filter(|slice| slice.to > today).map(|slice| slice.from).collect();
+    let running = slices.iter().map(|slice| slice.to).filter(|end| *end > today).collect();
     for (&slice, done) in slices.iter().zip(1..) {
         match of.what {
             What::Totals => builder.extend(&of_site(reader.totals(of, project, slice).await?)),

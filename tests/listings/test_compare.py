@@ -124,11 +124,14 @@ def test_a_comparison_has_a_chart(face: Face, stub: StubServer) -> None:
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["/a", "/new", "/gone", "/b"]
     assert [bar.get_width() for bar in axes.patches] == [200, 40, -50, -200]
-    assert "January 2024" in axes.get_title()
+    assert axes.get_title().startswith("January 2024 and December 2023: ")
     two = found.plot(2)
     assert [bar.get_width() for bar in two.patches] == [200, -200]
     with pytest.raises(ValueError, match="n: must be 1 or more"):
         found.plot(0)
+    late = face.run(face.client(stub).compare_visitors("2024", "2025-01 to 9998-12"))
+    for shown in (late.plot().get_title().replace("\n", " "), late._repr_html_()):
+        assert f"2024 and {late.before} (not over): " in shown
     # A row for each page that changed, also where none did.
     same = face.run(face.client(stub).compare_visitors("2024-02", "2024-03"))
     assert same.plot().patches == [] or len(same.plot().patches) == 0

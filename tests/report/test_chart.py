@@ -55,7 +55,7 @@ def test_slices_that_are_cut_are_off_the_line_and_marked() -> None:
 
 
 def test_a_slice_that_is_not_over_is_off_the_line_and_marked() -> None:
-    days = trend(10, 20, 5, running=[date(2026, 1, 3)])
+    days = trend(10, 20, 5, running=[date(2026, 1, 4)])
     parsed = Parsed(page.render(made(trend=days)))
     hollow = [a["cx"] for tag, a in parsed.elements if tag == "circle" and "cut" in str(a["class"])]
     assert hollow == ["98.00%", "98.00%"]

@@ -35,7 +35,9 @@ def title(comparison: Comparison) -> str:
     """The chart's title: the two periods, their totals and the change."""
     now, before = comparison.totals, comparison.totals_before
     change = f", {(now.total - before.total) / before.total:+.0%}" if before.total else ""
-    return f"{comparison.period} and {comparison.before}: {now.total:,} and {before.total:,} {comparison.listing}{change}"
+    ends = {comparison.period: comparison.date_to, comparison.before: comparison.date_to_before}
+    names = (f"{name} (not over)" if end in comparison._running else name for name, end in ends.items())
+    return f"{' and '.join(names)}: {now.total:,} and {before.total:,} {comparison.listing}{change}"
 
 
 def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:

@@ -111,9 +111,9 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
     axes = ax if ax is not None else _axes(8)
     slices = list(table)
     days = [one["date_from"] for one in slices]
-    cut = [day for one in slices if _is_cut(table.every, day := one["date_from"], one["date_to"])]
-    running = table._running
-    short = [at for at, day in enumerate(days) if day in cut or day in running]
+    ends, running = [one["date_to"] for one in slices], table._running
+    cut = [end for day, end in zip(days, ends, strict=True) if _is_cut(table.every, day, end)]
+    short = [at for at, end in enumerate(ends) if end in cut or end in running]
     whole = [at for at in range(len(slices)) if at not in short]
     for name, style, mark, dashes in LINES:
         color, counts = style["facecolor"], [one[name] for one in slices]

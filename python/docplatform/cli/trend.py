@@ -122,7 +122,7 @@ def _days(row: dict[str, Any], every: _Every | None, running: Sequence[date]) ->
     first, end, days = row["date_from"], row["date_to"], row["days"]
     if _is_cut(every, first, end):
         days = f"{days} of {7 if every == 'week' else monthrange(first.year, first.month)[1]} days"
-    return f"{days}, not over" if first in running else days
+    return f"{days}, not over" if end in running else days
 
 
 def _announced(plan: Plan) -> str:

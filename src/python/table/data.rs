@@ -49,7 +49,7 @@ pub(crate) struct Meta {
     pub(crate) every: Option<Every>,
     #[serde(default)]
     pub(crate) open_from: Option<String>,
-    /// Of a trend: on which days those slices begin that were not over when they were read.
+    /// Of a trend or a comparison: the ends of slices or periods that were not over when they were read.
     #[serde(default)]
     pub(crate) running: Vec<Date>,
     /// Of a trend: where the rows of each slice end.
@@ -102,6 +102,7 @@ impl Meta {
             date_to: Some(now.days.to.to_string()),
             project_id: Some(project.as_str().to_owned()),
             requests: compared.requests,
+            running: compared.running.clone(),
             warnings: compared.warnings.clone(),
             before: Some((before.days, compared.totals_before)),
             ..Self::default()

@@ -339,6 +339,12 @@ impl BaseTable {
         Ok(all)
     }
 
+    /// The ends of slices or periods that were not over when they were read: charts do not show them as a fall.
+    #[getter]
+    fn _running<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.0.meta.running.iter().map(|&day| convert::day(py, day)).collect()
+    }
+
     /// Whether what it counts adds up over its rows: charts and notebooks say so.
     #[getter]
     fn _adds_up(&self) -> bool {
@@ -395,12 +401,6 @@ getters! {
 
 #[pymethods]
 impl TrendTable {
-    /// The first days of slices that were not over when they were read: charts do not draw them as a fall.
-    #[getter]
-    fn _running<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        slf.as_super().get().0.meta.running.iter().map(|&day| convert::day(slf.py(), day)).collect()
-    }
-
     #[doc = doc!("TrendTable.plot")]
     #[pyo3(signature = (*, ax = None))]
     fn plot(slf: Bound<'_, Self>, ax: Option<Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {

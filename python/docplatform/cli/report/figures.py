@@ -284,7 +284,7 @@ class Trend:
     open_from: date | None = None
     """The first day whose counts may still change."""
     running: Sequence[date] = ()
-    """The first days of slices that were not over when they were read."""
+    """The ends of slices that were not over when they were read."""
 
     def short(self, one: Slice) -> bool:
         """Whether a slice has less than a whole day, week or month, because the period cuts it or it is not over."""
@@ -296,7 +296,7 @@ class Trend:
 
     def is_running(self, one: Slice) -> bool:
         """Whether a slice was not over when it was read."""
-        return one.date_from in self.running
+        return one.date_to in self.running
 
     def named(self, one: Slice) -> str:
         """A slice's name: ``5 to 11 October 2026``, with ``(4 of 7 days)`` after it if it is cut, or ``(not over)``."""
