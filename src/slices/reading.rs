@@ -58,7 +58,9 @@ impl StoreQuery {
             match (what, slice.totals) {
                 (What::Pages, _) => {
                     let found = read(endpoint, stored, slice, &mut builder).await?;
-                    warnings.extend(found.into_iter().map(|found| format!("{}: {found}", slice.days.from)));
+                    let named =
+                        |found| if is_whole { found } else { format!("{}: {found}", slice.days.from) };
+                    warnings.extend(found.into_iter().map(named));
                 }
                 (What::Totals, totals) => builder.extend(&of_site(totals.unwrap_or_default())),
             }

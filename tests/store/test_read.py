@@ -11,10 +11,18 @@ from typing import Any
 
 import pytest
 
-from docplatform import Client, ConfigurationError, TrendTable, VisitorTable, read_visitors
+from docplatform import (
+    Client,
+    ConfigurationError,
+    DataChangedWarning,
+    TrendTable,
+    VisitorTable,
+    read_visitors,
+)
 from docplatform.testing import StubServer
 from helpers.cli import SCRIPT as MAIN
 from helpers.lake import alter
+from helpers.pages import page, row, serve
 from helpers.scripts import run_script
 
 JANUARY: dict[str, Any] = {"date_from": "2024-01-01", "date_to": "2024-02-01"}
@@ -31,12 +39,14 @@ def client(stub: StubServer, store: Path) -> Iterator[Client]:
 def test_a_range_is_read_as_the_client_had_it(
     client: Client, stub: StubServer, store: Path, days: dict[str, Any]
 ) -> None:
-    fetched: VisitorTable = client.visitors(**JANUARY).collect()
+    serve(stub, page([row(1), row(1)]))
+    with pytest.warns(DataChangedWarning):
+        fetched: VisitorTable = client.visitors(**JANUARY).collect()
     sent = len(stub.requests)
     table = read_visitors(store, **days)
     assert isinstance(table, VisitorTable)
     assert list(table) == list(fetched)
-    assert (table.totals, table.requests, table.warnings) == (fetched.totals, 0, [])
+    assert (table.totals, table.requests, table.warnings) == (fetched.totals, 0, fetched.warnings)
     assert (table.date_from, table.date_to, table.project_id) == (date(2024, 1, 1), date(2024, 2, 1), "demo")
     assert len(stub.requests) == sent
 
