@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from docplatform import DataWarning
 from docplatform.cli import cost, output
 from docplatform.cli.days import PERIODS, beside, range_options, resolve
 from docplatform.cli.help import Command
@@ -77,7 +79,10 @@ def compare(listing: Listing) -> click.Command:
         with (
             session.client() as client,
             Progress(f"Reading {now.name} and {other.name}", quiet=session.quiet),
+            warnings.catch_warnings(),
         ):
+            # Those of the comparison say the same, and of which period.
+            warnings.simplefilter("ignore", DataWarning)
             read = getattr(client, f"compare_{listing.name}")
             found: Comparison = read(_words(now), _words(other), on_budget=session.on_budget)
         if writer is not None:
@@ -105,7 +110,7 @@ def compare(listing: Listing) -> click.Command:
             session.say(f"Wrote {count(writer.rows, 'row')} to {shown(name)}: every path.")
             session.say("The column significant says which of them changed by more than chance.")
         for warning in found.warnings:
-            session.say(f"Note: {shown(warning)}.")
+            output.say(f"Note: {shown(warning)}.")
         if writer is None:
             session.say(CHANCE)
         session.say(f"It took {count(found.requests, 'request')}.")
