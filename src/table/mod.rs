@@ -224,7 +224,8 @@ impl Table {
         let mut fields: Vec<_> = days.map(|(name, kind)| ArrowField::new(*name, kind, false)).collect();
         fields.extend(self.layout.fields.iter().map(arrow_field));
         let more = extras::columns(&self.extras);
-        let name = |column: &extras::Column<'_>| self.layout.extra(column.name).into_owned();
+        // A name in Arrow's C interface ends at a NUL.
+        let name = |column: &extras::Column<'_>| self.layout.extra(column.name).replace('\0', "\u{FFFD}");
         fields
             .extend(more.iter().map(|column| ArrowField::new(name(&column), column.kind.data_type(), true)));
         let schema = Arc::new(Schema::new(fields));

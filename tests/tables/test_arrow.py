@@ -17,6 +17,7 @@ import pytest
 from docplatform import VisitorTable
 from docplatform.testing import StubServer
 from helpers.exports import ROWS, collect
+from helpers.pages import row
 
 COUNT = pa.int64()
 SCHEMA = pa.schema(
@@ -91,6 +92,12 @@ def test_a_table_without_rows_has_all_columns(empty: VisitorTable) -> None:
     assert duckdb.execute("select count(*), max(path) from visitors").fetchall() == [(0, None)]
     assert visitors is empty
     assert pa.schema(empty) == SCHEMA
+
+
+def test_a_name_that_the_c_interface_cannot_have_loses_no_row() -> None:
+    found = collect([row(1, **{"a\0b": 1})])
+    assert found.to_arrow().column_names[-1] == found.to_polars().columns[-1] == "a\ufffdb"
+    assert found.to_pandas().columns[-1] == list(found[0])[-1] == "a\0b"
 
 
 def test_no_bytes_are_copied(table: VisitorTable) -> None:
