@@ -26,10 +26,7 @@ use crate::table::files;
 use crate::table::formats::Format;
 
 /// What an operation on the stream came to; nobody else has the stream yet.
-struct Worked<T> {
-    stream: OwnedMutexGuard<ExportStream>,
-    result: Result<T>,
-}
+type Worked<T> = (OwnedMutexGuard<ExportStream>, Result<T>);
 
 impl RowReader {
     /// An operation on all that is left, with no current page meanwhile: what is left of it comes first.
@@ -57,7 +54,7 @@ impl RowReader {
                 let mut stream = stream.lock_owned().await;
                 let left = reader.close_page();
                 let result = work(&mut stream, left, inbox).await;
-                Ok(Worked { stream, result })
+                Ok((stream, result))
             }
         };
         Ok(Operation::new(name, work, finish).inside(self.inside()).on_error(self.tell_checkpoint()))
@@ -97,7 +94,7 @@ pub(crate) fn table(
             }
             .boxed()
         },
-        move |py, Worked { mut stream, result }| {
+        move |py, (mut stream, result)| {
             let (made, broken) = match result {
                 Ok(made) => made,
                 Err(error) => return Err(failed(py, &owner, &stream, error)?),
@@ -216,7 +213,7 @@ pub(crate) fn file(
         move |stream, left, observer| {
             async move { stream.write(left, target, format, &observer).await }.boxed()
         },
-        move |py, Worked { mut stream, result }| {
+        move |py, (mut stream, result)| {
             let written = match result {
                 Ok(written) => written.map_err(|error| os_error(&path, &error))?,
                 Err(error) => return Err(failed(py, &owner, &stream, error)?),

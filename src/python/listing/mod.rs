@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Face;
 use crate::python::bridge::{awaitable, block};
 use crate::python::listing::collect::TableEnd;
-use crate::python::listing::reader::{How, Rest, RowReader};
+use crate::python::listing::reader::{Iteration, RowReader};
 use crate::python::table::whole_file;
 use crate::python::{convert, progress};
 use crate::table::formats::Format;
@@ -27,29 +26,24 @@ fn stop_async() -> PyErr {
     PyStopAsyncIteration::new_err(())
 }
 
+const ROWS: Iteration =
+    Iteration { name: "Rows.__next__", take: |reader, _| Ok(reader.take_row()), stop, depth: 1 };
+const ASYNC_ROWS: Iteration = Iteration { name: "Rows.__anext__", stop: stop_async, ..ROWS };
+const PAGES: Iteration = Iteration { name: "Pages.__next__", take: RowReader::take_rest, ..ROWS };
+const ASYNC_PAGES: Iteration =
+    Iteration { name: "Pages.__anext__", take: RowReader::take_rest, ..ASYNC_ROWS };
+
 /// The next, as `__next__` gives it.
-fn next<T: 'static>(
-    py: Python<'_>,
-    reader: &Arc<RowReader>,
-    name: &'static str,
-    take: fn(&RowReader) -> Option<T>,
-    finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    match take(reader) {
-        Some(taken) => finish(py, taken),
-        None => block(py, reader.next(name, How { stop, depth: 1 }, take, finish)?),
+fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
+    match (how.take)(reader, py)? {
+        Some(taken) => Ok(taken),
+        None => block(py, reader.next(how)?),
     }
 }
 
 /// The next, as `__anext__` gives it.
-fn next_async<T: 'static>(
-    py: Python<'_>,
-    reader: &Arc<RowReader>,
-    name: &'static str,
-    take: fn(&RowReader) -> Option<T>,
-    finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    awaitable(py, reader.next_lazily(name, How { stop: stop_async, depth: 1 }, take, finish)?)
+fn next_async(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
+    awaitable(py, reader.next_lazily(how)?)
 }
 
 /// The rows of a listing, for a client of this face; with totals where the endpoint has them.
@@ -68,20 +62,6 @@ pub(crate) fn rows(py: Python<'_>, face: Face, reader: Arc<RowReader>) -> PyResu
     })
 }
 
-fn page(py: Python<'_>, rest: Rest) -> PyResult<Py<PyAny>> {
-    let rows = PyList::new(py, rest.rows)?;
-    let page = match rest.totals {
-        Some(totals) => convert::named_tuple(py, "VisitorsPage")?.call_out((
-            rows,
-            convert::totals(py, totals)?,
-            rest.offset,
-            rest.has_more,
-        ))?,
-        None => convert::named_tuple(py, "RowsPage")?.call_out((rows, rest.offset, rest.has_more))?,
-    };
-    Ok(page.unbind())
-}
-
 /// The rows of the current page, as a plain iterator; it ends where a page has to be turned.
 #[pyclass(frozen, module = "docplatform._native", name = "_AtHand")]
 pub(crate) struct AtHand(Arc<RowReader>);
@@ -98,8 +78,7 @@ impl AtHand {
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let how = How { stop: stop_async, depth: 2 };
-        awaitable(py, self.0.next_lazily("Rows.__anext__", how, RowReader::take_row, |_, row| Ok(row))?)
+        next_async(py, &self.0, Iteration { depth: 2, ..ASYNC_ROWS })
     }
 }
 
@@ -285,7 +264,7 @@ impl ListedRows {
     }
 
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next(slf.py(), &slf.as_super().get().reader, "Rows.__next__", RowReader::take_row, |_, row| Ok(row))
+        next(slf.py(), &slf.as_super().get().reader, ROWS)
     }
 }
 
@@ -300,9 +279,7 @@ impl AsyncRows {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next_async(slf.py(), &slf.as_super().get().reader, "Rows.__anext__", RowReader::take_row, |_, row| {
-            Ok(row)
-        })
+        next_async(slf.py(), &slf.as_super().get().reader, ASYNC_ROWS)
     }
 }
 
@@ -342,7 +319,7 @@ impl Pages {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next(py, &self.0, "Pages.__next__", RowReader::take_rest, page)
+        next(py, &self.0, PAGES)
     }
 }
 
@@ -357,6 +334,6 @@ impl AsyncPages {
     }
 
     fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, "Pages.__anext__", RowReader::take_rest, page)
+        next_async(py, &self.0, ASYNC_PAGES)
     }
 }

@@ -26,7 +26,7 @@ use crate::python::{convert, errors};
 
 mod turn;
 
-pub(crate) use turn::{How, Rest};
+pub(crate) use turn::Iteration;
 
 /// A page whose rows are Python objects, and how far they were handed out.
 struct PageAtHand {

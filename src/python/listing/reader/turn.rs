@@ -4,29 +4,27 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::export::findings::Finding;
 use crate::export::observer::ExportObserver;
 use crate::export::pager::Turn;
 use crate::export::stream::ExportStream;
-use crate::listing::rows::Totals;
+use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Next, Operation};
 use crate::python::convert;
 use crate::python::listing::reader::{PageAtHand, RowReader};
 use crate::python::listing::rows;
 
-pub(crate) struct Rest {
-    pub(crate) rows: Vec<Py<PyAny>>,
-    pub(crate) totals: Option<Totals>,
-    pub(crate) offset: u64,
-    pub(crate) has_more: bool,
-}
-
-/// What a caller wants besides a row.
+/// How an iterator goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct How {
+pub(crate) struct Iteration {
+    /// The method, as Python names it.
+    pub(crate) name: &'static str,
+    /// Takes the next from the current page, if it has one.
+    pub(crate) take: fn(&RowReader, Python<'_>) -> PyResult<Option<Py<PyAny>>>,
     /// How the end is reported: `StopIteration` or `StopAsyncIteration`.
     pub(crate) stop: fn() -> PyErr,
     /// How many Python frames up the code is that a warning is about.
@@ -42,33 +40,35 @@ impl RowReader {
         Some(row)
     }
 
-    pub(crate) fn take_rest(&self) -> Option<Rest> {
+    /// What is left of the current page, as a page of its own.
+    pub(crate) fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let mut state = self.state();
-        let page = state.page.as_mut().filter(|page| !page.is_spent())?;
-        let offset = page.place().offset;
+        let Some(page) = state.page.as_mut().filter(|page| !page.is_spent()) else { return Ok(None) };
+        let (offset, mark) = (page.place().offset, Arc::clone(&page.mark));
         let rows: Vec<_> = page.rows.by_ref().collect();
-        let shape = page.mark.shape();
-        let rest = Rest { offset, totals: shape.totals, has_more: shape.has_more, rows };
-        state.handed += rest.rows.len() as u64;
-        Some(rest)
+        state.handed += rows.len() as u64;
+        drop(state);
+        let (rows, has_more) = (PyList::new(py, rows)?, mark.shape().has_more);
+        let page = match mark.shape().totals {
+            Some(totals) => {
+                let totals = convert::totals(py, totals)?;
+                convert::named_tuple(py, "VisitorsPage")?.call_out((rows, totals, offset, has_more))?
+            }
+            None => convert::named_tuple(py, "RowsPage")?.call_out((rows, offset, has_more))?,
+        };
+        Ok(Some(page.unbind()))
     }
 
-    /// The operation that turns pages until `take` takes something.
-    pub(crate) fn next<T: 'static>(
-        self: &Arc<Self>,
-        name: &'static str,
-        how: How,
-        take: fn(&Self) -> Option<T>,
-        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-    ) -> PyResult<Operation> {
+    /// The operation that turns pages until something can be taken.
+    pub(crate) fn next(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         let reader = Arc::clone(self);
-        self.turn(name, how.depth, move |py, more| {
-            if let Some(taken) = take(&reader) {
-                return finish(py, taken).map(Next::Value);
+        self.turn(how.name, how.depth, move |py, more| {
+            if let Some(taken) = (how.take)(&reader, py)? {
+                return Ok(Next::Value(taken));
             }
             if more {
                 // Another caller was faster, or all rows of the page were repeats.
-                return reader.next(name, how, take, finish).map(Next::Then);
+                return reader.next(how).map(Next::Then);
             }
             reader.state().ended = true;
             Err((how.stop)())
@@ -76,20 +76,14 @@ impl RowReader {
     }
 
     /// Like [`RowReader::next`], for a caller that may never await it: a row that is there is taken only then.
-    pub(crate) fn next_lazily<T: 'static>(
-        self: &Arc<Self>,
-        name: &'static str,
-        how: How,
-        take: fn(&Self) -> Option<T>,
-        finish: fn(Python<'_>, T) -> PyResult<Py<PyAny>>,
-    ) -> PyResult<Operation> {
+    pub(crate) fn next_lazily(self: &Arc<Self>, how: Iteration) -> PyResult<Operation> {
         if self.state().page.as_ref().is_none_or(PageAtHand::is_spent) {
-            return self.next(name, how, take, finish);
+            return self.next(how);
         }
         let reader = Arc::clone(self);
-        Ok(Operation::ready(name, move |py| match take(&reader) {
-            Some(taken) => finish(py, taken).map(Next::Value),
-            None => reader.next(name, how, take, finish).map(Next::Then),
+        Ok(Operation::ready(how.name, move |py| match (how.take)(&reader, py)? {
+            Some(taken) => Ok(Next::Value(taken)),
+            None => reader.next(how).map(Next::Then),
         }))
     }
 
