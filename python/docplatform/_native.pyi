@@ -3496,7 +3496,6 @@ class Rows:
             >>> len(rows.to_dicts()), rows.warnings
             (1000, [])
         """
-    def _repr_html_(self) -> str: ...
 
 @final
 class Visitors(Rows):
@@ -3895,7 +3894,6 @@ class AsyncRows:
             >>> len(rows.to_dicts()), rows.warnings
             (1000, [])
         """
-    def _repr_html_(self) -> str: ...
 
 @final
 class AsyncVisitors(AsyncRows):

@@ -37,15 +37,6 @@ pub(crate) fn _endpoints() -> Vec<(&'static str, u32, bool, bool, &'static [&'st
     ENDPOINTS.iter().copied().map(facts).collect()
 }
 
-/// Names and values as notebooks show them.
-pub(crate) fn html<'py>(
-    py: Python<'py>,
-    caption: &str,
-    fields: &[(&str, String)],
-) -> PyResult<Bound<'py, PyAny>> {
-    hook(py, "notebook", "fields")?.call_out((caption, fields.to_vec()))
-}
-
 /// Whether a slice of a range is shorter than a whole day, week or month, as the range begins or ends within it: plots have to know.
 #[pyfunction]
 #[pyo3(signature = (every, date_from, date_to))]

@@ -163,22 +163,6 @@ def test_a_client_shows_its_counts_and_no_key(face: Face, stub: StubServer) -> N
     assert "<td>closed</td>" in client._repr_html_()
 
 
-def test_a_listing_is_shown_without_a_request(face: Face, stub: StubServer) -> None:
-    client = face.client(stub)
-    visitors = client.visitors(date_from="2026-01-01")
-    rows = client.paginate("/v1/analytics/{project_id}/visitors", items="visitors", params={"q": EVIL})
-    for listing in (visitors, rows):
-        html = listing._repr_html_()
-        assert type(listing).__name__ in html
-        assert "<td>0</td>" in html
-        assert "<script" not in html
-        assert html.isprintable()
-    assert "<th>dateFrom</th><td>2026-01-01</td>" in visitors._repr_html_()
-    assert stub.requests == []
-    face.next(visitors)
-    assert "<td>1</td>" in visitors._repr_html_()
-
-
 @pytest.mark.row("J7")
 def test_a_client_is_shown_escaped() -> None:
     with Client("k" * 12, base_url="https://example.com", project_id="<b>'\"&\u202e") as client:

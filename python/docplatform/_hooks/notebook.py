@@ -50,7 +50,7 @@ def job(value: Job) -> str:
 
 
 def fields(caption: str, values: Sequence[tuple[str, object]]) -> str:
-    """Names and values as a small table: for clients, and for listings that are being read."""
+    """Names and values as a small table: for clients."""
     return _table(text(caption), [(text(name), text(value)) for name, value in values])
 
 

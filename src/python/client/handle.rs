@@ -129,7 +129,7 @@ impl Handle {
             ("requests", format!("{} ({} of them retries)", stats.requests, stats.retries)),
             ("state", state.to_owned()),
         ];
-        convert::html(py, class, &fields)
+        convert::hook(py, "notebook", "fields")?.call_out((class, fields))
     }
 
     /// The part of the key that people may see.

@@ -160,10 +160,6 @@ impl BaseRows {
         Ok(slf.get().reader.repr(slf.get_type().name()?.to_str()?))
     }
 
-    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().reader.html(slf.py(), slf.get_type().name()?.to_str()?)
-    }
-
     #[doc = doc!("Rows.pages")]
     fn pages(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());

@@ -22,7 +22,7 @@ use crate::listing::Listing;
 use crate::listing::rows::{Rows, Totals};
 use crate::python::bridge::inbox::Inside;
 use crate::python::client::handle::Handle;
-use crate::python::{convert, errors};
+use crate::python::errors;
 
 mod turn;
 
@@ -153,14 +153,6 @@ impl RowReader {
             parts.push(format!("{name}='{}'", crate::text::safe(value, 60)));
         }
         format!("{class}({}, {} rows handed out)", parts.join(", "), place.rows)
-    }
-
-    pub(crate) fn html<'py>(&self, py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
-        let place = self.state().place();
-        let mut fields = vec![("path", place.listing.path().to_owned())];
-        fields.extend(place.listing.query().iter().map(|(name, value)| (name.as_str(), value.clone())));
-        fields.push(("rows handed out", place.rows.to_string()));
-        convert::html(py, class, &fields)
     }
 
     pub(crate) fn warnings(&self) -> Vec<String> {
