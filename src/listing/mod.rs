@@ -81,7 +81,8 @@ impl Listing {
         check_query(&query)?;
         let Shape { items, has_more, next_cursor } = &shape;
         let cursor = next_cursor.as_ref();
-        if items == has_more || cursor == Some(items) || cursor == Some(has_more) {
+        let is_empty = [Some(items), Some(has_more), cursor].into_iter().flatten().any(String::is_empty);
+        if is_empty || items == has_more || cursor == Some(items) || cursor == Some(has_more) {
             return Err(Error::argument("items, has_more and next_cursor must name different fields"));
         }
         let project_id = project.map(|project| project.as_str().to_owned());

@@ -106,6 +106,7 @@ def test_a_listing_of_a_wrong_shape_is_an_error(face: Face, stub: StubServer, bo
     "settings",
     [
         {"items": "hasMore"},
+        {"items": ""},
         {"items": "rows", "params": {"limit": 5}},
         {"items": "rows", "params": {"offset": 5}},
         {"items": "rows", "page_size": 0},
