@@ -128,6 +128,7 @@ arguments! {
     on_budget: WaitOrStop = |value| wait_or_stop("on_budget", value);
     on_running: WaitOrStop = |value| wait_or_stop("on_running", value);
     by_path: bool = |value| flag("by_path", value);
+    by_path_or_none: Option<bool> = |value| if value.is_none() { Ok(None) } else { by_path(value).map(Some) };
     whole_only: bool = |value| flag("whole", value);
     check: bool = |value| flag("check", value);
     escape_formulas: bool = |value| flag("escape_formulas", value);
@@ -274,7 +275,7 @@ pub(crate) fn words(what: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         true => Err(PyValueError::new_err(format!(
             "{what} is empty: name one or more, or leave it out for all rows"
         ))),
-        false => Ok(text),
+        false => check_length(what, &[(what, &text)]).map(|()| text),
     };
     if value.is_instance_of::<PyString>() {
         return given(what, text(what, value)?);
@@ -321,7 +322,7 @@ macro_rules! texts {
     };
 }
 
-texts! { method path items has_more thread_id }
+texts! { method path items has_more thread_id by }
 
 /// The same of those that may be `None`.
 macro_rules! optional_texts {
@@ -362,14 +363,19 @@ pub(crate) fn params(value: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, 
             pairs.extend(param(&name, &value)?.map(|value| (name.clone(), value)));
         }
     }
-    let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
-    if query.len() > MAX_QUERY {
+    check_length("params", &pairs)?;
+    Ok(pairs)
+}
+
+/// Refuses what no URL has room for.
+fn check_length<T: AsRef<str>>(what: &str, query: &[(T, T)]) -> PyResult<()> {
+    let length = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish().len();
+    if length > MAX_QUERY {
         return Err(PyValueError::new_err(format!(
-            "params has {} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time",
-            query.len()
+            "{what} has {length} bytes in a URL, which has room for {MAX_QUERY}: ask for less at a time"
         )));
     }
-    Ok(pairs)
+    Ok(())
 }
 
 fn param(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {

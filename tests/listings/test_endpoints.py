@@ -500,9 +500,12 @@ def test_a_filter_of_nothing_and_a_flag_that_only_counts_as_one_are_refused(face
         for nothing in empty:
             with pytest.raises(ValueError, match="status is empty: name one or more"):
                 client.feedback("2024-01", status=nothing)
+        with pytest.raises(ValueError, match="source has 70007 bytes in a URL"):
+            client.feedback("2024-01", source=["x" * 70_000])
         rows = client.visitors("2024-01")
         for call, name in (
             (client.visitor_trend, "by_path"),
+            (client.plan_visitors, "by_path"),
             (client.visitor_trend, "whole"),
             (rows.to_csv, "bom"),
         ):

@@ -99,6 +99,8 @@ def test_the_most_read_pages_are_on_top(by: Any, best: str) -> None:
     assert axes.get_title() == "The 3 most read of 50 pages, January 2026"
     assert "do not add up" in axes.get_xlabel()
     assert drawn(axes).startswith(b"\x89PNG")
+    with pytest.raises(TypeError, match="by must be a str, not int"):
+        collect(counted(5)).plot(by=1)  # type: ignore[arg-type]
 
 
 def test_no_bar_covers_another() -> None:

@@ -55,7 +55,7 @@ macro_rules! range_methods {
                     date_from: Option<&Bound<'_, PyAny>>,
                     date_to: Option<&Bound<'_, PyAny>>,
                     #[pyo3(from_py_with = convert::every)] every: Option<Every>,
-                    by_path: Option<bool>,
+                    #[pyo3(from_py_with = convert::by_path_or_none)] by_path: Option<bool>,
                     #[pyo3(from_py_with = convert::project_id)] project_id: Option<&str>,
                 ) -> PyResult<Py<PyAny>> {
                     let slices = self.begun(convert::slices(period, date_from, date_to, every)?, every)?;

@@ -382,7 +382,7 @@ impl VisitorTable {
     fn plot(
         slf: Bound<'_, Self>,
         #[pyo3(from_py_with = convert::n)] n: usize,
-        by: &str,
+        #[pyo3(from_py_with = convert::by)] by: &str,
         ax: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         Ok(convert::hook(slf.py(), "plots", "top_pages")?.call_out((slf, n, by, ax))?.unbind())
