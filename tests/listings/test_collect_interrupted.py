@@ -118,6 +118,26 @@ def test_a_caller_interrupted_after_the_last_row_gets_them_from_the_next_call(
     assert dicts(face.run(visitors.collect())) == ROWS
 
 
+def test_a_page_that_is_interrupted_while_it_is_made_comes_again(
+    face: Face, given: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Ctrl-C that came before strikes there: it is the first code in Python."""
+    visitors = face.client(given).visitors()
+    pages = visitors.pages()
+    first = face.next(pages)
+
+    def interrupt(*_: Any) -> None:
+        raise Leave
+
+    with monkeypatch.context() as patched:
+        patched.setattr("docplatform.types.VisitorsPage", interrupt)
+        before = visitors.checkpoint
+        with pytest.raises(Leave):
+            face.next(pages)
+        assert visitors.checkpoint == before
+    assert [*first.rows, *(row for page in face.all(pages) for row in page.rows)] == ROWS
+
+
 # -- progress --------------------------------------------------------------------------------------
 
 

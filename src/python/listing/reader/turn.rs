@@ -40,23 +40,34 @@ impl RowReader {
         Some(row)
     }
 
-    /// What is left of the current page, as a page of its own.
+    /// What is left of the current page, as a page of its own. That is made before its rows are taken: a Ctrl-C that strikes
+    /// there leaves them for the next call.
     pub(crate) fn take_rest(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let mut state = self.state();
-        let Some(page) = state.page.as_mut().filter(|page| !page.is_spent()) else { return Ok(None) };
-        let (offset, mark) = (page.place().offset, Arc::clone(&page.mark));
-        let rows: Vec<_> = page.rows.by_ref().collect();
-        state.handed += rows.len() as u64;
-        drop(state);
-        let (rows, has_more) = (PyList::new(py, rows)?, mark.shape().has_more);
-        let page = match mark.shape().totals {
-            Some(totals) => {
-                let totals = convert::totals(py, totals)?;
-                convert::named_tuple(py, "VisitorsPage")?.call_out((rows, totals, offset, has_more))?
+        loop {
+            let (mark, offset, rows) = {
+                let state = self.state();
+                let Some(page) = state.page.as_ref().filter(|page| !page.is_spent()) else { return Ok(None) };
+                let rows: Vec<_> = page.rows.as_slice().iter().map(|row| row.clone_ref(py)).collect();
+                (Arc::clone(&page.mark), page.place().offset, rows)
+            };
+            let (count, has_more) = (rows.len(), mark.shape().has_more);
+            let rows = PyList::new(py, rows)?;
+            let made = match mark.shape().totals {
+                Some(totals) => {
+                    let totals = convert::totals(py, totals)?;
+                    convert::named_tuple(py, "VisitorsPage")?.call_out((rows, totals, offset, has_more))?
+                }
+                None => convert::named_tuple(py, "RowsPage")?.call_out((rows, offset, has_more))?,
+            };
+            let mut state = self.state();
+            // Another thread may have taken some of them meanwhile.
+            let is_it = |page: &&mut PageAtHand| Arc::ptr_eq(&page.mark, &mark) && page.rows.len() == count;
+            if let Some(page) = state.page.as_mut().filter(|page| !page.closed).filter(is_it) {
+                page.rows = Vec::new().into_iter();
+                state.handed += count as u64;
+                return Ok(Some(made.unbind()));
             }
-            None => convert::named_tuple(py, "RowsPage")?.call_out((rows, offset, has_more))?,
-        };
-        Ok(Some(page.unbind()))
+        }
     }
 
     /// The operation that turns pages until something can be taken.
