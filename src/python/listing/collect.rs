@@ -111,6 +111,8 @@ pub(crate) fn table(
                 }
                 return Err(error);
             }
+            // A Ctrl-C that came meanwhile strikes while the rows are still the next call's.
+            py.check_signals()?;
             let frames = import(py, "docplatform._hooks.frames")?;
             let partial = import(py, "functools")?.getattr("partial")?;
             let inside = Arc::clone(owner.inside());

@@ -159,6 +159,8 @@ impl RowReader {
             for finding in findings {
                 rows::warn(py, finding, depth)?;
             }
+            // A Ctrl-C that came meanwhile strikes before a row is taken.
+            py.check_signals()?;
             then(py, true)
         };
         Ok(Operation::new(name, turn, finish)
