@@ -1,5 +1,6 @@
 //! Creates a job only once for each name: the name is in the store before the request leaves.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -71,10 +72,15 @@ pub async fn create(
         prompt: prompt.clone().into(),
         lock: Arc::new(lock),
         fault: Arc::default(),
+        noted: AtomicBool::new(false),
     });
     let result = super::create(client, project, prompt, Some(Arc::clone(&creating)), observer).await;
-    // Waits until the notes are on the disk, in case the caller ends its process now.
-    let written = names.written().await;
+    // Waits until the notes are on the disk, in case the caller ends its process now. A call whose deadline passed while the
+    // store was locked has none, and waits no longer.
+    let written = match creating.noted.load(Ordering::Relaxed) {
+        true => names.written().await,
+        false => Ok(()),
+    };
     let fault = crate::lock(&creating.fault).take().or(written.err());
     match result {
         Ok(job) => {
@@ -306,6 +312,8 @@ pub(crate) struct Creating {
     lock: Arc<CreationLock>,
     /// Why something could not be written.
     fault: Arc<Mutex<Option<Error>>>,
+    /// Whether it stands in the store that the request is about to leave.
+    noted: AtomicBool,
 }
 
 impl Creating {
@@ -337,6 +345,7 @@ impl Journal for Creating {
                 error
             })?;
             undo.defuse();
+            self.noted.store(true, Ordering::Relaxed);
             Ok(())
         }
         .boxed()

@@ -149,7 +149,7 @@ impl OnceNames {
             )?;
             Ok(transaction.commit()?)
         };
-        self.0.store.see_to(write).await
+        self.0.store.run(write).await
     }
 
     /// Frees a name under which nothing was created; `failed` gets the error if that cannot be written. Does not wait for it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,7 +83,7 @@ HOLDER = """
 import sqlite3, sys
 
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+connection.execute("PRAGMA locking_mode = " + sys.argv[2])
 connection.execute("BEGIN IMMEDIATE")
 connection.execute("UPDATE meta SET value = value")
 print("locked", flush=True)
@@ -91,28 +92,36 @@ sys.stdin.read()
 
 
 @contextmanager
-def locked(store: Path) -> Iterator[None]:
-    """Keeps everyone else out, readers too."""
-    with Script(HOLDER, str(store)) as holder:
+def locked(store: Path, mode: str = "EXCLUSIVE") -> Iterator[None]:
+    """Keeps everyone else out, readers too; ``"NORMAL"``: only those who write."""
+    with Script(HOLDER, str(store), mode) as holder:
         assert holder.read() == "locked"
         yield
         holder.end()
 
 
+@pytest.mark.parametrize("mode", ["EXCLUSIVE", "NORMAL"])
 def test_no_call_waits_for_a_locked_store_longer_than_its_deadline(
-    face: Face, stub: StubServer, store: Path
+    face: Face, stub: StubServer, store: Path, mode: str
 ) -> None:
     client = face.client(stub, store=store, requests_per_hour=9)
     impatient = client.with_options(deadline=0.5)
-    with locked(store):
+    with locked(store, mode):
+        begun = time.monotonic()
         for _ in range(3):
             with pytest.raises(DocPlatformError, match="within the call's deadline"):
                 face.run(impatient.visitor_totals())
+        with pytest.raises(DocPlatformError, match="within the call's deadline") as failed:
+            face.run(impatient.create_job("Rewrite the guide.", once="guide"))
+        assert failed.value.outcome == "not_sent"
+        assert time.monotonic() - begun < 15
         # Without the file, and so at once also in an event loop.
         assert client.stats.budget_left == 9
     assert not stub.requests
     face.run(client.visitor_totals())
     assert client.stats.budget_left == 8
+    # Of the call that was too late, nothing is left.
+    face.run(client.create_job("Rewrite the guide.", once="guide"))
 
 
 CONSTRUCTED = """
