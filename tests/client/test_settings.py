@@ -78,6 +78,12 @@ def test_a_wrong_type_is_a_type_error_that_names_the_setting(face: Face, name: s
         make(face, **{name: value})
 
 
+@pytest.mark.parametrize("name", ["store", "ca_bundle"])
+def test_a_text_that_cannot_be_a_path_is_not_called_a_wrong_type(face: Face, name: str) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        make(face, **{name: "docs\ud800"})
+
+
 def test_names_that_are_no_settings_are_type_errors(face: Face) -> None:
     with pytest.raises(TypeError, match="tiemout"):
         make(face, tiemout=3)

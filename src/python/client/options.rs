@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::http::proxy;
 use crate::python::client::handle::Handle;
 use crate::python::convert;
+use crate::python::listing::collect;
 
 /// A type of option: how Python gives it, and how it goes back into a pickle.
 trait Setting: Sized {
@@ -45,7 +46,7 @@ setting! {
     SecretString: |name, value| convert::text(name, value).map(Self::from), |secret| secret.expose_secret();
     bool: |name, value| convert::flag(name, value), |flag| flag;
     // As text: `Path("")` is the working directory.
-    PathBuf: |name, value| value.extract().map_err(|_| convert::wrong_type(name, "a path", value)), |path| path.as_os_str();
+    PathBuf: |name, value| collect::path_of(name, value), |path| path.as_os_str();
     // A client with headers is not pickled.
     Vec<(String, SecretString)>: |name, value| {
         let given = (!value.is_none()).then(|| convert::pairs(name, value)).transpose()?;
