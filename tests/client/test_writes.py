@@ -52,6 +52,19 @@ def test_a_write_without_a_project_was_not_sent(face: Face, stub: StubServer, wr
     assert caught.value.outcome is None
 
 
+@pytest.mark.parametrize("failure", [MemoryError, RecursionError])
+def test_a_write_whose_error_cannot_be_made_has_a_note_of_its_outcome(
+    face: Face, stub: StubServer, monkeypatch: pytest.MonkeyPatch, failure: type[Exception]
+) -> None:
+    def fail(message: str) -> None:
+        raise failure
+
+    monkeypatch.setattr("docplatform.errors.UnconfirmedWriteError", fail)
+    stub.fail_next(500)
+    error = refused(face, face.client(stub), lambda client: client.create_job("Fix it"), failure)
+    assert "outcome: unknown" in error.__notes__[0]
+
+
 @pytest.mark.row("B7")
 def test_a_throttled_write_is_not_sent(face: Face, stub: StubServer) -> None:
     client = face.client(stub)

@@ -8,7 +8,7 @@ use std::task::{self, Poll};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyWeakrefReference};
@@ -317,8 +317,10 @@ impl Running {
             (error.outcome.or(state.write), state.last.take())
         };
         let error = errors::to_py(py, error.with_outcome(outcome));
-        if !error.is_instance_of::<PyException>(py) {
-            // Ctrl-C, while the exception was made.
+        let unmade =
+            error.is_instance_of::<PyRecursionError>(py) || error.is_instance_of::<PyMemoryError>(py);
+        if unmade || !error.is_instance_of::<PyException>(py) {
+            // What kept the exception from being made, such as Ctrl-C.
             return self.interrupted(py, error);
         }
         let details = last.map_or(Ok(()), |last| error.value(py).setattr("job", job::wrap(py, last)?));
