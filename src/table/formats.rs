@@ -19,6 +19,8 @@ pub enum Format {
         bom: bool,
     },
     JsonLines,
+    /// The same with the service's own names, to be read again: what a pickle carries.
+    Pickled,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -47,7 +49,8 @@ impl Encoder {
         let layout = self.layout;
         let mut rows = rows.map(Into::into);
         match self.format {
-            Format::JsonLines => rows.try_for_each(|record| json_line(layout, record, out)),
+            Format::JsonLines => rows.try_for_each(|record| json_line(layout, record, true, out)),
+            Format::Pickled => rows.try_for_each(|record| json_line(layout, record, false, out)),
             Format::Csv { escape_formulas, bom } => {
                 for (name, _) in rows.clone().filter_map(|record| record.row.other()).flat_map(extras::fields)
                 {
@@ -147,8 +150,13 @@ fn defused(text: &str, guard: bool) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// A row as the service sent it, after its days.
-fn json_line(layout: Layout, Record { days, row }: Record<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+/// A row as the service sent it, after its days. `renames`: names of the service that ours have get a prefix.
+fn json_line(
+    layout: Layout,
+    Record { days, row }: Record<'_>,
+    renames: bool,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
     if let Some(bare) = row.bare {
         serde_json::to_writer(&mut *out, bare)?;
         out.push(b'\n');
@@ -167,7 +175,8 @@ fn json_line(layout: Layout, Record { days, row }: Record<'_>, out: &mut Vec<u8>
     }
     for (name, value) in row.more() {
         begin(out);
-        serde_json::to_writer(&mut *out, &*layout.extra(Some(name)))?;
+        let name = if renames { layout.extra(Some(name)) } else { name.into() };
+        serde_json::to_writer(&mut *out, &*name)?;
         out.push(b':');
         serde_json::to_writer(&mut *out, value)?;
     }

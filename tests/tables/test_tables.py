@@ -125,6 +125,9 @@ def test_a_pickle_or_copy_is_the_same_table(odd: VisitorTable, through: Callable
     assert repr(again) == repr(odd)
     assert [list(row) for row in again] == [list(row) for row in odd] == [list(row) for row in ODD]
     assert list(odd) == odd.to_dicts() == ODD
+    prefixed = collect([row(1, service_path=5)])
+    assert "service_service_path" in prefixed[0]
+    assert list(through(prefixed)) == list(prefixed)
 
 
 def test_a_broken_pickle_is_a_value_error() -> None:

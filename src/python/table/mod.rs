@@ -203,7 +203,7 @@ impl BaseTable {
             .detach(|| {
                 let mut lines = Vec::new();
                 let layout = Layout::of(self.0.table.layout().fields);
-                Encoder::new(Format::JsonLines, layout).encode(self.0.table.rows(), &mut lines)?;
+                Encoder::new(Format::Pickled, layout).encode(self.0.table.rows(), &mut lines)?;
                 Ok((serde_json::to_string(&self.0.meta)?, lines))
             })
             .map_err(|error: std::io::Error| PyOSError::new_err(error.to_string()))?;

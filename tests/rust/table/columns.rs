@@ -241,7 +241,7 @@ fn a_field_named_as_a_column_of_ours_stands_beside_it() {
         let first = written.lines().next().unwrap();
         let read: Vec<_> = match format {
             Format::Csv { .. } => first.split(',').map(str::to_owned).collect(),
-            Format::JsonLines => {
+            Format::JsonLines | Format::Pickled => {
                 let doubled = names.iter().filter(|name| first.matches(&format!("\"{name}\":")).count() != 1);
                 assert_eq!(doubled.count(), 0, "{first}");
                 let row: serde_json::Map<_, _> = serde_json::from_str(first).unwrap();
