@@ -151,7 +151,7 @@ impl Period {
 fn named(words: &str, today: Date) -> Result<Period> {
     let days = words.strip_prefix("last ").and_then(|rest| rest.strip_suffix(" days"));
     let relative = match words {
-        "yesterday" => last(PeriodKind::Day, today),
+        "yesterday" | "last 1 day" => last(PeriodKind::Day, today),
         "last week" => last(PeriodKind::Week, today),
         "last month" => last(PeriodKind::Month, today),
         "last quarter" => last(PeriodKind::Quarter, today),
