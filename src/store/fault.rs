@@ -70,8 +70,7 @@ impl Fault {
                 setting("its directory does not exist: create it, or give another path".to_owned())
             }
             Self::Missing => setting(
-                "there is no such file: check the path. A client with this store= creates it, and \
-                 sync() fills it"
+                "there is no such file: check the path, or fill it first with client.sync(), or docplatform sync"
                     .to_owned(),
             ),
             Self::NotAFile(what) => setting(format!("it is {what}; give the path of a file")),

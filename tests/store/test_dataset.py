@@ -280,7 +280,9 @@ def test_projects_and_days_are_chosen(store: Path, root: Path) -> None:
 def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
     store: Path, root: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=r"visitors\.db: there is no such file: .* sync\(\) fills it"):
+    with pytest.raises(
+        ValueError, match=r"visitors\.db: there is no such file: .* client\.sync\(\), or docplatform sync"
+    ):
         export_dataset(root, store=store)
     store.touch()
     with pytest.raises(ValueError, match="there is no such file"):
