@@ -134,8 +134,8 @@ impl Operation {
     }
 
     /// Puts the rows into `list` as dicts, page by page as they come, while others are on their way.
-    pub(crate) fn rows(mut self, list: Py<PyList>) -> Self {
-        self.wants.rows = Some(list);
+    pub(crate) fn rows(mut self, list: Option<Py<PyList>>) -> Self {
+        self.wants.rows = list;
         self
     }
 

@@ -64,7 +64,7 @@ impl RowReader {
 /// What becomes of a table in the end.
 pub(crate) enum TableEnd {
     Itself,
-    /// The rows as dicts, which were made as their pages came.
+    /// The rows as dicts, which are made while further pages are on their way.
     Dicts(Py<PyList>),
     /// What a function of `docplatform._hooks.frames` makes of it.
     Frame(&'static str),
@@ -74,6 +74,7 @@ pub(crate) enum TableEnd {
 
 /// Reads all that is left into a table, and makes of it what is wanted; where that fails, the error has the table.
 pub(crate) fn table(
+    py: Python<'_>,
     reader: &Arc<RowReader>,
     name: &'static str,
     progress: Option<Py<PyAny>>,
@@ -82,6 +83,7 @@ pub(crate) fn table(
     let owner = Arc::clone(reader);
     // Out of a file export comes no table: its rows stay for the next call.
     let is_file = matches!(end, TableEnd::Encoded(..));
+    let list = if let TableEnd::Dicts(list) = &end { Some(list.clone_ref(py)) } else { None };
     let op = reader.work(
         name,
         move |stream, left, observer| {
@@ -163,7 +165,7 @@ pub(crate) fn table(
             Ok(Next::Aside { call: call.unbind(), then })
         },
     )?;
-    Ok(op.progress(progress))
+    Ok(op.progress(progress).rows(list))
 }
 
 /// How an export into a table continues without a store.
@@ -185,19 +187,6 @@ fn how_to_continue(reader: &Arc<RowReader>, otherwise: &'static str) -> &'static
 fn carry(reader: &Arc<RowReader>, error: &Bound<'_, PyAny>, table: &Bound<'_, PyAny>) -> PyResult<()> {
     error.setattr("partial", table)?;
     error.setattr("checkpoint", reader.checkpoint())
-}
-
-/// Reads all that is left into a list of dicts, which are made while further pages are on their way.
-pub(crate) fn dicts(
-    py: Python<'_>,
-    reader: &Arc<RowReader>,
-    name: &'static str,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Operation> {
-    let list = PyList::empty(py).unbind();
-    let made = list.clone_ref(py);
-    let op = table(reader, name, progress, TableEnd::Dicts(made))?;
-    Ok(op.rows(list))
 }
 
 /// Writes all that is left into a file; its value is the number of rows.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyStopAsyncIteration, PyStopIteration};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::operation::Face;
@@ -18,17 +19,14 @@ use crate::python::table::whole_file;
 use crate::python::{convert, progress};
 use crate::table::formats::Format;
 
-fn stop() -> PyErr {
-    PyStopIteration::new_err(())
-}
-
-fn stop_async() -> PyErr {
-    PyStopAsyncIteration::new_err(())
-}
-
-const ROWS: Iteration =
-    Iteration { name: "Rows.__next__", take: |reader, _| Ok(reader.take_row()), stop, depth: 1 };
-const ASYNC_ROWS: Iteration = Iteration { name: "Rows.__anext__", stop: stop_async, ..ROWS };
+const ROWS: Iteration = Iteration {
+    name: "Rows.__next__",
+    take: |reader, _| Ok(reader.take_row()),
+    stop: || PyStopIteration::new_err(()),
+    depth: 1,
+};
+const ASYNC_ROWS: Iteration =
+    Iteration { name: "Rows.__anext__", stop: || PyStopAsyncIteration::new_err(()), ..ROWS };
 const PAGES: Iteration = Iteration { name: "Pages.__next__", take: RowReader::take_rest, ..ROWS };
 const ASYNC_PAGES: Iteration =
     Iteration { name: "Pages.__anext__", take: RowReader::take_rest, ..ASYNC_ROWS };
@@ -116,7 +114,7 @@ impl BaseRows {
     ) -> PyResult<Py<PyAny>> {
         convert::hook(py, "frames", "need")?.call_out((frame,))?;
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.reader, name, bar, TableEnd::Frame(frame))?)
+        self.face.run(py, collect::table(py, &self.reader, name, bar, TableEnd::Frame(frame))?)
     }
 
     /// A file that a library writes.
@@ -132,7 +130,7 @@ impl BaseRows {
         // No Python object before it is needed: should the call be left, a worker that holds no interpreter removes it.
         let end = TableEnd::Encoded(way, Box::new(whole_file::PyWholeFile::new(path, None)?));
         let bar = self.bar(py, progress)?;
-        self.face.run(py, collect::table(&self.reader, name, bar, end)?)
+        self.face.run(py, collect::table(py, &self.reader, name, bar, end)?)
     }
 
     fn file(
@@ -176,7 +174,7 @@ impl BaseRows {
     fn collect(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::table(&rows.reader, "Rows.collect", bar, TableEnd::Itself)?)
+        rows.face.run(py, collect::table(py, &rows.reader, "Rows.collect", bar, TableEnd::Itself)?)
     }
 
     #[doc = doc!("Rows.to_pandas")]
@@ -202,7 +200,8 @@ impl BaseRows {
     fn to_dicts(slf: &Bound<'_, Self>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         let (py, rows) = (slf.py(), slf.get());
         let bar = rows.bar(py, progress)?;
-        rows.face.run(py, collect::dicts(py, &rows.reader, "Rows.to_dicts", bar)?)
+        let end = TableEnd::Dicts(PyList::empty(py).unbind());
+        rows.face.run(py, collect::table(py, &rows.reader, "Rows.to_dicts", bar, end)?)
     }
 
     #[doc = doc!("Rows.to_csv")]
