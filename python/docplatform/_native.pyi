@@ -61,7 +61,6 @@ __all__ = [
     "_api_key",
     "_begun",
     "_check",
-    "_client",
     "_dataset_rows",
     "_dataset_slices",
     "_endpoints",
@@ -3995,7 +3994,6 @@ class AsyncVisitors(AsyncRows):
         """
 
 # How pickles find back.
-def _client(class_: type[Any], settings: dict[str, Any]) -> Any: ...
 def _job(raw: str, project_id: str) -> Job: ...
 
 # For the command line: where the API key is from, and the key; whether a client takes these settings alone.

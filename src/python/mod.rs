@@ -73,7 +73,7 @@ mod _native {
     #[pymodule_export]
     use super::client::options::{_api_key, _check, _proxy};
     #[pymodule_export]
-    use super::client::{_client, _panic, AsyncClient, BlockingClient};
+    use super::client::{_panic, AsyncClient, BlockingClient};
     #[pymodule_export]
     use super::convert::{_begun, _endpoints, _is_cut, _is_significant, _period, _safe};
     #[pymodule_export]

@@ -197,7 +197,7 @@ def test_settings_are_checked(face: Face, tmp_path: Path, monkeypatch: pytest.Mo
     # A relative path means the same file wherever the pickle is read, or there would be two budgets.
     monkeypatch.chdir(tmp_path)
     settings = {"requests_per_hour": 7, "reserve": 2, "store": "v.db", "settle_days": 3}
-    carried = face.make(**make, **settings).__reduce__()[1][1]
+    carried = face.make(**make, **settings).__reduce__()[0].keywords
     assert {name: carried[name] for name in settings} == {**settings, "store": str(tmp_path / "v.db")}
 
 

@@ -27,7 +27,7 @@ def make(face: Face, **settings: Any) -> AnyClient:
 
 def settings_of(client: AnyClient) -> dict[str, Any]:
     """The settings as a pickle carries them."""
-    settings = client.__reduce__()[1][1]
+    settings = client.__reduce__()[0].keywords
     assert isinstance(settings, dict)
     return settings
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::budget::Budget;
 use crate::client::{Client, ClientStore, Limit, Stats};
@@ -155,7 +155,7 @@ impl Handle {
     pub(crate) fn reduce<'py>(
         &self,
         class: &Bound<'py, PyType>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let py = class.py();
         if let Some(secret) = self.options.secret() {
             return Err(PyTypeError::new_err(format!(
@@ -164,8 +164,9 @@ impl Handle {
             )));
         }
         let settings = options::to_dict(py, &self.options)?;
-        let load = import(py, "docplatform._native")?.getattr("_client")?;
-        Ok((load, (class, settings).into_pyobject(py)?.into_any()))
+        // The key comes from the environment of the process that calls it.
+        let make = import(py, "functools")?.getattr("partial")?.call_out_with((class,), Some(&settings))?;
+        Ok((make, PyTuple::empty(py)))
     }
 }
 

@@ -13,25 +13,15 @@ use std::sync::Arc;
 
 use futures_util::future::Either;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::client::Client;
 use crate::config::Options;
 use crate::error;
-use crate::python::bridge::call::CallOut as _;
 use crate::python::bridge::inbox::Inbox;
 use crate::python::bridge::operation::{Face, Next, Operation};
 use crate::python::client::handle::Handle;
 use crate::python::errors;
-
-/// Makes a client again from what its pickle carries; the key comes from the environment.
-#[pyfunction]
-pub(crate) fn _client<'py>(
-    class: &Bound<'py, PyType>,
-    settings: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    class.call_out_with((), Some(settings))
-}
 
 /// A bug on purpose, so that a test can see what becomes of one.
 #[pyfunction]
@@ -192,7 +182,7 @@ impl BaseClient {
         self.handle.html(py, self.class())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         slf.get().handle.reduce(&slf.get_type())
     }
 }
