@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -144,7 +145,7 @@ signal.signal(signal.SIGINT, interrupted)
 try:
     try:
         threading.Thread(target=interrupt).start()
-        getattr(docplatform, sys.argv[2])(store=sys.argv[1])
+        getattr(docplatform, sys.argv[1])()
     finally:
         ended.append(True)
 except KeyboardInterrupt:
@@ -157,5 +158,13 @@ def test_ctrl_c_ends_the_wait_for_a_locked_store(stub: StubServer, store: Path) 
     stub.client(store=store).close()
     with locked(store):
         for name in ("Client", "AsyncClient"):
-            ended = run_script(CONSTRUCTED, str(store), name, stub=stub)
+            ended = run_script(CONSTRUCTED, name, env=environment(stub, DOCPLATFORM_STORE=str(store)))
             assert (ended.status, ended.out) == (0, "interrupted\n"), ended.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and named pipes are POSIX's")
+def test_ctrl_c_ends_the_wait_for_a_key_that_nobody_writes(stub: StubServer, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key", 0o600)
+    env = environment(stub, DOCPLATFORM_API_KEY="", DOCPLATFORM_API_KEY_FILE=str(tmp_path / "key"))
+    ended = run_script(CONSTRUCTED, "Client", env=env)
+    assert (ended.status, ended.out) == (0, "interrupted\n"), ended.err

@@ -1,8 +1,10 @@
 //! What a client holds: its settings, and its connections in this process.
 
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{env, process, thread};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,7 +13,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::budget::Budget;
 use crate::client::{Client, ClientStore, Limit, Stats};
 use crate::clock::Clock;
-use crate::config::{Options, Settings};
+use crate::config::{ENV_API_KEY_FILE, Options, Settings};
 use crate::error::{Error, Kind, Result};
 use crate::http::reqwest::HttpTransport;
 use crate::lock;
@@ -19,7 +21,7 @@ use crate::python::bridge::call::{CallOut as _, import};
 use crate::python::bridge::runtime;
 use crate::python::client::options;
 use crate::python::convert;
-use crate::store::{self, PendingWork, Store};
+use crate::store::{self, Store};
 
 /// A client's connections in one process, shared with its handles.
 struct Pool {
@@ -40,7 +42,12 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
-        Self::of(py, options.resolve(|name| std::env::var_os(name))?, stats)
+        let resolve = || options.resolve(|name| env::var_os(name));
+        let options = match env::var_os(ENV_API_KEY_FILE) {
+            Some(_) => read_aside(py, resolve)?,
+            None => resolve()?,
+        };
+        Self::of(py, options, stats)
     }
 
     /// The same for options that want nothing from the environment.
@@ -61,7 +68,7 @@ impl Handle {
         let client = self.client()?;
         let mut options = self.options.clone();
         options::update(&mut options, changes)?;
-        let options = options.resolve(|name| std::env::var_os(name))?;
+        let options = options.resolve(|name| env::var_os(name))?;
         let settings = Arc::new(options.check()?);
         let (stats, mut store) = (Arc::clone(&self.stats), self.store.clone());
         let pool = if let Some(client) = client.with(Arc::clone(&settings)) {
@@ -226,8 +233,8 @@ fn open_store(py: Python<'_>, options: &Options, settings: &Settings) -> PyResul
         }
         error
     };
-    let (store, asked) = open().map_err(named)?;
-    wait(py, asked)?.map_err(named)?;
+    let (store, mut asked) = open().map_err(named)?;
+    wait(py, |step| asked.wait_for(step))?.map_err(named)?;
     Ok(Some(store))
 }
 
@@ -240,18 +247,36 @@ fn budgets(client: &Client) -> [Option<Budget>; 2] {
 /// Reads ledgers that this process has not seen yet, for `stats`.
 fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
     for budget in budgets(client).into_iter().flatten().filter(|budget| budget.left_as_seen().is_none()) {
-        if let Some(asked) = budget.look()? {
-            wait(py, asked)??;
+        if let Some(mut asked) = budget.look()? {
+            wait(py, |step| asked.wait_for(step))??;
         }
     }
     Ok(())
 }
 
-/// Waits for a store's work on the calling thread; Ctrl-C ends the wait.
-fn wait<T: Send>(py: Python<'_>, mut asked: PendingWork<T>) -> PyResult<Result<T>> {
+/// What `read` comes to, in a thread of its own: its file may be a pipe into which nobody writes. Ctrl-C ends the wait.
+pub(crate) fn read_aside<T: Send + 'static>(
+    py: Python<'_>,
+    read: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (answer, came) = mpsc::channel();
+    thread::Builder::new().spawn(move || drop(answer.send(read())))?;
+    let result = wait(py, move |step| match came.recv_timeout(step) {
+        Ok(result) => Some(result),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => Some(Err(Error::bug("a file's reader panicked"))),
+    });
+    Ok(result??)
+}
+
+/// Waits on the calling thread for what takes long, in steps; Ctrl-C ends the wait.
+fn wait<T: Send>(
+    py: Python<'_>,
+    mut take: impl FnMut(Duration) -> Option<Result<T>> + Send,
+) -> PyResult<Result<T>> {
     let mut result = None;
     loop {
-        runtime::blocked(py, || result = asked.wait_for(runtime::SIGNAL_CHECK_INTERVAL));
+        runtime::blocked(py, || result = take(runtime::SIGNAL_CHECK_INTERVAL));
         if let Some(result) = result.take() {
             return Ok(result);
         }

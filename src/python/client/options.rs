@@ -13,7 +13,7 @@ use crate::config::url::BaseUrl;
 use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
 use crate::error::Error;
 use crate::http::proxy;
-use crate::python::client::handle::Handle;
+use crate::python::client::handle::{Handle, read_aside};
 use crate::python::convert;
 use crate::python::listing::collect;
 
@@ -102,12 +102,14 @@ pub(crate) fn update(options: &mut Options, changes: Option<&Bound<'_, PyDict>>)
 #[pyo3(signature = (file = None))]
 pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(String, String)> {
     let (from, key) = if let Some(file) = file {
-        let key = py.detach(|| ApiKey::read_file("--api-key-file", &file))?;
-        (file.to_string_lossy().into_owned(), Some(key))
+        let from = file.to_string_lossy().into_owned();
+        (from, Some(read_aside(py, move || ApiKey::read_file("--api-key-file", &file))?))
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
-        let options = Options::default().resolve(|name| of_key(name).then(|| std::env::var_os(name))?)?;
+        let resolve =
+            move || Options::default().resolve(|name| of_key(name).then(|| std::env::var_os(name))?);
+        let options = read_aside(py, resolve)?;
         (options.name_of("api_key").to_owned(), options.api_key)
     };
     let key = key.ok_or_else(|| Error::configuration("no API key"))?;
