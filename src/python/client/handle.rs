@@ -1,5 +1,7 @@
 //! What a client holds: its settings, and its connections in this process.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -42,11 +44,11 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
-        let resolve = || options.resolve(|name| env::var_os(name));
-        let options = match env::var_os(ENV_API_KEY_FILE) {
-            Some(_) => read_aside(py, resolve)?,
-            None => resolve()?,
-        };
+        // A copy, as Python's other threads may change it meanwhile.
+        let environment: HashMap<_, _> = env::vars_os().collect();
+        let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
+        let resolve = move || options.resolve(|name| environment.get(OsStr::new(name)).cloned());
+        let options = if names_file { read_aside(py, resolve)? } else { resolve()? };
         Self::of(py, options, stats)
     }
 
