@@ -31,6 +31,8 @@ MAX_WAIT = 15.0
 AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """What the client takes in the place of the system's authorities, on Linux."""
 PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
+_ITSELF = "; check --base-url and the network: docplatform doctor looks at both"
+"""What an error advises that this command does not say of itself."""
 NOT_ASKED = "not checked, because a setting is missing or wrong"
 
 
@@ -59,8 +61,18 @@ def doctor(context: click.Context, session: Session, *, listings: bool) -> None:
     request is recorded; nothing else is written.
     """
     settings = list(_settings(session))
-    fine = not any(finding.state == "wrong" for finding in settings)
-    code, answers = _ask(session, listings=listings) if fine else (_code(settings), _not_asked())
+    code, answers = _code(settings), _not_asked()
+    if not any(finding.state == "wrong" for finding in settings):
+        try:
+            code, answers = _ask(session, listings=listings)
+        except (ConfigurationError, click.UsageError) as error:
+            # What only a whole client looks at, such as the budget. Nothing was sent.
+            code = Exit.USAGE
+            settings.append(
+                Finding(
+                    "other settings", "wrong", words.as_options(str(error)), "correct it, or leave it out"
+                )
+            )
     findings = [*settings, *answers]
     if session.json:
         output.document([finding._asdict() for finding in findings])
@@ -88,7 +100,9 @@ def _settings(session: Session) -> Iterator[Finding]:
         where, _ = secrets.read(session.api_key_file)
         yield Finding("API key", "ok", f"is set, from {where}; it is not shown")
     except ConfigurationError as error:
-        yield Finding("API key", "wrong", str(error), "copy it from the dashboard of your platform")
+        yield Finding(
+            "API key", "wrong", words.as_options(str(error)), "copy it from the dashboard of your platform"
+        )
     found = [name for name in PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"{', '.join(found)} set" if found else "none set"
     yield Finding("proxy", "ok", f"{proxies}; {_used_proxy(session)}")
@@ -238,7 +252,7 @@ def _others(client: Client) -> tuple[Exit, list[Finding]]:
 
 def _unread(listing: str, error: DocPlatformError) -> Finding:
     """Why a listing cannot be read although visitors can."""
-    said = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
+    said = _said(error)
     match error:
         case docplatform.AuthenticationError() | docplatform.PermissionDeniedError():
             return Finding(listing, "wrong", said, "give the key the right to read it, in the dashboard")
@@ -250,9 +264,16 @@ def _unread(listing: str, error: DocPlatformError) -> Finding:
             return Finding(listing, "wrong", said, "try again later")
 
 
+def _said(error: DocPlatformError) -> str:
+    """What the service said, or else what happened."""
+    if isinstance(error, docplatform.StatusError) and error.message:
+        return error.message
+    return words.as_options(str(error)).replace(_ITSELF, "")
+
+
 def _after(error: DocPlatformError) -> list[Finding]:
     """What an error says about the service, the key and the project."""
-    words = error.message if isinstance(error, docplatform.StatusError) and error.message else str(error)
+    said = _said(error)
     answered = Finding("service", "ok", "answered; this cost one request")
     taken, known = (
         Finding("key accepted", "unknown", "the service did not say"),
@@ -264,19 +285,19 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "copy the key again from the dashboard, or create a new one: keys expire, often after 90 days, and a "
                 "key of another kind is refused"
             )
-            return [answered, Finding("key accepted", "wrong", words, advice), known]
+            return [answered, Finding("key accepted", "wrong", said, advice), known]
         case docplatform.PermissionDeniedError():
             advice = (
                 "give the key the right to read analytics, in the dashboard; if keys are limited to addresses, add "
                 "this machine's"
             )
-            return [answered, Finding("key accepted", "wrong", words, advice), known]
+            return [answered, Finding("key accepted", "wrong", said, advice), known]
         case docplatform.NotFoundError():
             advice = "compare the project's id, and the path of the address, with the dashboard"
-            return [answered, taken, Finding("project found", "wrong", words, advice)]
+            return [answered, taken, Finding("project found", "wrong", said, advice)]
         case docplatform.RateLimitError() | docplatform.BudgetError():
             advice = "wait: the requests of this hour are spent"
-            return [Finding("service", "wrong", words, advice), taken, known]
+            return [Finding("service", "wrong", said, advice), taken, known]
         case docplatform.StatusError() | docplatform.ResponseError():
             advice = "check that the address is that of the platform's API, or try again later"
         case _:
@@ -284,4 +305,4 @@ def _after(error: DocPlatformError) -> list[Finding]:
                 "check the address, the network and the proxy; if your company has its own certificates, name them "
                 "with --ca-bundle"
             )
-    return [Finding("service", "wrong", words, advice), taken, known]
+    return [Finding("service", "wrong", said, advice), taken, known]
