@@ -45,7 +45,7 @@ def interval(value: str) -> float:
     """A :func:`duration` above 0."""
     seconds = duration(value)
     if not seconds:
-        raise click.BadParameter("it is too short")
+        raise click.BadParameter("give more than 0 seconds")
     return seconds
 
 
@@ -69,6 +69,10 @@ def read_prompt(prompt: tuple[str, ...], file: str | None, *, quiet: bool) -> st
         raise click.UsageError("give the prompt as an argument or with --file, not both")
     if prompt and prompt[0] != "-":
         text = prompt[0]
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise click.UsageError(
+                "the prompt is not UTF-8 text: write it into a file of UTF-8 text, and give that with --file"
+            )
     else:
         hint = "say what the agent is to do: as an argument, with --file, or through a pipe"
         # Editors add the last line end, and git on Windows the others: they make no other prompt, also not for --once.

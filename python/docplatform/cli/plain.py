@@ -18,16 +18,18 @@ NEEDS_EXTRA = 'the other commands need an extra: pip install "docplatform[cli]"'
 
 def run(arguments: list[str]) -> int:
     """Runs ``demo`` or ``stub``; wrong usage is a ``SystemExit``, as argparse raises it."""
-    parser = _parser()
     # argparse cannot hand over the options of another command in all versions.
     end = arguments.index("--run") + 1 if "--run" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:end])
+    options, unknown = _parser().parse_known_args(arguments[:end])
+    parser: argparse.ArgumentParser = options.parser
     command = arguments[end:]
     options.command = command[1:] if command[:1] == ["--"] else command
     try:
+        if unknown:
+            raise ValueError(f"unrecognized arguments: {' '.join(unknown)}{options.hint}")
         code: int = options.call(options)
     except ValueError as error:
-        # A number that is out of its range.
+        # Such as a number that is out of its range.
         parser.error(str(error))
     return code
 
@@ -47,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Runs the main job against a stub server on this machine, and shows the Python that does it. "
         "No key, no account, no network.",
     )
-    demo.set_defaults(call=_run_demo)
+    demo.set_defaults(call=_run_demo, parser=demo, hint="")
 
     stub = commands.add_parser(
         "stub",
@@ -79,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run COMMAND against the stub, then stop; what follows --run is the command, and needs no quotes",
     )
-    stub.set_defaults(call=_run_stub)
+    stub.set_defaults(call=_run_stub, parser=stub, hint="; a command to run comes after --run --")
     return parser
 
 
