@@ -95,7 +95,7 @@ def test_nothing_is_sent_while_the_outcome_is_unknown_and_the_advice_can_be_foll
     if exists:
         mistyped = shell(stub, found.replace("docplatform", "$cli", 1).replace("--job ID", "--job job-9"))
         assert mistyped.status == 2
-        assert "there is no job job-9 in this project; nothing was noted" in mistyped.err
+        assert "there is no job job-9 in this project; nothing was recorded" in mistyped.err
     advice = found.replace("--job ID", "--job job-1") if exists else never
     done = shell(stub, advice.replace("docplatform", "$cli", 1))
     assert done.status == 0, done.err
@@ -135,11 +135,12 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
         ),
         (("job", "create", "Fix it", "--once", "", *kept), "once must be a name"),
         (("job", "create", "Fix it", *once[:2], "--store", str(tmp_path / "no" / "x.db")), "does not exist"),
+        (("job", "once"), "job once reads a store: name its file with --store"),
         (("job", "once", *kept, "--job", "job-1"), "say which NAME"),
         (("job", "once", "links-1.4", "--job", "job-1", "--never-created", *kept), "not both"),
         (("job", "once", "links-1.4", "--never-created", *kept), "nothing was changed"),
         (("job", "once", "links-1.4", "--job", "job-2", *kept), "nothing was changed"),
-        (("job", "once", "other", *kept), "no name other"),
+        (("job", "once", "other", *kept), "no name other for this project and key: leave out NAME"),
         (("job", "once", "--store", str(tmp_path / "mistyped.db")), "there is no such store"),
     ):
         ended = cli(*line)
@@ -149,14 +150,14 @@ def test_what_is_wrong_with_a_name_is_wrong_usage(
 
 
 @pytest.mark.row("A15")
-def test_a_job_that_cannot_be_looked_at_is_not_noted(
+def test_a_job_that_cannot_be_looked_at_is_not_recorded(
     cli: Cli, once: tuple[str, ...], kept: tuple[str, ...]
 ) -> None:
     cli.stub.fail_next(lost=True)
     assert cli("job", "create", "Fix it", *once).status == 7
     cli.stub.fail_next(status=401)
     ended = cli("job", "once", "links-1.4", "--job", "job-1", *kept)
-    assert (ended.status, "Nothing was noted for the name links-1.4" in ended.err) == (3, True)
+    assert (ended.status, "Nothing was recorded for the name links-1.4" in ended.err) == (3, True)
     ended = cli("job", "once", "mistyped", "--job", "job-1", *kept)
     assert (ended.status, "nothing was changed" in ended.err) == (2, True)
     assert cli("job", "once", "links-1.4", "--job", "job-1", *kept).status == 0

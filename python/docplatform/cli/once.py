@@ -62,10 +62,10 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
         try:
             job = client.get_job(found)
         except NotFoundError as error:
-            raise Refusal(f"there is no job {shown(found)} in this project; nothing was noted") from error
+            raise Refusal(f"there is no job {shown(found)} in this project; nothing was recorded") from error
         except DocPlatformError as error:
             error.add_note(
-                f"Nothing was noted for the name {shown(name)}: whether this job exists is unknown."
+                f"Nothing was recorded for the name {shown(name)}: whether this job exists is unknown."
             )
             raise
     try:
@@ -76,7 +76,7 @@ def _resolve(client: Client, name: str, found: str | None) -> str:
         # Wrong usage also after the look.
         raise click.UsageError(words.as_options(str(error))) from error
     line = "the next run creates its job" if found is None else f"its job is {shown(found)}"
-    return f"Noted for the name {shown(name)}: {line}."
+    return f"Recorded for the name {shown(name)}: {line}."
 
 
 @click.command("once", cls=Command)
@@ -94,7 +94,9 @@ def once(session: Session, name: str | None, found: str | None, *, never_created
         raise click.UsageError("give --job or --never-created, not both")
     if resolves and name is None:
         raise click.UsageError("say which NAME: docplatform job once NAME --job ID")
-    if session.store is not None and not Path(session.store).exists():
+    if session.store is None:
+        raise click.UsageError("job once reads a store: name its file with --store, or in DOCPLATFORM_STORE")
+    if not Path(session.store).exists():
         raise Refusal(f"{session.store}: there is no such store; give the one that --once was used with")
     with session.client() as client:
         if resolves and name is not None:
@@ -104,7 +106,9 @@ def once(session: Session, name: str | None, found: str | None, *, never_created
     if name is not None:
         names = [each for each in names if each.name == name]
         if not names:
-            raise Refusal(f"the store has no name {shown(name)} for this project")
+            raise Refusal(
+                f"the store has no name {shown(name)} for this project and key: leave out NAME to list those it has"
+            )
     if session.json:
         output.document([{**each._asdict(), "begun": each.begun.isoformat()} for each in names])
         return
