@@ -27,7 +27,7 @@ from docplatform import (
     UnconfirmedWriteError,
     WaitTimeoutError,
 )
-from docplatform.testing import StubServer
+from docplatform.testing import StubJob, StubRequest, StubServer
 from helpers import AnyClient, Face
 from helpers.pages import page, rows, serve
 from helpers.search import shown
@@ -78,9 +78,17 @@ def test_each_class_has_the_bases_it_is_documented_with(name: str) -> None:
     typing.get_type_hints(error)
 
 
-@pytest.mark.parametrize("name", docplatform.types.__all__)
-def test_what_answers_are_made_of_has_types_that_are_found(name: str) -> None:
-    assert typing.get_type_hints(getattr(docplatform, name))
+@pytest.mark.parametrize(
+    "public",
+    [
+        *(getattr(docplatform, name) for name in docplatform.types.__all__),
+        *(docplatform.read_views, docplatform.read_visitors),
+        *(StubServer.__init__, StubServer.client, StubServer.async_client, StubJob, StubRequest),
+    ],
+    ids=lambda public: public.__qualname__,
+)
+def test_types_of_answers_and_functions_are_found(public: typing.Any) -> None:
+    assert typing.get_type_hints(public)
 
 
 def test_no_error_is_left_out_of_this_test() -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
-from docplatform._native import _read_stored
-
-if TYPE_CHECKING:
-    from docplatform._native import TrendTable, VisitorTable
+from docplatform._native import TrendTable, VisitorTable, _read_stored
 
 
 @overload

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
+from docplatform import AsyncClient, Client
 from docplatform.testing._http import App, Exchange, Received, ServerThread, bind
 from docplatform.testing._listings import CursorListing, Given
 from docplatform.testing._service import (
@@ -25,9 +26,6 @@ from docplatform.testing._service import (
     read_call,
 )
 from docplatform.testing._visitors import Served, listing
-
-if TYPE_CHECKING:
-    from docplatform import AsyncClient, Client
 
 API_KEY = "dp_stub_0000000000000000demo"
 
@@ -345,8 +343,6 @@ class StubServer:
             ...     print(client.visitor_totals("2026-01").total)
             147011
         """
-        from docplatform import Client
-
         return Client(**self._client_settings(settings))
 
     def async_client(self, **settings: Any) -> AsyncClient:
@@ -366,8 +362,6 @@ class StubServer:
             ...     print((await async_client.visitor_totals("2026-01")).total)
             147011
         """
-        from docplatform import AsyncClient
-
         return AsyncClient(**self._client_settings(settings))
 
     def fail_next(
