@@ -126,6 +126,8 @@ def test_a_script_is_followed_exactly_and_its_last_status_stays(stub: StubServer
     assert poll(stub, third, 3) == ["active", "active", "completed"]
     with pytest.raises(ValueError, match="at least one"):
         stub.script_job()
+    with pytest.raises(TypeError, match=r'script_job\("active", "failed"\)'):
+        stub.script_job(["active", "failed"])  # type: ignore[arg-type]
 
 
 def test_a_status_set_by_the_test_is_served_at_once_and_stays(stub: StubServer) -> None:

@@ -436,6 +436,7 @@ class StubServer:
 
         Raises:
             ValueError: There is no status.
+            TypeError: A status is not a str.
 
         Example:
             >>> stub.script_job("active", "failed")
@@ -444,6 +445,8 @@ class StubServer:
         """
         if not statuses:
             raise ValueError("script_job needs at least one status")
+        if not all(isinstance(status, str) for status in statuses):
+            raise TypeError('script_job takes strs, such as script_job("active", "failed")')
         with self._changed:
             self._service.script(list(statuses), pr_link)
 
