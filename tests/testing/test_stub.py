@@ -377,12 +377,25 @@ def test_rows_can_be_made_for_the_days_that_are_asked_for() -> None:
             "views": [{"path": "/v", "human": 5, "ai": 0, "total": 5}],
             "hasMore": False,
         }
-    with StubServer(rows, views=lambda *_: 1 // 0) as stub:  # type: ignore[arg-type]
-        broken = call(stub, "GET", "/v1/analytics/demo/views")
-        assert broken.status == 500
-        assert broken.body["details"] == [
-            {"message": "views: ZeroDivisionError: integer division or modulo by zero"}
-        ]
+
+
+def test_rows_that_a_test_cannot_make_are_an_answer_that_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    def views(date_from: date, _: date) -> Any:
+        yield {"path": str(date_from), "human": 1 // 0}
+
+    with StubServer(
+        views=views,
+        searches=lambda *_: [{"at": date(2026, 1, 1)}],
+        feedback=lambda *_: [dict[str, Any]()["x"]],
+    ) as stub:
+        for path, message in (
+            ("views", "ZeroDivisionError: integer division or modulo by zero"),
+            ("searches", "TypeError: Object of type date is not JSON serializable"),
+            ("feedback", "KeyError: 'x'"),
+        ):
+            broken = call(stub, "GET", f"/v1/analytics/demo/{path}")
+            assert (broken.status, broken.body["details"]) == (500, [{"message": f"{path}: {message}"}])
+    assert capfd.readouterr().err == ""
 
 
 def test_given_rows_and_totals_are_served_as_given() -> None:
@@ -620,6 +633,8 @@ def test_start_and_close_may_be_repeated() -> None:
         ({"visitors": [1]}, TypeError),
         ({"feedback": [["path", "/"]]}, TypeError),
         ({"visitors": "rows"}, TypeError),
+        ({"visitors": [{"total": date(2026, 1, 1)}]}, TypeError),
+        ({"searches": [{"lastSearchedAt": date(2026, 1, 1)}]}, TypeError),
         ({"views": True}, TypeError),
         ({"views": -1}, ValueError),
         ({"searches": "rows"}, TypeError),

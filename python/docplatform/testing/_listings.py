@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from docplatform.testing import _story as story
 from docplatform.testing._visitors import check_served, parse_days, parse_integer
@@ -117,6 +117,15 @@ SHAPES = {
 }
 
 
+class Asked(NamedTuple):
+    """What a query asks for."""
+
+    days: range
+    start: int
+    limit: int
+    filters: dict[str, list[str]]
+
+
 class CursorListing:
     """The rows of a listing, page by page. A cursor holds the position and the days, so that it may be sent without the dates."""
 
@@ -125,16 +134,21 @@ class CursorListing:
         if given is not None:
             check_served(self._shape.items, given)
 
-    def page(self, query: Mapping[str, str]) -> bytes:
-        """The answer to a query as JSON; a wrong parameter is a ``ValueError`` that names it."""
-        shape = self._shape
-        limit = parse_integer(query, "limit", shape.default_limit, 1, shape.max_limit)
+    def parse(self, query: Mapping[str, str]) -> Asked:
+        """Read the parameters as sent; a wrong one is a ``ValueError`` that names it."""
+        limit = parse_integer(query, "limit", self._shape.default_limit, 1, self._shape.max_limit)
         days, start = parse_days(query), 0
         if "cursor" in query:
             days, start = _read_cursor(query["cursor"])
-        rows = [row for row in self._rows(days) if _is_wanted(row, query)]
-        end, is_cut_off = start + limit, self._name.endswith("by-page")
-        answer: dict[str, Any] = {shape.items: rows[start:end]}
+        filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
+        return Asked(days, start, limit, filters)
+
+    def page(self, asked: Asked) -> bytes:
+        """The answer as JSON."""
+        shape, days = self._shape, asked.days
+        rows = [dict(row) for row in self._rows(days) if _is_wanted(row, asked.filters)]
+        end, is_cut_off = asked.start + asked.limit, self._name.endswith("by-page")
+        answer: dict[str, Any] = {shape.items: rows[asked.start : end]}
         if shape.has_more:
             answer["hasMore"] = end < len(rows)
         if self._name == "searches":
@@ -156,8 +170,7 @@ class CursorListing:
         return [self._shape.make(number, begin + number * step, days) for number in range(self._given)]
 
 
-def _is_wanted(row: Mapping[str, Any], query: Mapping[str, str]) -> bool:
-    filters = {name: query[name].split(",") for name in ("source", "status") if name in query}
+def _is_wanted(row: Mapping[str, Any], filters: Mapping[str, list[str]]) -> bool:
     return all(row.get(name) in values for name, values in filters.items() if name in row)
 
 

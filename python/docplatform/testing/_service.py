@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from math import ceil
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
 from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
+T = TypeVar("T")
 HOUR = 3600.0
 DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
 """The ``prLink`` of a job; ``{number}`` is that of the job, counted from 1."""
@@ -313,7 +314,7 @@ class Service:
                 return _job_answer(200, self._message(job, _prompt(call)))
             case ["", "v1", "analytics", project, listing] if listing in self._listings:
                 self._check(method, "GET", project)
-                return self._page(listing, call.request.query)
+                return self._page(listing, call, self._query, self._listings[listing].page)
             case ["", "v1", "analytics", project, "assistant", "threads", name]:
                 self._check(method, "GET", project)
                 if name != THREAD["threadId"]:
@@ -322,9 +323,11 @@ class Service:
             case ["", "v1", "analytics", project, "assistant", "caller-stats"]:
                 self._check(method, "GET", project)
                 return self._object(CALLER_STATS)
-            case ["", "v1", "analytics", project, *listed] if "/".join(listed) in self._by_cursor:
+            case ["", "v1", "analytics", project, *listed] if by_cursor := self._by_cursor.get(
+                "/".join(listed)
+            ):
                 self._check(method, "GET", project)
-                return self._listed(self._by_cursor["/".join(listed)], call.request.query)
+                return self._page("/".join(listed), call, by_cursor.parse, by_cursor.page)
         raise Refusal(404, "No such path")
 
     def _check(self, method: str, allowed: str, project: str) -> None:
@@ -364,23 +367,20 @@ class Service:
         self._take_slot()
         return Answer(200, _encode(value).encode())
 
-    def _listed(self, listing: CursorListing, parameters: Mapping[str, str]) -> Answer:
-        try:
-            body = listing.page(parameters)
-        except ValueError as error:
-            raise Refusal(400, "Invalid request", str(error)) from error
-        self._take_slot()
-        return Answer(200, body)
+    def _query(self, parameters: Mapping[str, str]) -> Query:
+        query = Query.parse(parameters)
+        return replace(query, limit=min(query.limit, self._page_cap or query.limit))
 
-    def _page(self, listing: str, parameters: dict[str, str]) -> Answer:
+    def _page(
+        self, listing: str, call: Call, parse: Callable[[Mapping[str, str]], T], page: Callable[[T], bytes]
+    ) -> Answer:
         try:
-            query = Query.parse(parameters)
+            query = parse(call.request.query)
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
         self._take_slot()
-        limit = min(query.limit, self._page_cap or query.limit)
         try:
-            return Answer(200, self._listings[listing].page(replace(query, limit=limit)))
+            return Answer(200, page(query))
         except Exception as error:  # a test may serve rows of its own making: tell it
             what = f"{listing}: {type(error).__name__}: {error}"
             raise Refusal(500, "The stub cannot serve these rows", what) from error

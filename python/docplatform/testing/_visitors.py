@@ -185,8 +185,7 @@ def _row(path: str, human: int, ai: int, total: int) -> str:
 class GivenRows:
     """Rows as a test wrote them, in its order, whatever the dates asked for.
 
-    They are turned into JSON once, here: a row that JSON cannot hold is a ``TypeError`` where it is
-    given, and not in the middle of a test. Without ``totals`` these are the sums of the rows, which
+    They are turned into JSON once. Without ``totals`` these are the sums of the rows, which
     the service's would not be.
     """
 
@@ -215,7 +214,7 @@ class AskedRows:
         """See :class:`Listed`."""
         last = date.max.toordinal()
         start, stop = (date.fromordinal(min(day, last)) for day in (query.days.start, query.days.stop))
-        rows = self._rows(start, stop)
+        rows = list(self._rows(start, stop))
         end = query.offset + query.limit
         totals = json.dumps(_sums(rows) if self._totals is None else dict(self._totals))
         listed = [json.dumps(dict(row)) for row in rows[query.offset : end]]
@@ -242,7 +241,7 @@ def listing(kind: _Kind, served: Served, totals: Mapping[str, Any] | None = None
 
 
 def check_served(name: str, served: Any) -> None:
-    """A ``ValueError`` or ``TypeError`` if what a test gives cannot be served."""
+    """A ``ValueError`` or ``TypeError`` where it is given, and not in the middle of a test, if it cannot be served."""
     if isinstance(served, int) and not isinstance(served, bool):
         if served < 0:
             raise ValueError(f"{name} must be at least 0, not {served}")
@@ -258,3 +257,7 @@ def check_served(name: str, served: Any) -> None:
             if not isinstance(row, Mapping):
                 # Such as the columns of a frame.
                 raise TypeError(f"{name}: a row must be a dict, not {type(row).__name__}")
+            try:
+                json.dumps(dict(row))
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{name}: a row cannot be sent as JSON: {error}") from error
