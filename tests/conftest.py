@@ -65,7 +65,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not depend on the settings and proxies of the user who runs them."""
     for name in (
         *("API_KEY", "API_KEY_FILE", "BASE_URL", "PROJECT_ID"),
-        *("REQUESTS_PER_HOUR", "RESERVE", "STORE", "ORGANIZATION"),
+        *("REQUESTS_PER_HOUR", "JOBS_PER_HOUR", "RESERVE", "STORE", "ORGANIZATION"),
     ):
         monkeypatch.delenv(f"DOCPLATFORM_{name}", raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):

@@ -27,7 +27,11 @@ def test_the_fixture_takes_settings(docplatform_stub: StubServer, face: Face) ->
     assert docplatform_stub.jobs[0].polls == 1
 
 
-def test_the_stubs_clients_are_ready_to_use_and_take_settings(stub: StubServer) -> None:
+def test_the_stubs_clients_are_ready_to_use_and_take_settings(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCPLATFORM_RESERVE", "5")
+    assert stub.client(requests_per_hour=3).stats.budget_left == 3
     with stub.client() as client:
         assert type(client) is Client
         assert repr(client) == f"Client(base_url='{stub.url}', project_id='demo', api_key='…demo')"

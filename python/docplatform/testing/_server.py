@@ -535,8 +535,9 @@ class StubServer:
             "api_key": self.api_key,
             "base_url": self.url,
             "project_id": self.project_id,
-            # A test never writes to the store that the environment names.
+            # A test never writes to the store that the environment names, and has its own budget to itself.
             "store": "",
+            "reserve": 0,
             **settings,
         }
 
