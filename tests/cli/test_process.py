@@ -25,7 +25,8 @@ LINK = "https://github.com/example/docs/pull/1"
 
 @pytest.mark.row("H10", "J11", "J12")
 def test_the_demo_shows_no_key_and_prints_nothing_on_stderr(hurried: dict[str, str]) -> None:
-    ended = run_script(SCRIPT, "demo", env=hurried)
+    settings = {"DOCPLATFORM_REQUESTS_PER_HOUR": "1", "DOCPLATFORM_STORE": "/no/such.db"}
+    ended = run_script(SCRIPT, "demo", env=hurried | settings)
     assert (ended.status, ended.err) == (0, "")
     assert "completed" in ended.out
     with StubServer() as stub:
