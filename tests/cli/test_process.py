@@ -140,7 +140,10 @@ WITHOUT_EXTRA = f"import sys; sys.modules['click'] = sys.modules['rich'] = None\
 def test_without_the_extra_a_command_says_how_to_get_it(arguments: tuple[str, ...]) -> None:
     ended = run_script(WITHOUT_EXTRA, *arguments)
     assert (ended.status, ended.out) == (2, "")
-    assert ended.err == 'docplatform: the other commands need an extra: pip install "docplatform[cli]"\n'
+    assert (
+        ended.err
+        == 'docplatform: all commands but demo and stub need an extra: pip install "docplatform[cli]"\n'
+    )
 
 
 def test_without_the_extra_the_rest_works(hurried: dict[str, str]) -> None:

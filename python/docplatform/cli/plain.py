@@ -13,7 +13,7 @@ FAILURES = (
     "but their answers never come), failed (jobs fail), or active (jobs are never final); with :N only N requests or jobs, "
     "with @M from the Mth on, so that drop:3@7 breaks an export at its seventh page"
 )
-NEEDS_EXTRA = 'the other commands need an extra: pip install "docplatform[cli]"'
+NEEDS_EXTRA = 'all commands but demo and stub need an extra: pip install "docplatform[cli]"'
 
 
 def run(arguments: list[str]) -> int:
