@@ -95,9 +95,9 @@ def top(listing: Listing) -> click.Command:
                 rows = heapq.nlargest(number, counted(found, progress, reading), key=itemgetter(by))
             site, requests = found.totals(), client.stats.requests
         if session.json:
-            output.document(
-                {"date_from": date_from, "date_to": date_to, "by": by, "totals": site._asdict(), "rows": rows}
-            )
+            days = {"date_from": date_from, "date_to": date_to}
+            spent = {"requests": requests, "warnings": found.warnings}
+            output.document({**days, "by": by, **spent, "totals": site._asdict(), "rows": rows})
             return
         output.table(
             [[row[name] for name in ("path", *COUNTS)] for row in rows],
