@@ -180,6 +180,19 @@ def test_two_charts_beside_each_other_do_not_write_on_each_other() -> None:
         assert all(before.x1 < after.x0 for before, after in pairwise(numbers))
 
 
+def test_large_letters_stay_within_the_picture(client: Client) -> None:
+    weeks = client.visitor_trend("2026", every="week")
+    with plt.rc_context({"font.size": 16}):
+        for found in (client.visitors("2026-01").collect(), weeks, client.compare_visitors("2026-01")):
+            axes = found.plot()
+            assert drawn(axes)
+            for words in (axes.title, axes.xaxis.label):
+                box = words.get_window_extent()
+                assert axes.figure.bbox.x0 <= box.x0 <= box.x1 <= axes.figure.bbox.x1
+            below = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+            assert all(before.x1 < after.x0 for before, after in pairwise(below))
+
+
 # -- trends ----------------------------------------------------------------------------------------
 
 

@@ -61,7 +61,10 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     if not rows:
         axes.set_xlim(-1, 1)
     axes.axvline(0, color="0.5", linewidth=0.8)
-    axes.set_xlabel(f"change in {plots.measure(comparison, 'page')}")
+    if ax is None:
+        plots._lay_out(axes)
+    measure = f"change in {plots.measure(comparison, 'page')}"
+    axes.set_xlabel(plots._wrapped(axes, measure, axes.xaxis.label))
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 

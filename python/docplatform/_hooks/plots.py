@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import warnings
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
     from docplatform._native import Table, TrendTable, VisitorTable
@@ -90,7 +92,9 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
     if not any(row["human"] or row["ai"] for row in rows):
         axes.set_xlim(0, 1)
-    axes.set_xlabel(_wrapped(axes, measure(table, "page"), _LABEL))
+    if ax is None:
+        _lay_out(axes)
+    axes.set_xlabel(_wrapped(axes, measure(table, "page"), axes.xaxis.label))
     axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 
@@ -127,9 +131,9 @@ def trend(table: TrendTable, ax: Axes | None) -> Axes:
         why = {"the range cuts": cut, "was not over when it was read": running}
         which = " or ".join(f"that {words}" for words, found in why.items() if found)
         said = f"hollow, and not on the line: a {table.every or 'range'} {which}"
-        axes.set_xlabel(_wrapped(axes, said, _LABEL))
+        axes.set_xlabel(_wrapped(axes, said, axes.xaxis.label))
     # Where slices begin, and no more of them than have room. One that the range cuts is nearer to the next.
-    room = max(int(axes.bbox.width / axes.figure.dpi / _DAY), 2)
+    room = _beside(axes)
     named: list[Any] = []
     for day in days:
         if not named or (day - named[-1]) * room >= days[-1] - days[0]:
@@ -151,34 +155,38 @@ def measure(table: Table, each: str) -> str:
     return f"unique {table.listing} of each {each} (they do not add up)"
 
 
-_DAY = 0.9
-"""The room that a day's name takes below a trend, in inches."""
-_COUNT = 0.9
-"""The room that a number takes below bars, in inches."""
+_NAME = 6.48
+"""The room that a day or a number takes below a chart, relative to the size of its font."""
 _MANY = 100
 """With this many slices or more, their marks would hide the line."""
 _LETTER = 0.55
 """The usual width of a letter, relative to the size of its font."""
-_LABEL, _TITLE = 10.0, 12.0
-"""The usual size of labels and titles, in points."""
 
 
-def _wrapped(axes: Axes, words: str, size: float) -> str:
-    """A text wrapped to the width of axes that stand beside others."""
-    letters = axes.bbox.width / axes.figure.dpi * 72 / (_LETTER * size)
-    return "\n".join(wrap(words, max(int(letters), 20)))
+def _sizes(axes: Axes, text: Text) -> float:
+    """The width of axes, relative to the size of a text's font."""
+    return axes.bbox.width / axes.figure.dpi * 72 / float(text.get_fontsize())
+
+
+def _beside(axes: Axes) -> int:
+    """How many days or numbers have room below axes."""
+    return max(int(_sizes(axes, axes.xaxis.label) / _NAME), 2)
+
+
+def _wrapped(axes: Axes, words: str, text: Text) -> str:
+    """Words wrapped to the width of axes that stand beside others, for a text in its font."""
+    return "\n".join(wrap(words, max(int(_sizes(axes, text) / _LETTER), 20)))
 
 
 def _finish(axes: Axes, title: str, counts: Literal["x", "y"], **key: Any) -> None:
     """What all charts have in common; ``counts`` is the axis of the numbers."""
     axis = axes.xaxis if counts == "x" else axes.yaxis
     axis.set_major_formatter("{x:,.0f}")
-    room = axes.bbox.width / axes.figure.dpi / _COUNT if counts == "x" else 10
-    axes.locator_params(axis=counts, integer=True, nbins=max(int(room), 2))
+    axes.locator_params(axis=counts, integer=True, nbins=_beside(axes) if counts == "x" else 10)
     axes.grid(visible=True, axis=counts, alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(_wrapped(axes, title, _TITLE), parse_math=False)
+    axes.set_title(_wrapped(axes, title, axes.title), parse_math=False)
     key |= {"loc": "lower left", "ncols": 2, "frameon": False, "borderaxespad": 0}
     # Placed again at each drawing, so that the key is above the title, even one that the user sets later.
     setattr(axes.legend(**key), "get_bbox_to_anchor", partial(_above_title, axes))  # noqa: B010  # a method, to mypy
@@ -218,6 +226,15 @@ def _axes(rows: int) -> Axes:
 
     _, axes = plt.subplots(figsize=(9, 1.6 + 0.42 * max(rows, 2)), layout="constrained")
     return axes
+
+
+def _lay_out(axes: Axes) -> None:
+    """Gives the paths beside bars their room, so that words are wrapped to what is left."""
+    figure: Any = axes.figure
+    # What is odd about the letters is a warning of the drawing that the user sees.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        figure.draw_without_rendering()
 
 
 def _trend_title(table: TrendTable) -> str:
