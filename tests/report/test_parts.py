@@ -112,6 +112,7 @@ def test_it_can_be_compared_with_any_period(cli: Cli, file: Path) -> None:
     sent = len(cli.stub.requests)
     for wrong, says in (
         (("--compare", "soon"), "--compare"),
+        (("--compare", "2026-01-01 to 2026-01-31"), "--compare is the period itself, January 2026"),
         (("--compare", "2025", "--no-compare"), "contradict"),
     ):
         ended = cli("report", "2026-01", "-o", str(file), "--force", *wrong)

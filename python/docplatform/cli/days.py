@@ -128,6 +128,8 @@ def beside(date_from: str, date_to: str, option: str, before: str | None) -> tup
     except ValueError as error:
         raise click.UsageError(f"{option}: {words.as_options(str(error))}") from None
     against = found[1] if other is None else other[0]
+    if against is not None and against[:2] == found[0][:2]:
+        raise click.UsageError(f"{option} is the period itself, {found[0][3]}: name another")
     return Days(*found[0]), None if against is None else Days(*against)
 
 
