@@ -187,7 +187,9 @@ def test_a_period_that_is_not_over_has_lost_nothing_yet() -> None:
     for fall in ("fell by", "/auth (", "Look at", "Nobody reads", "vanished."):
         assert fall not in text
     alone = made(totals=Totals(600, 330, 800), comparison=None, unfinished=True)
-    assert "January 2026 had not ended" in Parsed(page.render(alone)).text
+    text = Parsed(page.render(alone)).text
+    assert "January 2026 is not over: 800 readers so far, 600 people and 330 AI agents." in text
+    assert "January 2026 had not ended" in text
     # Nothing to say of the pages is no paragraph.
     quiet = page.render(made(totals=Totals(1, 1, 2), comparison=comparison()))
     assert "<p></p>" not in quiet

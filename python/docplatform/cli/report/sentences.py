@@ -41,13 +41,13 @@ def summary(report: Report) -> list[Sentence]:
     if report.totals is None or not report.totals.total:
         return []
     found = report.comparison
+    readers = count(report.totals.total, "reader")
+    so_far = capital(report.name) + (
+        f" is not over: {readers} so far" if report.unfinished else f": {readers}"
+    )
     if found is None or not found.totals.total:
-        return [
-            [f"{capital(report.name)}: {count(report.totals.total, 'reader')}, {_kinds(report.totals)}."],
-            [_agents(report.totals)],
-        ]
+        return [[f"{so_far}, {_kinds(report.totals)}."], [_agents(report.totals)]]
     if report.unfinished:
-        so_far = f"{capital(report.name)} is not over: {count(report.totals.total, 'reader')} so far"
         sentences: list[Sentence] = [
             [f"{so_far}; {found.name} had {found.totals.total:,}."],
             [f"These are {_kinds(report.totals)}. {_agents(report.totals)}"],
