@@ -309,6 +309,12 @@ def test_a_page_is_what_limit_and_offset_ask_for(
     assert set(page) == {"totals", "visitors", "hasMore"}
 
 
+def test_no_page_has_more_rows_than_the_cap() -> None:
+    with StubServer(page_cap=2) as stub:
+        for path, items in (("views", "views"), ("searches", "searches"), ("feedback/by-page", "feedback")):
+            assert len(call(stub, "GET", f"/v1/analytics/demo/{path}?limit=3").body[items]) == 2
+
+
 @pytest.mark.parametrize("query", ["", "dateFrom=2025-03-01&dateTo=2025-03-02"])
 def test_made_up_rows_are_plausible(query: str) -> None:
     with StubServer(1_000) as stub:

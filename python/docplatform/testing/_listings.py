@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from docplatform.testing import _story as story
 from docplatform.testing._visitors import check_served, parse_days, parse_integer
@@ -117,7 +117,8 @@ SHAPES = {
 }
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Asked:
     """What a query asks for."""
 
     days: range

@@ -15,10 +15,10 @@ from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
-from docplatform.testing._listings import CALLER_STATS, THREAD, CursorListing
+from docplatform.testing._listings import CALLER_STATS, THREAD, Asked, CursorListing
 from docplatform.testing._visitors import Listed, Query
 
-T = TypeVar("T")
+T = TypeVar("T", Query, Asked)
 HOUR = 3600.0
 DEFAULT_LINK = "https://github.com/example/docs/pull/{number}"
 """The ``prLink`` of a job; ``{number}`` is that of the job, counted from 1."""
@@ -314,7 +314,7 @@ class Service:
                 return _job_answer(200, self._message(job, _prompt(call)))
             case ["", "v1", "analytics", project, listing] if listing in self._listings:
                 self._check(method, "GET", project)
-                return self._page(listing, call, self._query, self._listings[listing].page)
+                return self._page(listing, call, Query.parse, self._listings[listing].page)
             case ["", "v1", "analytics", project, "assistant", "threads", name]:
                 self._check(method, "GET", project)
                 if name != THREAD["threadId"]:
@@ -367,10 +367,6 @@ class Service:
         self._take_slot()
         return Answer(200, _encode(value).encode())
 
-    def _query(self, parameters: Mapping[str, str]) -> Query:
-        query = Query.parse(parameters)
-        return replace(query, limit=min(query.limit, self._page_cap or query.limit))
-
     def _page(
         self, listing: str, call: Call, parse: Callable[[Mapping[str, str]], T], page: Callable[[T], bytes]
     ) -> Answer:
@@ -379,8 +375,9 @@ class Service:
         except ValueError as error:
             raise Refusal(400, "Invalid request", str(error)) from error
         self._take_slot()
+        limit = min(query.limit, self._page_cap or query.limit)
         try:
-            return Answer(200, page(query))
+            return Answer(200, page(replace(query, limit=limit)))
         except Exception as error:  # a test may serve rows of its own making: tell it
             what = f"{listing}: {type(error).__name__}: {error}"
             raise Refusal(500, "The stub cannot serve these rows", what) from error
