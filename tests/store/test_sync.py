@@ -162,3 +162,7 @@ def test_progress_counts_slices(
     shown.clear()
     face.run(client.visitor_trend(**four, progress=True))
     assert (shown[0], shown[-1]) == ((4, "slices"), 4)
+    shown.clear()
+    with pytest.raises(ConfigurationError):
+        face.run(client.with_options(store="").sync("demo", **four, progress=True))
+    assert shown == [], "no bar is left above the error"

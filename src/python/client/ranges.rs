@@ -159,9 +159,9 @@ impl BaseClient {
         let projects = convert::projects(projects)?;
         let wanted = SyncScope { projects, slices, of: Subject::new(listing, by_path)? };
         let count = wanted.projects.len() * wanted.slices.len();
-        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
         let no_store = || Error::configuration("sync fills a store: give the client one with store=");
         let exports = self.handle.client()?.exports().cloned().ok_or_else(no_store)?;
+        let bar = progress::bar(py, progress, Some(count as u64), SLICES)?;
         let fill = move |client: Client, inbox: Arc<Inbox>| async move {
             Ok(sync::sync(&client.on_budget(on_budget), &exports, &wanted, on_running, inbox).await)
         };
@@ -218,8 +218,8 @@ impl BaseClient {
         progress: Option<bool>,
         project_id: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let project = self.project(project_id)?;
+        let bar = progress::bar(py, progress, Some(slices.len() as u64), SLICES)?;
         let read = move |client: Client, inbox: Arc<Inbox>| async move {
             let trend = trend::trend(&client.on_budget(on_budget), &project, &slices, of, inbox).await?;
             Ok((Meta::of_trend(of, &project, &slices, every, &trend), trend))
