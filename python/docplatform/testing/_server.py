@@ -279,7 +279,8 @@ class StubServer:
 
     def wait_for(self, predicate: Callable[[StubServer], object], timeout: float | timedelta = 5.0) -> None:
         """Waits until a condition is true, without sleeping: it is checked whenever a request arrives or is answered, or a
-        connection opens or closes.
+        connection opens or closes. It blocks: in a coroutine, use ``await asyncio.to_thread(stub.wait_for, …)``, so that
+        the requests of its tasks can leave.
 
         Args:
             predicate: A function of this ``StubServer``; its result is taken as true or false.
