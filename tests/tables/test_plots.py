@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from docplatform import Client, read_visitors
+from docplatform import Client, Comparison, VisitorTable, read_visitors
 from docplatform.testing import StubServer
 from helpers.exports import collect
 from helpers.lake import alter
@@ -159,9 +159,16 @@ def test_no_more_pages_are_drawn_than_can_be_read() -> None:
     assert plt.fignum_exists(figure.number)
 
 
-def test_two_charts_beside_each_other_do_not_write_on_each_other() -> None:
-    long = [{"path": f"/{'x' * 60}/{at}/the-end", "human": 10, "ai": 90_000, "total": at} for at in range(9)]
-    found = collect(long, date_from="2026-01-01", date_to="2026-02-01")
+@pytest.mark.parametrize("compared", [False, True])
+def test_two_charts_beside_each_other_do_not_write_on_each_other(compared: bool) -> None:
+    long = [
+        {"path": f"/{'x' * 60}/{at}/the-end", "human": 10, "ai": 90_000, "total": 90_000 + at}
+        for at in range(9)
+    ]
+    found: VisitorTable | Comparison = collect(long, date_from="2026-01-01", date_to="2026-02-01")
+    if compared:
+        with StubServer(lambda start, _: long if start.month == 1 else []) as stub, stub.client() as client:
+            found = client.compare_visitors("2026-01")
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
     for axes in (left, right):
         assert found.plot(ax=axes) is axes

@@ -6,7 +6,6 @@ import heapq
 from typing import TYPE_CHECKING, Any
 
 from docplatform._hooks import plots
-from docplatform._hooks.paths import BLANK, is_blank, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +20,6 @@ LOSS: dict[str, Any] = {
     "hatch": "////",
     "edgecolor": "white",
 }
-_MOST_LABEL = 40
-"""The most characters of a path that are shown."""
 
 
 def largest(comparison: Comparison, n: int) -> list[dict[str, Any]]:
@@ -51,13 +48,7 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
     styles = [GAIN if change > 0 else LOSS for change in changes]
     for at, (change, style) in enumerate(zip(changes, styles, strict=True)):
         axes.barh(at, change, 0.7, **{name: value for name, value in style.items() if name != "label"})
-    names = [BLANK if is_blank(row["path"]) else shown(row["path"], _MOST_LABEL) for row in rows]
-    # Dollars in a path must not start a formula.
-    axes.set_yticks(range(len(rows)), names, parse_math=False)
-    if not all(map(str.isascii, names)):
-        for label in axes.get_yticklabels():
-            label.set_fontfamily(plots._families(label.get_fontfamily()))
-    axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
+    plots._name_bars(axes, rows)
     if not rows:
         axes.set_xlim(-1, 1)
     axes.axvline(0, color="0.5", linewidth=0.8)
@@ -65,7 +56,6 @@ def draw(comparison: Comparison, n: int, ax: Axes | None) -> Axes:
         plots._lay_out(axes)
     measure = f"change in {plots.measure(comparison, 'page')}"
     axes.set_xlabel(plots._wrapped(axes, measure, axes.xaxis.label))
-    axes.tick_params(axis="y", length=0)
     from matplotlib.patches import Patch
 
     counted = comparison.listing if comparison._adds_up else "readers"

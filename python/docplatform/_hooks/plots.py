@@ -16,7 +16,7 @@ from docplatform._native import _is_cut, _safe
 from docplatform.types import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.text import Text
@@ -75,12 +75,27 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     _need()
     counts = memoryview(table._numbers(by)).cast("q")
     axes = ax if ax is not None else _axes(min(n, len(table), _MAX_BARS))
-    width, height = (size / axes.figure.dpi for size in (axes.bbox.width, axes.bbox.height))
-    room = _MAX_BARS if ax is None else max(int(height / _BAR_INCHES), 1)
+    room = _MAX_BARS if ax is None else max(int(axes.bbox.height / axes.figure.dpi / _BAR_INCHES), 1)
     best = heapq.nlargest(min(n, room), range(len(table)), key=counts.__getitem__)
     rows: list[Any] = [table[at] for at in best]
     for style, kind, at in ((HUMAN, "human", -_BAR / 2), (AI, "ai", _BAR / 2)):
         axes.barh([at + place for place in range(len(rows))], [row[kind] for row in rows], _BAR, **style)
+    _name_bars(axes, rows)
+    if not any(row["human"] or row["ai"] for row in rows):
+        axes.set_xlim(0, 1)
+    if ax is None:
+        _lay_out(axes)
+    axes.set_xlabel(_wrapped(axes, measure(table, "page"), axes.xaxis.label))
+    from matplotlib.patches import Patch
+
+    # Also where there is no bar to take it from.
+    _finish(axes, _title(table, len(rows)), "x", handles=[Patch(**HUMAN), Patch(**AI)])
+    return axes
+
+
+def _name_bars(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The paths beside bars, the first on top."""
+    width = axes.bbox.width / axes.figure.dpi
     most = min(max(int(width / _LABEL_INCHES), _LEAST_LABEL), _MOST_LABEL)
     names = [BLANK if is_blank(row["path"]) else shown(row["path"], most) for row in rows]
     # Dollars in a path must not start a formula.
@@ -88,19 +103,9 @@ def top_pages(table: VisitorTable, n: int, by: str, ax: Axes | None) -> Axes:
     if not all(map(str.isascii, names)):
         for label in axes.get_yticklabels():
             label.set_fontfamily(_families(label.get_fontfamily()))
-    # The first page on top. At least room for three, so that one bar is not a beam.
+    # At least room for three, so that one bar is not a beam.
     axes.set_ylim(max(len(rows), 3) - 0.4, -0.6)
-    if not any(row["human"] or row["ai"] for row in rows):
-        axes.set_xlim(0, 1)
-    if ax is None:
-        _lay_out(axes)
-    axes.set_xlabel(_wrapped(axes, measure(table, "page"), axes.xaxis.label))
     axes.tick_params(axis="y", length=0)
-    from matplotlib.patches import Patch
-
-    # Also where there is no bar to take it from.
-    _finish(axes, _title(table, len(rows)), "x", handles=[Patch(**HUMAN), Patch(**AI)])
-    return axes
 
 
 def trend(table: TrendTable, ax: Axes | None) -> Axes:
