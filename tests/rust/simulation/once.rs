@@ -57,6 +57,12 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             if !is_it && !world.state().resolved_anew[name as usize] {
                 bad("another job");
             }
+            // Also if the process ended at this moment.
+            let disk = &scenario.disk;
+            let never_fails = disk.failing == 0 && disk.latency < 1_000 && scenario.deletions.is_empty();
+            if never_fails && !is_noted(world, name, job.id.as_str()) {
+                bad("its job is not on the disk");
+            }
             Done::Yes
         }
         Err(error) if error.kind == Kind::Argument => {
@@ -93,6 +99,13 @@ pub(crate) async fn once(process: &Process, name: u64, prompt: u64) -> Done {
             Done::Again(60)
         }
     }
+}
+
+/// Whether the store has this job for a name.
+fn is_noted(world: &World, name: u64, job: &str) -> bool {
+    let sql = "SELECT EXISTS (SELECT 1 FROM once WHERE name = ?1 AND job = ?2)";
+    let its = (format!("name-{name}"), job);
+    world.connection.lock().unwrap().query_row(sql, its, |row| row.get(0)).unwrap()
 }
 
 /// Whether the outcome of a request is unknown.
