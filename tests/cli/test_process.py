@@ -61,7 +61,7 @@ def test_the_stub_prints_on_stdout_only_what_a_shell_can_evaluate() -> None:
 def test_a_port_that_is_taken_is_a_failure_in_one_line(stub: StubServer) -> None:
     ended = run_script(SCRIPT, "stub", "--port", stub.url.rpartition(":")[2])
     assert (ended.status, ended.out, ended.err.count("\n")) == (1, "", 1)
-    assert ended.err.startswith("docplatform: ")
+    assert ended.err.startswith("docplatform: --port: Address already in use: give another")
 
 
 # -- closed pipes ----------------------------------------------------------------------------------

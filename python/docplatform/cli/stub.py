@@ -51,7 +51,7 @@ def rehearse(stub: StubServer, failure: str, active_polls: int) -> None:
 def serve(stub: StubServer) -> int:
     """Serves until Ctrl-C. What a shell can evaluate goes to stdout, what people read to stderr."""
     line = "$env:{} = '{}'" if sys.platform == "win32" else "export {}={}"
-    with stub:
+    with _listening(stub):
         try:
             say("The stub serves until Ctrl-C. Paste these lines into another terminal.")
             for name, value in _settings(stub).items():
@@ -69,7 +69,7 @@ def run(stub: StubServer, command: Sequence[str]) -> int:
     if program is None:
         say(f"docplatform: stub --run: {shown(command[0])}: no such command: check its name, and PATH.")
         return NOT_FOUND
-    with stub:
+    with _listening(stub):
         try:
             process = subprocess.Popen(  # noqa: S603  # what the user asks for
                 [program, *command[1:]], env=os.environ | _settings(stub)
@@ -80,6 +80,16 @@ def run(stub: StubServer, command: Sequence[str]) -> int:
         _leave_signals_to(process)
         code = process.wait()
     return code if code >= 0 else SIGNALLED - code
+
+
+def _listening(stub: StubServer) -> StubServer:
+    """The stub, started. The error about a port that it cannot have names the option."""
+    try:
+        return stub.start()
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        advice = "give another, or leave it out for any that is free"
+        raise OSError(error.errno, f"{why}: {advice}", "--port") from error
 
 
 def _leave_signals_to(process: subprocess.Popen[bytes]) -> None:
