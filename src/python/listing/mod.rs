@@ -19,17 +19,17 @@ use crate::python::table::whole_file;
 use crate::python::{convert, progress};
 use crate::table::formats::Format;
 
-const ROWS: Iteration = Iteration {
+const NEXT_ROW: Iteration = Iteration {
     name: "Rows.__next__",
     take: |reader, _| Ok(reader.take_row()),
     stop: || PyStopIteration::new_err(()),
     depth: 1,
 };
-const ASYNC_ROWS: Iteration =
-    Iteration { name: "Rows.__anext__", stop: || PyStopAsyncIteration::new_err(()), ..ROWS };
-const PAGES: Iteration = Iteration { name: "Pages.__next__", take: RowReader::take_rest, ..ROWS };
-const ASYNC_PAGES: Iteration =
-    Iteration { name: "Pages.__anext__", take: RowReader::take_rest, ..ASYNC_ROWS };
+const NEXT_ROW_ASYNC: Iteration =
+    Iteration { name: "Rows.__anext__", stop: || PyStopAsyncIteration::new_err(()), ..NEXT_ROW };
+const NEXT_PAGE: Iteration = Iteration { name: "Pages.__next__", take: RowReader::take_rest, ..NEXT_ROW };
+const NEXT_PAGE_ASYNC: Iteration =
+    Iteration { name: "Pages.__anext__", take: RowReader::take_rest, ..NEXT_ROW_ASYNC };
 
 /// The next, as `__next__` gives it.
 fn next(py: Python<'_>, reader: &Arc<RowReader>, how: Iteration) -> PyResult<Py<PyAny>> {
@@ -76,7 +76,7 @@ impl AtHand {
 
     /// An awaitable for the row after them. Warnings are about the code that goes through the generator.
     fn turn(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, Iteration { depth: 2, ..ASYNC_ROWS })
+        next_async(py, &self.0, Iteration { depth: 2, ..NEXT_ROW_ASYNC })
     }
 }
 
@@ -259,7 +259,7 @@ impl ListedRows {
     }
 
     fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next(slf.py(), &slf.as_super().get().reader, ROWS)
+        next(slf.py(), &slf.as_super().get().reader, NEXT_ROW)
     }
 }
 
@@ -274,7 +274,7 @@ impl AsyncRows {
     }
 
     fn __anext__(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-        next_async(slf.py(), &slf.as_super().get().reader, ASYNC_ROWS)
+        next_async(slf.py(), &slf.as_super().get().reader, NEXT_ROW_ASYNC)
     }
 }
 
@@ -314,7 +314,7 @@ impl Pages {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next(py, &self.0, PAGES)
+        next(py, &self.0, NEXT_PAGE)
     }
 }
 
@@ -329,6 +329,6 @@ impl AsyncPages {
     }
 
     fn __anext__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        next_async(py, &self.0, ASYNC_PAGES)
+        next_async(py, &self.0, NEXT_PAGE_ASYNC)
     }
 }
