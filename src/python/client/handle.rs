@@ -44,12 +44,7 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(crate) fn new(py: Python<'_>, options: Options, stats: Arc<Stats>) -> PyResult<Self> {
-        // A copy, as Python's other threads may change it meanwhile.
-        let environment: HashMap<_, _> = env::vars_os().collect();
-        let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
-        let resolve = move || options.resolve(|name| environment.get(OsStr::new(name)).cloned());
-        let options = if names_file { read_aside(py, resolve)? } else { resolve()? };
-        Self::of(py, options, stats)
+        Self::of(py, resolve(py, options, |_| true)?, stats)
     }
 
     /// The same for options that want nothing from the environment.
@@ -254,6 +249,16 @@ fn look(py: Python<'_>, client: &Client) -> PyResult<()> {
         }
     }
     Ok(())
+}
+
+/// The options with what the environment adds, of the variables that count.
+pub(crate) fn resolve(py: Python<'_>, options: Options, counts: fn(&str) -> bool) -> PyResult<Options> {
+    // A copy, as Python's other threads may change it meanwhile.
+    let environment: HashMap<_, _> = env::vars_os().collect();
+    let names_file = environment.contains_key(OsStr::new(ENV_API_KEY_FILE));
+    let variable = move |name: &str| environment.get(OsStr::new(name)).filter(|_| counts(name)).cloned();
+    let resolve = move || options.resolve(variable);
+    if names_file { read_aside(py, resolve) } else { Ok(resolve()?) }
 }
 
 /// What `read` comes to, in a thread of its own: its file may be a pipe into which nobody writes. Ctrl-C ends the wait.

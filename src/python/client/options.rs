@@ -13,7 +13,7 @@ use crate::config::url::BaseUrl;
 use crate::config::{ApiKey, ENV_API_KEY, ENV_API_KEY_FILE, Options, for_each_option};
 use crate::error::Error;
 use crate::http::proxy;
-use crate::python::client::handle::{Handle, read_aside};
+use crate::python::client::handle::{Handle, read_aside, resolve};
 use crate::python::convert;
 use crate::python::listing::collect;
 
@@ -107,9 +107,7 @@ pub(crate) fn _api_key(py: Python<'_>, file: Option<PathBuf>) -> PyResult<(Strin
     } else {
         // Whatever else is wrong is not about the key.
         let of_key = |name: &str| matches!(name, ENV_API_KEY | ENV_API_KEY_FILE);
-        let resolve =
-            move || Options::default().resolve(|name| of_key(name).then(|| std::env::var_os(name))?);
-        let options = read_aside(py, resolve)?;
+        let options = resolve(py, Options::default(), of_key)?;
         (options.name_of("api_key").to_owned(), options.api_key)
     };
     let key = key.ok_or_else(|| Error::configuration("no API key"))?;
