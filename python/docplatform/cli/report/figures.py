@@ -213,11 +213,11 @@ def compare(
 
 
 def listed_sections(
-    now: Mapping[str, Section], before: Mapping[str, Section] | None
+    now: Mapping[str, Section], before: Mapping[str, Section]
 ) -> list[tuple[str, Section, Section | None]]:
-    """The sections to list, now and before, the most read first. The rest of the site comes last."""
-    none, then = Section(), before or {}
-    both = {name: (now.get(name, none), then.get(name, none)) for name in {**now, **then}}
+    """The sections to list, now and, if any were read, before, the most read first. The rest of the site comes last."""
+    none = Section()
+    both = {name: (now.get(name, none), before.get(name, none)) for name in {**now, **before}}
     # A section with a single page is a page at the top of the site.
     own = [name for name, pair in both.items() if name != OTHER and max(one.pages for one in pair) > 1]
     own.sort(key=lambda name: (-max(one.readings.total for one in both[name]), name))
@@ -226,7 +226,7 @@ def listed_sections(
     listed: list[tuple[str, Section, Section | None]] = [(name, *both[name]) for name in own]
     if rest:
         listed.append((OTHER, _all(one for one, _ in rest), _all(was for _, was in rest)))
-    return [(name, one, was if before is not None else None) for name, one, was in listed]
+    return [(name, one, was if before else None) for name, one, was in listed]
 
 
 def _all(sections: Iterable[Section]) -> Section:

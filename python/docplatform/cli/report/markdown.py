@@ -128,7 +128,7 @@ def _pages(report: Report) -> Iterator[tuple[str, str]]:
             yield title, _table(("Page", "People", "AI agents", "AI share"), rows)
     found = report.comparison
     before = found.sections if found is not None else {}
-    listed_ = listed_sections(report.sections, before or None)
+    listed_ = listed_sections(report.sections, before)
     if len(listed_) > 1:
         rows = []
         for name, now, then in listed_:

@@ -223,7 +223,7 @@ def _by_share(report: Report, listed: Sequence[Mapping[str, Any]]) -> str:
 def _sections(report: Report) -> str:
     found = report.comparison
     was_read = found.sections if found is not None else {}
-    listed = listed_sections(report.sections, was_read or None)
+    listed = listed_sections(report.sections, was_read)
     if len(listed) < 2:
         return ""
     rows = []
